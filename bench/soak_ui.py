@@ -11,10 +11,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from soak.growth import grown, settled
-from soak.random_keys import ANSWERS_S, Fingers, LostError, fingers
+from soak.random_keys import ANSWERS_S, RandomKeys, SoakError, random_keys
 
 DEFAULT_S = 3600.0
 NAMES = ("threads", "sockets", "processes")
+MAX_GROWTH_MB = 30.0  # in an hour
 
 
 def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
@@ -22,13 +23,13 @@ def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
     number = int(seed) if seed is not None else random.randrange(1_000_000)
     print(f"seed {number}", flush=True)
     try:
-        with tempfile.TemporaryDirectory() as folder, fingers(number, Path(folder)) as one:
-            one.go_on(seconds)
-    except LostError as lost:
+        with tempfile.TemporaryDirectory() as folder, random_keys(number, Path(folder)) as one:
+            one.run(seconds)
+    except SoakError as lost:
         print(f"FAILED: {lost}")
         return 1
     failures = list(judged(one, seconds))
-    for note in one.notes[:: max(1, len(one.notes) // 20)]:
+    for note in one.samples[:: max(1, len(one.samples) // 20)]:
         print(
             f"{note.at:6.0f} s  {note.memory_mb:7.1f} MB  {note.threads:2} threads  "
             f"{note.sockets:2} sockets  {note.processes} processes"
@@ -39,12 +40,12 @@ def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
     return 1 if failures else 0
 
 
-def judged(one: Fingers, seconds: float) -> list[str]:
+def judged(one: RandomKeys, seconds: float) -> list[str]:
     """Say what grew, and whether the answers took too long."""
-    early, late = settled(one.notes, seconds)
+    early, late = settled(one.samples, seconds)
     if not early:
         return ["there were too few rounds to compare"]
-    said = list(grown(early, late, NAMES))
+    said = list(grown(early, late, NAMES, MAX_GROWTH_MB))
     if one.answers_after_s > ANSWERS_S:
         said.append(f"an answer took {one.answers_after_s:.1f} s")
     return said

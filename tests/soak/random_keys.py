@@ -1,8 +1,8 @@
-"""Somebody who presses keys at random for hours, at `zktop demo` in a real terminal.
+"""Press random keys at `zktop demo` in a real terminal, for two minutes or for hours.
 
-Each round puts a scene on, presses keys, resizes the window, and then clears the stage: with no
-scene and no contender left, what zktop has open must be the same every time. Which keys they are
-follows from a seed alone; what the contenders do meanwhile does not.
+Each round plays a scene, presses keys, resizes the window, and then ends the scene and all demo
+clients. What zktop has open then must be the same after every round. The keys follow from a seed;
+what the demo clients do does not.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ from tmux import ZKTOP, Terminal, terminal
 from zktop.demo.scenes import SCENES
 from zktop.ui.keys import KEYS
 
-PRESSED_S = 8.0  # in each round, at random
-ANSWERS_S = 2.0  # mostly; contenders that start may have the processor for a while
+PRESSED_S = 8.0  # in each round
+ANSWERS_S = 2.0  # median; starting demo clients may take the CPU
 HANGS_S = 20.0
 CLEARED_S = 30.0
 HERE = "[1 Locks]"
-ON_STAGE = re.compile(r"\d+/\d+  (PLAYING|PAUSED|OVER|FAILED|CLEANING)")
+SCENE_RUNS = re.compile(r"\d+/\d+  (PLAYING|PAUSED|OVER|FAILED|CLEANING)")
 TROUBLE = ("Traceback (most recent call last)", "the rest continues")
 PLAIN, SIZES = (120, 36), ((120, 36), (80, 24), (200, 60), (60, 15), (30, 8), (250, 80))
 MOST_CONTENDERS = 12
-APART_S = 0.15  # what comes sooner after an escape belongs to it, as for every terminal
+APART_S = 0.15  # after Esc; a key that follows sooner is part of an escape sequence
 TMUX = {
     "escape": "Escape", "enter": "Enter", "tab": "Tab", "shift+tab": "BTab", "space": "Space",
     "up": "Up", "down": "Down", "left": "Left", "right": "Right", "pageup": "PPage",
@@ -43,7 +43,7 @@ TMUX = {
     "ctrl+f": "C-f", "ctrl+p": "C-p",
 }  # fmt: skip
 TYPED = ("a", "1", "state:waiting", "!ann", "/lock-/", "lock", "philosophers", "+5s", "zz[(")
-DIALOGS = {  # what opens one, what may be typed in it, and how it is left
+DIALOGS = {  # the key that opens it, and the keys that close it
     "colon": ("Enter", "Escape"),
     "ctrl+p": ("Enter", "Escape"),
     "slash": ("Enter", "Escape"),
@@ -54,11 +54,11 @@ DIALOGS = {  # what opens one, what may be typed in it, and how it is left
     "N": ("Tab", "Enter", "Escape"),
     "question_mark": ("Escape",),
 }
-SCREENS = ("locks", "deadlocks", "sessions", "timeline", "demo")  # to look for in the palette
+SCREENS = ("locks", "deadlocks", "sessions", "timeline", "demo")  # to search for in the palette
 
 
-class Rest(NamedTuple):
-    """The figures with nothing on the stage."""
+class Sample(NamedTuple):
+    """Measurements while no scene and no demo client runs."""
 
     at: float
     memory_mb: float
@@ -67,17 +67,17 @@ class Rest(NamedTuple):
     processes: int
 
 
-class LostError(AssertionError):
-    """Something went wrong at these keys."""
+class SoakError(AssertionError):
+    """Something failed after these keys."""
 
 
-class Fingers:
-    """Presses keys, and looks at what comes of it."""
+class RandomKeys:
+    """Presses keys and checks the screen."""
 
     def __init__(self, screen: Terminal, mark: str, log: Path, seed: int) -> None:
-        self.notes: list[Rest] = []
+        self.samples: list[Sample] = []
         self.pressed = 0
-        self.answers_s: list[float] = []  # how long each took
+        self.answers_s: list[float] = []  # of each screen change
         self.pid = screen.pid
         self._screen, self._mark, self._log = screen, mark, log
         self._chance = random.Random(seed)
@@ -85,31 +85,31 @@ class Fingers:
         self._newest: deque[str] = deque(maxlen=200)
         self._round = 0
 
-    def go_on(self, seconds: float) -> None:
-        """Play rounds for so long."""
+    def run(self, seconds: float) -> None:
+        """Run rounds for so many seconds."""
         while time.monotonic() - self._begin < seconds:
             self._play(self._chance.choice(SCENES).name)
-            self._fumble(time.monotonic() + min(PRESSED_S, seconds / 4))
-            self._clear_the_stage()
-            self._look()
-            self.notes.append(self._note())
+            self._press_at_random(time.monotonic() + min(PRESSED_S, seconds / 4))
+            self._end_the_scene()
+            self._check()
+            self.samples.append(self._sample())
             self._round += 1
 
     @property
     def answers_after_s(self) -> float:
-        """How long it took to answer, in most cases."""
+        """Median time until zktop answers."""
         return median(self.answers_s)
 
     def _play(self, scene: str) -> None:
-        """Put a scene on, as users do."""
-        self._come_home()
+        """Play a scene, as a user would."""
+        self._go_to_first_screen()
         self._press("S")
-        self._see("Play a scene")
+        self._wait_for("Play a scene")
         self._press(*scene, "Enter")
-        self._see("[6 Demo]")
+        self._wait_for("[6 Demo]")
 
-    def _fumble(self, until: float) -> None:
-        """Press whatever there is, and change the window's size now and then."""
+    def _press_at_random(self, until: float) -> None:
+        """Press any keys, and resize the window now and then."""
         keys = [name for key in KEYS if key.id != "quit" for name in key.names]
         while time.monotonic() < until:
             if self._chance.random() < 0.05:
@@ -119,27 +119,27 @@ class Fingers:
                 self._press(_tmux_key(key))
                 if key in DIALOGS:
                     self._answer(key)
-            self._insist_that_it_lives()
-            time.sleep(self._chance.choice((0.0, 0.05, 0.3)))  # people do not press in one rhythm
+            self._require_running()
+            time.sleep(self._chance.choice((0.0, 0.05, 0.3)))  # people type in bursts
 
     def _answer(self, key: str) -> None:
-        """Type something into the dialog that this key may have opened, and leave it."""
+        """Type into the dialog that this key may have opened, and close it."""
         words = SCREENS if key in ("colon", "ctrl+p") else TYPED
         self._press(*self._chance.choice(words))
         for leave in DIALOGS[key]:
             self._press(leave)
             time.sleep(APART_S)
 
-    def _come_home(self) -> None:
-        """Leave everything, and be on the first screen soon."""
+    def _go_to_first_screen(self) -> None:
+        """Close everything and go to the first screen."""
         self._screen.resize(*PLAIN)
         self._turn_to("1", HERE)
 
     def _turn_to(self, key: str, name: str) -> None:
-        """Press until it is there: what was pressed before may lead elsewhere a moment later."""
+        """Press until the screen is there: keys from before may lead elsewhere a moment later."""
         begin = time.monotonic()
         while True:
-            self._leave_everything()
+            self._close_everything()
             asked = time.monotonic()
             self._press(key)
             with contextlib.suppress(AssertionError):
@@ -147,91 +147,93 @@ class Fingers:
             self.answers_s.append(time.monotonic() - asked)
             if self.answers_s[-1] < ANSWERS_S:
                 return
-            self._insist_that_it_lives()
+            self._require_running()
             spent = time.monotonic() - begin
-            self._insist(spent < HANGS_S, f"{key} does not lead to {name}:\n{self._screen.text()}")
+            self._require(
+                spent < HANGS_S, f"{key} does not lead to {name}:\n{self._screen.text()}"
+            )
 
-    def _leave_everything(self) -> None:
-        """A list that is open, a dialog, a filter and a pause are each left by an escape."""
+    def _close_everything(self) -> None:
+        """Each Esc closes one list, dialog, filter or pause."""
         for _ in range(4):
             self._press("Escape")
             time.sleep(APART_S)
 
-    def _clear_the_stage(self) -> None:
-        """End the scene, and whoever else contends, the hard way."""
-        self._come_home()
+    def _end_the_scene(self) -> None:
+        """End the scene, and kill the remaining demo clients."""
+        self._go_to_first_screen()
         self._turn_to("6", "[6 Demo]")
         self._press("E")
-        self._see(lambda text: not ON_STAGE.search(text), CLEARED_S)
+        self._wait_for(lambda text: not SCENE_RUNS.search(text), CLEARED_S)
         ends = time.monotonic() + CLEARED_S
         while contenders := self._contenders():
             for pid in contenders:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            self._insist(time.monotonic() < ends, f"contenders are left: {contenders}")
+            self._require(time.monotonic() < ends, f"contenders are left: {contenders}")
             time.sleep(0.1)  # between two looks at a condition
-        self._come_home()
+        self._go_to_first_screen()
 
     def _contenders(self) -> list[int]:
         found = marked(self._mark).items()
         return [pid for pid, command in found if "zktop.demo" in command]
 
-    def _look(self) -> None:
-        """See that nothing went wrong that somebody would have had to notice."""
+    def _check(self) -> None:
+        """Fail if the screen or the log shows an error."""
         text = self._screen.text()
         for trouble in TROUBLE:
-            self._insist(trouble not in text, f"{trouble!r} is on the screen:\n{text}")
+            self._require(trouble not in text, f"{trouble!r} is on the screen:\n{text}")
         if self._log.exists():
-            self._insist(False, "something failed")  # noqa: FBT003  and the log says what
+            self._require(False, "something failed")  # noqa: FBT003  the log has the details
 
-    def _note(self) -> Rest:
+    def _sample(self) -> Sample:
         pid, at = self.pid, time.monotonic() - self._begin
         everybody = len(marked(self._mark))
-        return Rest(at, memory_mb(pid), threads(pid), sockets(pid), everybody)
+        return Sample(at, memory_mb(pid), threads(pid), sockets(pid), everybody)
 
     def _press(self, *keys: str) -> None:
         self._newest.extend(keys)
         self.pressed += len(keys)
         self._screen.press(*("\\;" if key == ";" else key for key in keys))
 
-    def _see(self, what: object, within_s: float = 10.0) -> float:
+    def _wait_for(self, what: object, within_s: float = 10.0) -> float:
         try:
             return self._screen.until(what, within_s)  # type: ignore[arg-type]  # as it takes it
         except AssertionError as failure:
-            self._insist_that_it_lives()
-            self._look()
-            raise LostError(f"{failure}\nround {self._round}, {self._said}") from None
+            self._require_running()
+            self._check()
+            raise SoakError(f"{failure}\nround {self._round}, {self._last_keys}") from None
 
-    def _insist_that_it_lives(self) -> None:
+    def _require_running(self) -> None:
         if not is_running(self.pid):
             code, text = self._screen.exit_code, self._screen.text()
-            self._insist(False, f"zktop has ended with {code}:\n{text}")  # noqa: FBT003  it has
+            self._require(False, f"zktop has ended with {code}:\n{text}")  # noqa: FBT003  it has ended
 
-    def _insist(self, is_so: bool, otherwise: str) -> None:  # noqa: FBT001  what is insisted on
+    def _require(self, is_so: bool, otherwise: str) -> None:  # noqa: FBT001  the condition
         if not is_so:
             log = self._log.read_text() if self._log.exists() else "empty"
-            raise LostError(
-                f"{otherwise}\nround {self._round}, {self._said}\nlog of the UI: {log}"
+            raise SoakError(
+                f"{otherwise}\nround {self._round}, {self._last_keys}\nlog of the UI: {log}"
             )
 
     @property
-    def _said(self) -> str:
+    def _last_keys(self) -> str:
         return f"the newest keys: {' '.join(self._newest)}"
 
 
 def _tmux_key(name: str) -> str:
-    """Give tmux's name of a key; letters are their own."""
+    """The name of a key in tmux."""
     return TMUX[name] if name in TMUX else _letter(name)
 
 
 def _letter(name: str) -> str:
-    assert len(name) == 1, f"what does tmux call {name}?"
+    assert len(name) == 1, f"no tmux name for {name}"
     return name
 
 
 @contextlib.contextmanager
-def fingers(seed: int, folder: Path) -> Iterator[Fingers]:
-    """Give somebody at `zktop demo`; in the end it is left by its key, and nothing stays."""
+def random_keys(seed: int, folder: Path) -> Iterator[RandomKeys]:
+    """Start `zktop demo`. In the end, quit and check that no process is left."""
     config = folder / "config.yaml"
     config.write_text(f"demo: {{ max_contenders: {MOST_CONTENDERS} }}\n")
     mark = f"ZKTOP_SOAK={uuid.uuid4().hex}"
@@ -241,11 +243,11 @@ def fingers(seed: int, folder: Path) -> Iterator[Fingers]:
     columns, lines = PLAIN
     with terminal(*command, columns=columns, lines=lines, environment=environment) as screen:
         screen.until("[6 Demo]")
-        one = Fingers(screen, mark, folder / "zktop" / "ui.log", seed)
-        yield one
+        keys = RandomKeys(screen, mark, folder / "zktop" / "ui.log", seed)
+        yield keys
         screen.press("q")
         ends = time.monotonic() + CLEARED_S
         while left := marked(mark):
             if time.monotonic() > ends:
-                raise LostError(f"after `q` there is still {left}")
+                raise SoakError(f"after `q` there is still {left}")
             time.sleep(0.05)  # between two looks at a condition
