@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import Finding
+from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import several
 from zktop.model.report import Report
-from zktop.ui.screens.common.status_codes import SURE
 
 MAX_MESSAGES: Final = 3
 WITHIN_MS: Final = 10_000

@@ -18,6 +18,7 @@ from zktop.model.text import Text, clean
 
 Severity = Literal["critical", "warning", "info"]
 Confidence = Literal["C1", "C2", "C3", "C4"]
+SURE: tuple[Confidence, ...] = ("C3", "C4")  # confirmed
 Need = Literal[
     "names", "stats", "root stat", "leases", "watches", "connections", "expiry", "history"
 ]

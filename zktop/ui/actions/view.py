@@ -6,11 +6,9 @@ from typing import Final
 
 from zktop.ui.actions.contenders import why_none
 from zktop.ui.dialogs.choice import ThemeDialog
-from zktop.ui.dialogs.help import HelpDialog
 from zktop.ui.dialogs.palette import PaletteDialog
 from zktop.ui.keys import known_on
 from zktop.ui.screens import page_named
-from zktop.ui.screens.findings.list import worst_first
 from zktop.ui.shell import Shell
 from zktop.ui.state import Selection
 
@@ -29,6 +27,8 @@ class ViewActions(Shell):
 
     def _live_case(self) -> Selection | None:
         """The worst deadlock, if the selected one has ended."""
+        from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
+
         frame, page, pointed = self.view_state.frame, self.page, self.pointed
         if frame is None or page is None or page.entry.name == "findings":
             return None
@@ -94,6 +94,8 @@ class ViewActions(Shell):
 
     def action_help(self) -> None:
         """Show the help of this page."""
+        from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  after the first frame
+
         page = self.page
         if page is not None:
             keys = tuple(known_on(page.entry.name, self.table))

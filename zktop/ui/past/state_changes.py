@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from zktop.model.actors import session_of
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
+from zktop.model.findings.finding import SURE
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import StoredFrame, Tape
-from zktop.ui.screens.common.status_codes import SURE
 
 if TYPE_CHECKING:
     from zktop.model.waits.deadlock import Deadlock

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from textual.geometry import Size
 
 from zktop.model.facts import Millis, Server, ServerState
+from zktop.model.findings.finding import SURE
 from zktop.model.format import count, spoken
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Ensemble
@@ -19,7 +20,6 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.keys import DEMO
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.common.format import elapsed, with_spaces
-from zktop.ui.screens.common.status_codes import SURE
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.canvas import Canvas

@@ -9,14 +9,13 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from zktop.model.facts import Connections, Millis, Session, session_text
-from zktop.model.findings.finding import Finding
+from zktop.model.findings.finding import SURE, Finding
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
 from zktop.ui.past.contact_times import table_before
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.status_codes import SURE
 
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")

@@ -6,12 +6,10 @@ Red is only for confirmed problems. A question mark means "probable", also witho
 from typing import Final, NamedTuple
 
 from zktop.model.findings.catalogue import RANK, RULES
-from zktop.model.findings.finding import LETTERS, SEVERITIES, Finding
+from zktop.model.findings.finding import LETTERS, SEVERITIES, SURE, Finding
 from zktop.model.locks.lock import Lock
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.styled_text import Ink, Line, Run
-
-SURE: Final = ("C3", "C4")
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
 OTHER: Final = "!"  # a finding without letters

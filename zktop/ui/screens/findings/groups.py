@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from zktop.model.findings.finding import Finding
-from zktop.ui.screens.common.status_codes import SURE
+from zktop.model.findings.finding import SURE, Finding
 
 TIMES: Final = "\u00d7"
 ALIKE: Final = 3  # findings; fewer are listed one by one

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import Finding
+from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.status_codes import SURE, deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, joined, line
 

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import Finding
+from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, wrapped
 

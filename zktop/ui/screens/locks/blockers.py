@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session, split
-from zktop.model.findings.finding import Finding
+from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import middle, short
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
@@ -17,7 +17,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
-from zktop.ui.screens.common.status_codes import SURE, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 

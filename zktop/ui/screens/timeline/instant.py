@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
+from zktop.model.findings.finding import SURE
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -13,7 +14,6 @@ from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
 from zktop.ui.screens.common.format import age, time_ms, with_spaces
-from zktop.ui.screens.common.status_codes import SURE
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
