@@ -48,7 +48,7 @@ class Audience:
 
 @pytest.fixture
 def audience(server: RunningServer) -> Iterator[Audience]:
-    """A contenders with somebody who listens."""
+    """Contenders on a sandbox, with a listener."""
     contenders = Contenders(Config(), server.address)
     yield Audience(contenders)
     contenders.close()
@@ -60,7 +60,7 @@ def order_of(recipe: str, path: str) -> ContenderOrder:
 
 
 def states(contenders: Contenders) -> list[str]:
-    """How everybody stands."""
+    """The states of all contenders."""
     return [one.state for one in contenders.states]
 
 
@@ -202,7 +202,7 @@ def test_where_the_config_says_always_only_locks_elsewhere_need_a_word(
 
 
 def test_complains_about_who_is_not_there(audience: Audience) -> None:
-    """Who acts on nobody is told so."""
+    """An action on an unknown contender is a complaint."""
     audience.contenders.act("kill", "nobody")
 
     audience.until(lambda _contenders: bool(audience.complaints))

@@ -1,4 +1,4 @@
-"""A bench for contenders: a pool, what it told, and a folder of its own on a server."""
+"""A bench for contenders: a pool, its log, and a lock path of its own on a server."""
 
 import threading
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class ThreadPool:
 
 @dataclass
 class Bench:
-    """A pool, what it told, and a folder of its own on the server."""
+    """A pool, its log, and a lock path of its own on the server."""
 
     hosts: str
     pool: ProcessPool | ThreadPool
@@ -104,13 +104,13 @@ class Bench:
         self.pool.start(self.order(name, recipe, **wanted))
 
     def until(self, condition: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
-        """Wait for something to be told; fails with what was told instead."""
+        """Wait for a condition on the log; a failure shows the last steps."""
         happened = self.log.until(condition, within_s)
 
         assert happened, "\n".join(step.line() for step in tuple(self.log.steps)[-40:])
 
     def told(self, name: str, what: str, times: int = 1) -> None:
-        """Wait until a contender has told this."""
+        """Wait until a contender has reported this kind of step."""
         self.until(lambda: self.log.count(name, what) >= times)
 
     def ended(self, *names: str) -> None:
@@ -130,7 +130,7 @@ class Bench:
             self.told(name, "decided" if recipe == "poll" else "watching")
 
     def queue_up_behind(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
-        """Hire one who waits for somebody who is there."""
+        """Start a contender that has to wait."""
         self.start(name, recipe, **wanted)
         self.told(name, "watching")
 

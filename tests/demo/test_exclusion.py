@@ -1,4 +1,4 @@
-"""Mutual exclusion under crashes, freezes and broken lines, with the server itself as witness."""
+"""Mutual exclusion under crashes, freezes and broken lines, proved by the server itself."""
 
 import contextlib
 
@@ -59,7 +59,7 @@ def enter(bench: Bench, name: str, recipe: str) -> None:
 
 
 def disturb(bench: Bench, trouble: str, name: str, recipe: str) -> None:
-    """Do something bad to a contender; who is gone is replaced."""
+    """Disturb a contender; one that has ended is replaced."""
     deaf = frozen(bench, name) and trouble != "kill"
     with contextlib.suppress(UsageError):  # it may have ended by itself
         if trouble == "cut":
@@ -81,7 +81,7 @@ def frozen(bench: Bench, name: str) -> bool:
 def test_no_trouble_makes_two_holders(
     hosts: str, zookeeper: KazooClient, recipe: str, troubles: list[tuple[str, str]]
 ):
-    """Whoever dies, sleeps or loses its line: within live sessions nobody meets another inside."""
+    """Whatever fails, two live sessions are never in the critical section together."""
     log = ContenderLog()
     with ProcessPool(log.add) as pool:
         bench = Bench(hosts, pool, log, zookeeper)

@@ -31,7 +31,7 @@ def test_the_correct_read_write_lock_keeps_that_reader_out(threads: Bench):
 
 
 def test_a_failed_poll_taken_for_the_lock_makes_two_holders(threads: Bench):
-    """A waiter without a connection believes that nobody is smaller."""
+    """A disconnected waiter believes that it is first."""
     threads.queue_up("poll", "a")
     threads.start("b", "poll", flaw="failed-poll-holds", poll_s=0.05, session_timeout_s=4.0)
     threads.told("b", "decided")
@@ -82,7 +82,7 @@ def requests_while_waiting(bench: Bench, recipe: str, **wanted: object) -> int:
 
 
 def asks_without_end(bench: Bench, recipe: str, **wanted: object) -> None:
-    """Hire one who waits, and see how its requests add up, however long that takes."""
+    """Start a waiter, and see how its requests add up."""
     bench.start("w", recipe, **wanted)
     bench.until(lambda: bench.log.requests.get("w", 0) > MANY)
 
@@ -107,7 +107,7 @@ def test_a_spinning_writer_asks_as_fast_as_it_can(threads: Bench):
 
 
 def test_a_spinning_writer_does_not_drown_the_listener(threads: Bench):
-    """What it says again and again within a second is told once."""
+    """A step that repeats within a second is reported once."""
     threads.queue_up("rw-naive", "a", mode="read")
     asks_without_end(threads, "rw-naive", mode="write", flaw="spin")
 
@@ -149,7 +149,7 @@ def test_a_watch_set_too_late_never_fires(threads: Bench):
 
 
 def test_a_blind_retry_queues_behind_its_own_ghost(threads: Bench):
-    """Two nodes of one session: the second waits for the first, which nobody will ever release."""
+    """Two nodes of one session: the second waits for the first, which is never released."""
     threads.start("a", flaw="blind-retry", session_timeout_s=10.0)
     threads.told("a", "watching")
     owners = {
@@ -163,7 +163,7 @@ def test_a_blind_retry_queues_behind_its_own_ghost(threads: Bench):
 
 @pytest.mark.parametrize("recipe", ["predecessor", "kazoo-lock"])
 def test_a_persistent_node_outlives_its_client(bench: Bench, recipe: str):
-    """Killed, it leaves a node without an owner, which blocks all who come later."""
+    """Killed, it leaves a node without an owner, which blocks all later contenders."""
     bench.queue_up(recipe, "a", flaw="persistent")
     bench.pool.kill("a")
     bench.ended("a")

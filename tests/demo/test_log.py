@@ -80,7 +80,7 @@ HAS_X = (CONNECTED, step("created", X), step("decided", X), step("acquired", X))
     ids=str,
 )
 def test_the_state_in_one_word(steps: tuple[ContenderStep, ...], state: str):
-    """What it told last, unless something graver is the matter."""
+    """The last step decides, unless a more serious condition holds."""
     assert after(*steps).state == state
 
 

@@ -1,4 +1,4 @@
-"""The create arrives, its answer does not: who looks before it creates again stands there once."""
+"""A create whose response is lost: a client that looks first does not queue up twice."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Every recipe: who holds, who waits, what a time-out leaves behind, whom a release wakes."""
+"""Every recipe: holders, waiters, what a time-out leaves behind, what a release wakes."""
 
 import pytest
 from demo.contenders import Bench

@@ -81,7 +81,7 @@ class Audience:
 
 @pytest.fixture
 def audience() -> Audience:
-    """Somebody who looks on."""
+    """Records the progress."""
     return Audience()
 
 
@@ -150,7 +150,7 @@ def test_play_goes_on_after_a_pause_and_begins_anew_after_the_end(
 def test_seeking(
     player: ScenePlayer, audience: Audience, bench: Bench, start: int, move: int, names: str
 ):
-    """Forward it plays on; backward it begins anew. Then those are there who should be."""
+    """Forward it plays on; backward it starts again. Then the right contenders run."""
     player.load(TRIO)
     player.seek(start)
     player.seek(move)

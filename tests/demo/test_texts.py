@@ -1,4 +1,4 @@
-"""What recipes and scenes say to somebody who has never seen them: complete, short enough."""
+"""The texts of recipes and scenes: complete, and short enough for a terminal."""
 
 import pytest
 from click.testing import CliRunner

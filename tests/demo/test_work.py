@@ -63,7 +63,7 @@ def test_one_that_dies_holds_until_its_session_expires(bench: Bench):
 
 
 def test_one_that_forgets_holds_for_ever(threads: Bench):
-    """Its work is done, its session lives, and nobody else gets the lock."""
+    """Its work is done, its session lives, and no other contender gets the lock."""
     threads.start("a", work="never", hold_s=0)
     threads.told("a", "working", times=2)
     threads.start("b", timeout_s=0.3)
@@ -83,7 +83,7 @@ def test_locks_are_taken_in_the_given_order_and_released_in_reverse(threads: Ben
 
 
 def test_a_gate_holds_until_the_word_comes(threads: Bench):
-    """The second lock is asked for when told, so that scenes can be set up step by step."""
+    """It asks for the second lock after `go`, so that scenes can be set up step by step."""
     x, y = f"{threads.path}/x", f"{threads.path}/y"
     threads.start("a", claims=(LockClaim("rw", x), LockClaim("rw", y, gate=True)))
     threads.told("a", "waiting")
