@@ -11,6 +11,8 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from waiting import source_of
+
 ZKTOP = (sys.executable, "-m", "zktop")
 PATIENCE_S = 40.0
 CLEARED = ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TEXTUAL_THEME")
@@ -41,10 +43,11 @@ class Terminal:
     def until(self, is_there: str | Callable[[str], bool], within_s: float = PATIENCE_S) -> float:
         """Wait until something is on the screen; say how many seconds that took."""
         begin = time.monotonic()
+        wanted = source_of(is_there) if callable(is_there) else repr(is_there)
         test = is_there if callable(is_there) else lambda text: is_there in text
         while not test(text := self.text()):
             assert time.monotonic() - begin < within_s, (
-                f"{is_there!r} is not on the screen:\n{text}"
+                f"after {within_s:g} s the screen does not show {wanted}:\n{text}"
             )
             time.sleep(0.02)  # between two looks at a condition
         return time.monotonic() - begin

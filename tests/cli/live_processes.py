@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from waiting import source_of
+
 PATIENCE_S = 40.0
 WORKER = str(Path(__file__).parents[1] / "clients/worker.py")
 
@@ -74,8 +76,12 @@ class Zktop:
         """Wait for a line of which this is so; give all lines up to it."""
         deadline = time.monotonic() + PATIENCE_S
         while not (self.lines and condition(self.lines[-1])):
-            line = self._came.get(timeout=max(0.0, deadline - time.monotonic()))
-            assert line is not None, f"it ended: {self.lines}, {self.ended()}"
+            try:
+                line = self._came.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                wanted = source_of(condition)
+                raise AssertionError(f"no line for which {wanted}\n{self.lines}") from None
+            assert line is not None, f"zktop ended: {self.lines}, {self.ended()}"
             self.lines.append(json.loads(line))
         return self.lines
 

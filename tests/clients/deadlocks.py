@@ -1,7 +1,7 @@
 """Deadlocks that real clients get themselves into, and what looks alike and goes on by itself."""
 
 from clients.client_processes import Hire, Person, Stage
-from clients.snapshots import eventually
+from waiting import eventually
 
 # The deadlocks. Each gives those who are in it.
 

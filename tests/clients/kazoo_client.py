@@ -84,12 +84,12 @@ def watched(watchers, prefix):
     )
 
 
-def until(condition):
+def until(condition, what):
     """Wait for something that nobody announces."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError
+            raise TimeoutError(f"waited {PATIENCE_S:g} s until {what}")
         time.sleep(0.002)
 
 
@@ -115,29 +115,29 @@ class Person:
     def acquire(self, claim):
         """Come back with it."""
         claim.start()
-        until(lambda: claim.has_it or claim.failed)
+        until(lambda: claim.has_it or claim.failed, "the lock is acquired")
 
     def ask(self, claim):
         """Come back when it waits."""
         before = claim.now()
         claim.start()
-        until(lambda: claim.has_settled(before))
+        until(lambda: claim.has_settled(before), "the client holds or waits")
 
     def fail(self, claim):
         """Come back when it has given up."""
         claim.start()
-        until(lambda: claim.failed)
+        until(lambda: claim.failed, "the attempt fails")
         claim.failed = None
 
     def list(self, claim):
         """Come back when a dawdler has listed the queue and has not yet looked further."""
         claim.start()
-        until(claim.thing.is_listed.is_set)
+        until(claim.thing.is_listed.is_set, "the queue is listed")
 
     def go_on(self, claim):
         """Let a dawdler look."""
         claim.thing.goes_on.set()
-        until(claim.thing.has_looked.is_set)
+        until(claim.thing.has_looked.is_set, "the predecessor is watched")
 
     def release(self, claim):
         """Let it go."""
@@ -147,7 +147,7 @@ class Person:
     def cancel(self, claim):
         """Stop waiting."""
         claim.thing.cancel()
-        until(lambda: claim.failed)
+        until(lambda: claim.failed, "the attempt fails")
 
     def now(self, claim):
         """Only tell."""

@@ -1,6 +1,5 @@
 """What zktop says of a lock, and what it should say by the words of those who are in it."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from clients.client_processes import Place, Stage
 from servers import ask
+from waiting import source_of
 
 from zktop.app.connect import access_of, plan_of
 from zktop.app.live_run import LiveRun
@@ -130,7 +130,7 @@ def glance_when(condition: Callable[[Glance], object], stage: Stage, *roots: str
             last = _glance(report)
             if condition(last):
                 return last
-    raise AssertionError(f"never so: {last and last.shot}")
+    raise AssertionError(f"no snapshot in which {source_of(condition)}\n{last and last.shot}")
 
 
 def _glance(report: Any) -> Glance:
@@ -147,11 +147,3 @@ def watched_by_server(stage: Stage, place: Place) -> list[str]:
         else:
             owner = line.strip()
     return sorted(path for path in found if path.startswith(f"{place.path}/"))
-
-
-def eventually(condition: Callable[[], object]) -> None:
-    """Wait for something that nobody announces."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "never so"
-        time.sleep(0.01)

@@ -1,7 +1,6 @@
 """The commands themselves, as processes: what they tell of clients that really are at it."""
 
 import json
-import queue
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -140,8 +139,8 @@ class Tape:
         wanted = event, owner
         try:
             self._zktop.until(lambda line: (line["event"], line.get("owner")) == wanted)
-        except queue.Empty as nothing:
-            raise AssertionError(f"never {wanted}: {self._zktop.lines}") from nothing
+        except AssertionError as nothing:
+            raise AssertionError(f"no event {wanted} in {self._zktop.lines}") from nothing
 
     def until_counted(self, creates: int, deletes: int) -> None:
         """Wait until so many are accounted for, or more."""

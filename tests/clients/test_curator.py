@@ -2,15 +2,8 @@
 
 import pytest
 from clients.client_processes import Stage
-from clients.snapshots import (
-    Told,
-    eventually,
-    glance,
-    glance_when,
-    held,
-    waiting,
-    watched_by_server,
-)
+from clients.snapshots import Told, glance, glance_when, held, waiting, watched_by_server
+from waiting import eventually
 
 pytestmark = pytest.mark.zookeeper
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 import pytest
 from clients.client_processes import Person, Stage
 from clients.snapshots import watching
+from waiting import source_of
 
 from zktop.model.report import Report
 
@@ -72,4 +73,4 @@ def first(reports: Iterable[Report], is_so: Callable[[Report], bool]) -> Report:
         seen = [(one.how, one.at) for one in report.over], confidences(report)
         if is_so(report):
             return report
-    raise AssertionError(f"never so: {seen}")
+    raise AssertionError(f"no report in which {source_of(is_so)}\nlast: {seen}")

@@ -3,17 +3,10 @@
 import pytest
 from clients.client_processes import Person, Stage
 from clients.commands import Check, Ran
-from clients.snapshots import (
-    Told,
-    eventually,
-    glance,
-    glance_when,
-    held,
-    waiting,
-    watched_by_server,
-)
+from clients.snapshots import Told, glance, glance_when, held, waiting, watched_by_server
 from demo.lossy_proxy import lossy_line
 from kazoo.client import KazooClient
+from waiting import eventually
 
 pytestmark = pytest.mark.zookeeper
 

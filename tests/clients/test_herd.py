@@ -9,7 +9,7 @@ from faults.zktop_under_test import Place, witness
 from kazoo.client import KazooClient
 from kazoo.recipe.watchers import ChildrenWatch
 from servers import RunningServer, ask
-from zk.observed import eventually
+from waiting import eventually
 
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report

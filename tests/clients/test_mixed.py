@@ -14,6 +14,7 @@ from clients.snapshots import (
     watching,
 )
 from kazoo.client import KazooClient
+from waiting import source_of
 
 from zktop.app.live_run import LiveRun
 from zktop.model.report import Report
@@ -303,8 +304,11 @@ class TestWatchesThatProveNothing:
 
 
 def _until(watch: LiveRun, condition: Callable[[Report], object]) -> Report:
-    """Give the next report of which this is so."""
-    return next(report for report in watch.reports(PATIENCE_S) if condition(report))
+    """The next report for which the condition is true."""
+    for report in watch.reports(PATIENCE_S):
+        if condition(report):
+            return report
+    raise AssertionError(f"no report in {PATIENCE_S:g} s in which {source_of(condition)}")
 
 
 def _states(report: Report) -> dict[str, str]:

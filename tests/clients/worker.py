@@ -39,7 +39,7 @@ def _until_queued(lock: object) -> None:
     """A place in the queue is there once kazoo knows its name and has looked who is before it."""
     deadline = time.monotonic() + PATIENCE_S
     while name_of_me(lock) not in lock.contenders():  # type: ignore[attr-defined]  # kazoo has no types
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "the client did not queue"
         time.sleep(0.01)
 
 

@@ -8,8 +8,8 @@ import pytest
 from faults.contenders_at_work import Crowd, crowd
 from faults.zktop_under_test import Place
 from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
+from waiting import eventually
 from zk.cut_proxy import Cable
-from zk.observed import eventually
 
 from zktop.zk.connect.address import Address
 

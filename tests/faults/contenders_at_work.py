@@ -8,7 +8,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 from kazoo.recipe.lock import Lock
 from kazoo.retry import KazooRetry
-from zk.observed import eventually
+from waiting import eventually
 
 PATIENCE_S = 40.0
 SESSION_S = 10.0  # longer than any fault lasts, and yet a dead server is noticed soon

@@ -10,8 +10,8 @@ from faults.contenders_at_work import Crowd
 from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon, essence, witness
 from kazoo.client import KazooClient
 from servers import ask
+from waiting import eventually
 from zk.cut_proxy import Cable
-from zk.observed import eventually
 
 from zktop.model.facts import Session, session_id, session_text
 from zktop.zk.servers.table_formats import watched

@@ -9,8 +9,8 @@ from faults.contenders_at_work import Crowd, crowd
 from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon, witness
 from kazoo.client import KazooClient
 from servers import RunningServer, ask
+from waiting import eventually
 from zk.cut_proxy import Cable
-from zk.observed import eventually
 
 from zktop.model.facts import AnyFact, Children
 from zktop.model.report import Report

@@ -20,8 +20,8 @@ from faults.zktop_under_test import (
     fresh_look,
     invented_nothing,
 )
+from waiting import eventually
 from zk.cut_proxy import Cable
-from zk.observed import eventually
 
 from zktop.app.replay import Replay
 from zktop.errors import UsageError

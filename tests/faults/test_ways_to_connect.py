@@ -9,7 +9,8 @@ import pytest
 from faults.conftest import Ensemble
 from kazoo.client import KazooClient
 from servers import SASL_ONLY, RunningServer, ask, real_ensemble, real_zookeeper
-from zk.observed import eventually, looking, names
+from waiting import eventually
+from zk.observed import looking, names
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts

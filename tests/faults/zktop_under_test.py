@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
+from waiting import source_of
 
 from zktop.app.live_run import LiveRun
 from zktop.model.facts import Link
@@ -83,7 +84,10 @@ class Witness:
         """The first report from now on of which this is so."""
         with self._came:
             found = self._came.wait_for(lambda: self.told and condition(self.report), seconds)
-            assert found, f"never so: {self.links}, {list(self._watch._source.recent_log.lines)}"
+            assert found, (
+                f"no report in {seconds:g} s in which {source_of(condition)}\n"
+                f"links: {self.links}\nlog: {list(self._watch._source.recent_log.lines)}"
+            )
             return self.report
 
     def until_state(self, *states: str) -> Report:

@@ -45,7 +45,7 @@ def wait_for(client, path, count):
             return False
         return True
 
-    assert reached.wait(WITHIN_S)
+    assert reached.wait(WITHIN_S), f"{path} has fewer than {count} children"
 
 
 def test_lock_order(client):

@@ -15,7 +15,7 @@ from servers import RunningServer
 from textual.pilot import Pilot
 from tmux import ZKTOP, terminal
 from ui.fake_feed import pressed, settled
-from zk.observed import eventually
+from waiting import eventually
 
 from zktop.app.contenders import Contenders
 from zktop.app.run_ui import live_feed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from servers import free_port
-from zk.observed import eventually
+from waiting import eventually
 
 NAME, HOST, USER = "ZKTOP.TEST", "localhost", "alice"
 SERVICE = f"zookeeper/{HOST}"

@@ -1,9 +1,10 @@
 """What the tests look through: a source whose facts are folded into a world."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from waiting import source_of
 
 from zktop.model.facts import AnyFact
 from zktop.model.world.world import World
@@ -34,12 +35,17 @@ class Eye:
         """The first world in which this is so; the newest is shown when none comes."""
         with self._came:
             if not self._came.wait_for(lambda: condition(self.world), seconds):
-                raise AssertionError(f"never so: {picture(self.world, '/')}, {self.log()}")
+                raise AssertionError(
+                    f"not true after {seconds:g} s: {source_of(condition)}\n"
+                    f"world: {picture(self.world, '/')}\nlog: {self.log()}"
+                )
             return self.world
 
     def until_told(self, condition: Callable[[AnyFact], object]) -> AnyFact:
         """The first fact of which this is so."""
-        self.until(lambda _world: any(map(condition, self.facts)))
+        with self._came:
+            came = self._came.wait_for(lambda: any(map(condition, self.facts)), PATIENCE_S)
+            assert came, f"no such fact: {source_of(condition)}\n{self.facts}\n{self.log()}"
         return next(fact for fact in self.facts if condition(fact))
 
     def log(self) -> list[str]:
@@ -84,11 +90,3 @@ def picture(world: World, root: str) -> dict[str, dict[str, tuple[int, bytes] | 
 def names(world: World, path: str) -> set[str]:
     """The names of the children of a path."""
     return {str(name) for name in world.family(path).members}
-
-
-def eventually(condition: Callable[[], object], seconds: float = PATIENCE_S) -> None:
-    """Wait for something that nobody announces."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "never so"
-        time.sleep(0.01)

@@ -6,8 +6,9 @@ from contextlib import closing
 import pytest
 from kazoo.client import KazooClient
 from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
+from waiting import eventually
 from zk.cut_proxy import Cable
-from zk.observed import Eye, eventually, looking, names, picture
+from zk.observed import Eye, looking, names, picture
 
 from zktop.model.facts import Link
 

@@ -8,8 +8,9 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.protocol.states import KazooState
 from servers import RunningServer, ask, real_zookeeper, started_again
+from waiting import eventually
 from zk.cut_proxy import Cable
-from zk.observed import Eye, eventually, looking, names, picture
+from zk.observed import Eye, looking, names, picture
 
 from zktop.model.facts import Link, session_id
 

@@ -13,7 +13,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import UnimplementedError
 from kazoo.protocol.states import KazooState
 from servers import ask
-from zk.observed import eventually, looking, names
+from waiting import eventually
+from zk.observed import looking, names
 from zk.older_servers import Older, kinds, named, older
 
 from zktop.model.facts import Link, session_id, session_text

@@ -7,7 +7,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
 from kazoo.protocol import serialization
 from servers import RunningServer
-from zk.observed import eventually
+from waiting import eventually
 
 from zktop.errors import ZktopError
 from zktop.zk import Access, parse_hosts

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from servers import RunningServer, free_port
+from waiting import eventually
 from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, silent
-from zk.observed import PATIENCE_S, eventually
+from zk.observed import PATIENCE_S
 
 from zktop.errors import NoConnectionError, UsageError
 from zktop.zk import Access, Plan, Source, TlsAccess, parse_hosts

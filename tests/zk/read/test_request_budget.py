@@ -9,7 +9,8 @@ import pytest
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from servers import RunningServer, free_port
-from zk.observed import eventually, looking
+from waiting import eventually
+from zk.observed import looking
 from zk.older_servers import StandIn
 from zk.request_proxy import REQUEST, Relay
 

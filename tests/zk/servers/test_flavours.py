@@ -11,8 +11,9 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import WatchedEvent
 from sandbox.raw_client import RawClient
 from servers import RunningServer, ask, sandbox_server
+from waiting import eventually
 from zk.bad_servers import listener, silent, speaks
-from zk.observed import eventually, looking, names, picture
+from zk.observed import looking, names, picture
 from zk.other_servers import (
     KEEPER_CONS,
     KEEPER_DUMP,

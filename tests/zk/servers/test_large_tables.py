@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 from servers import RunningServer, free_port, real_zookeeper
-from zk.observed import eventually, looking
+from waiting import eventually
+from zk.observed import looking
 
 from zktop.zk.connect.address import AdminAccess
 

@@ -8,7 +8,8 @@ from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer
-from zk.observed import eventually, looking, names
+from waiting import eventually
+from zk.observed import looking, names
 
 from zktop.zk.watch import discovery
 from zktop.zk.watch.discovery import might_be_a_lock

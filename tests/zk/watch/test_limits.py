@@ -8,7 +8,8 @@ import pytest
 from cli.live_processes import zktop_process
 from kazoo.client import KazooClient
 from servers import RunningServer
-from zk.observed import eventually, looking, names
+from waiting import eventually
+from zk.observed import looking, names
 from zk.older_servers import Older, older
 
 pytestmark = pytest.mark.zookeeper

@@ -7,7 +7,8 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl, make_digest_acl
 from servers import RunningServer
-from zk.observed import Eye, eventually, looking, names, picture
+from waiting import eventually
+from zk.observed import Eye, looking, names, picture
 
 from zktop.model.facts import Denied, Gone, Link, Node, session_id
 from zktop.model.settings import Root, Settings
