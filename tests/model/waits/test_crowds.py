@@ -20,6 +20,7 @@ from zktop.model.world.world import World
 
 CROWD = tuple(f"w{number}" for number in range(80))
 PATH = Text("/a")
+MIXED = ("rlock", "lock", "rlock")
 
 
 def changes(chance: random.Random, modes: tuple[str, ...]) -> Iterator[AnyFact]:
@@ -60,6 +61,27 @@ def test_it_waits_as_if_it_were_new(
         for _ in range(size):
             world = world.after(next(history))
         examiner.look(world, NOW + 5_000)
+
+    assert _requests(examiner) == _requests(_fresh(world))
+
+
+def test_a_contender_between_the_last_reader_and_the_next_is_a_writer() -> None:
+    """One look brings all three: the old reader's end, the contender, and a new reader."""
+    names = [_name(f"{mode}-{number}", number, mode) for number, mode in enumerate(MIXED, 100)]
+    nodes = [
+        Node(
+            path=join(PATH, name),
+            stat=Stat(number, number, NOW, owner=session(name)),
+            data=b"",
+            zxid=number,
+            at=NOW,
+        )
+        for number, name in enumerate(names, start=1_001)
+    ]
+    world, examiner = World().after(*lock(PATH, "a", "b", "c"), nodes[0]), Examiner()
+    examiner.look(world, NOW)
+    world = world.after(Gone(path=nodes[0].path, zxid=1_010, at=NOW), *nodes[1:])
+    examiner.look(world, NOW + 5_000)
 
     assert _requests(examiner) == _requests(_fresh(world))
 

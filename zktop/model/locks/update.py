@@ -126,7 +126,7 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
         oddities = oddities.with_change(members[place], _around(members, place, place + 1), -1)
         del members[place]
     for znode in changes.come:
-        member = _new_member(queue.layout, oddities, znode, site)
+        member = _new_member(queue, znode, site)
         if member is None:
             return None
         place = bisect_left(members, member.sequence, key=order.sequence)
@@ -160,11 +160,9 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
     return None
 
 
-def _new_member(
-    layout: Layout, oddities: QueueOddities, znode: Znode, site: LockSite
-) -> Member | None:
-    """Make the member, if it is surely one of this layout."""
-    own = site.settings.layouts
+def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | None:
+    """Make the member, if it is surely one of this layout, in the mode that `queue` gives it."""
+    layout, own = queue.layout, site.settings.layouts
     name = read(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:
         return None
@@ -176,7 +174,7 @@ def _new_member(
     member = members_of(layout, [ParsedChild(znode, name)])[0]
     if is_left_over(layout, member.znode) or is_unseen(layout, member):
         return None
-    if is_promoting(layout) and oddities.readers and member.mode == "exclusive":
+    if is_promoting(layout) and queue.oddities.readers and member.mode == "exclusive":
         return msgspec.structs.replace(member, mode="write")
     return member
 
