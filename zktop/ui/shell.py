@@ -108,6 +108,9 @@ class Shell(BaseApp):
         self._is_due = False
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
             self.bind(key.movable, f"act('{key.id}')", show=False)
+        for key in look.table:
+            if key not in self.table:
+                self.bind(key.movable, "explain_no_contenders", show=False)
 
     # Start and end
 

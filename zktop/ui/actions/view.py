@@ -25,6 +25,10 @@ class ViewActions(Shell):
         else:
             self.turn_to(name, self._live_case() if name == "findings" else None)
 
+    def action_explain_no_contenders(self) -> None:
+        """Answer a key that this session does not have."""
+        self.show_message(why_none(self))
+
     def _live_case(self) -> Selection | None:
         """The worst deadlock, if the selected one has ended."""
         from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
