@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_LEFT_OUT] = []
     for marker, what in _NEEDS.items():
         needing = [item for item in items if item.get_closest_marker(marker)]
-        if not needing or _is_there(marker):
+        if not needing or _is_available(marker):
             continue
         if marker == "zookeeper" and os.environ.get("ZKTOP_REQUIRE_ZOOKEEPER"):
             raise pytest.UsageError(
@@ -47,12 +47,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=f"needs {marker}"))
 
 
-def _is_there(marker: str) -> bool:
+def _is_available(marker: str) -> bool:
     if marker == "zookeeper":
         return has_real_zookeeper()
-    from zk.kerberos_realm import is_there  # noqa: PLC0415  few suites need it
+    from zk.kerberos_realm import is_available  # noqa: PLC0415  few suites need it
 
-    return is_there()
+    return is_available()
 
 
 def pytest_terminal_summary(

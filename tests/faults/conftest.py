@@ -9,7 +9,7 @@ from faults.contenders_at_work import Crowd, crowd
 from faults.zktop_under_test import Place
 from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
 from waiting import eventually
-from zk.cut_proxy import Cable
+from zk.cut_proxy import CutProxy
 
 from zktop.zk.connect.address import Address
 
@@ -110,9 +110,9 @@ def place(ensemble: Ensemble, crowd_at_work: Crowd) -> Place:
 
 
 @pytest.fixture
-def detour(ensemble: Ensemble) -> Iterator[Cable]:
+def detour(ensemble: Ensemble) -> Iterator[CutProxy]:
     """A way to one of the members that can be cut, or stop in the middle of an answer."""
-    one = Cable(ensemble.ports[0])
+    one = CutProxy(ensemble.ports[0])
     yield one
     one.close()
 

@@ -9,7 +9,7 @@ from faults.zktop_under_test import Place, Witness, witness
 from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
 from servers import RunningServer
-from zk.cut_proxy import Cable
+from zk.cut_proxy import CutProxy
 
 from zktop.model.report import Report
 from zktop.zk.connect.address import Address
@@ -62,7 +62,7 @@ def test_clients_that_move_are_not_silent(
 
 def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> None:
     """All its sessions expire: how many, what that freed, and where they were."""
-    with closing(Cable(zookeeper.port)) as line, ExitStack() as stack:
+    with closing(CutProxy(zookeeper.port)) as line, ExitStack() as stack:
         for number in range(HOLDERS + 2):
             client = _client(line.address if number < HOLDERS else zookeeper.address)
             stack.callback(client.close)

@@ -11,7 +11,7 @@ from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon
 from kazoo.client import KazooClient
 from servers import ask
 from waiting import eventually
-from zk.cut_proxy import Cable
+from zk.cut_proxy import CutProxy
 
 from zktop.model.facts import Session, session_id, session_text
 from zktop.zk.servers.table_formats import watched
@@ -30,7 +30,7 @@ def near(place: Place) -> Iterator[Witness]:
 
 
 @pytest.fixture
-def detoured(place: Place, detour: Cable) -> Place:
+def detoured(place: Place, detour: CutProxy) -> Place:
     """The same, by the other way: nobody tells there of a shorter one."""
     return Place(detour.address, place.root, session_timeout=SESSION_S, plan=NO_TABLES)
 
@@ -46,7 +46,7 @@ def late(detoured: Place) -> Iterator[Witness]:
 
 
 @pytest.fixture
-def holder(detour: Cable, crowd_at_work: Crowd) -> Iterator[Session]:
+def holder(detour: CutProxy, crowd_at_work: Crowd) -> Iterator[Session]:
     """The session of somebody who has a lock, and comes late too; an heir waits."""
     client, path = KazooClient(detour.address, timeout=SESSION_S), f"{crowd_at_work.root}/lost"
     client.start()
@@ -62,7 +62,7 @@ def holder(detour: Cable, crowd_at_work: Crowd) -> Iterator[Session]:
 @pytest.fixture
 def after(
     ensemble: Ensemble,
-    detour: Cable,
+    detour: CutProxy,
     crowd_at_work: Crowd,
     holder: Session,
     near: Witness,
@@ -103,7 +103,7 @@ def test_all_servers_are_gone_for_minutes(
 
 
 def _look_in_vain(*lookers: Witness) -> None:
-    """They go on looking, all the time, and tell nothing that they cannot know."""
+    """They go on observing, all the time, and tell nothing that they cannot know."""
     for one in lookers:
         one.until_state("suspended")
     before = [(len(one.told), len(one.events), _places(one)) for one in lookers]

@@ -8,8 +8,8 @@ import pytest
 from faults.zktop_under_test import Place, Witness, witness
 from kazoo.client import KazooClient
 from servers import RunningServer, real_zookeeper
-from zk.observed import looking, picture
 from zk.observed import names as names_in
+from zk.observed import observing, picture
 
 from zktop.model.examiner import Examiner
 
@@ -41,12 +41,12 @@ def test_a_lock_of_twenty_thousand_is_read_and_followed(
     create(client, [f"{path}/{name}" for name in names], ephemeral=True)
     assert sum(len(name) + 4 for name in names) > JAVA_TAKES
 
-    with looking(zookeeper.address, f"{root}/*", audit_every=NEVER_S) as eye:
+    with observing(zookeeper.address, f"{root}/*", audit_every=NEVER_S) as eye:
         client.delete(f"{path}/{names[0]}")
         client.create(f"{path}/{TOKEN}__lock__0000020000")
         expected = {*names[1:], f"{TOKEN}__lock__0000020000"}
         eye.until(lambda world: names_in(world, path) == expected)
-        with looking(zookeeper.address, f"{root}/*") as fresh:
+        with observing(zookeeper.address, f"{root}/*") as fresh:
             eye.until(lambda world: picture(world, path) == picture(fresh.world, path))
         lock = Examiner().look(eye.world, time.time_ns() // 1_000_000).view(path)
     assert lock is not None

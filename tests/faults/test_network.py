@@ -10,7 +10,7 @@ from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon
 from kazoo.client import KazooClient
 from servers import RunningServer, ask
 from waiting import eventually
-from zk.cut_proxy import Cable
+from zk.cut_proxy import CutProxy
 
 from zktop.model.facts import AnyFact, Children
 from zktop.model.report import Report
@@ -22,9 +22,9 @@ SESSION_S = 2.0
 
 
 @pytest.fixture
-def cable(zookeeper: RunningServer) -> Iterator[Cable]:
+def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
     """Our way to the server; the contenders have another one."""
-    one = Cable(zookeeper.port)
+    one = CutProxy(zookeeper.port)
     yield one
     one.close()
 
@@ -43,7 +43,7 @@ def workers(zookeeper: RunningServer, root: str) -> Iterator[Crowd]:
 )
 def test_the_network_is_cut_for_longer_than_the_session_lasts(
     zookeeper: RunningServer,
-    cable: Cable,
+    cable: CutProxy,
     workers: Crowd,
     root: str,
     how: str,
@@ -85,7 +85,7 @@ def test_a_contender_s_session_expires(
     zookeeper: RunningServer, workers: Crowd, root: str
 ) -> None:
     """Its place is gone with it, and who waited behind it is served."""
-    far = Cable(zookeeper.port)
+    far = CutProxy(zookeeper.port)
     place = Place(zookeeper.address, f"{root}/*")
     with witness(place) as looker:
         lost = KazooClient(far.address, timeout=SESSION_S)
@@ -140,7 +140,7 @@ def _end(looker: Witness, server: RunningServer) -> None:
 @pytest.mark.usefixtures("zookeeper")
 @pytest.mark.parametrize("after", [600, 1_500], ids="{} bytes".format)
 def test_a_reading_that_is_cut_off_is_not_taken_for_a_whole_one(
-    cable: Cable, workers: Crowd, root: str, after: int
+    cable: CutProxy, workers: Crowd, root: str, after: int
 ) -> None:
     """The answers that never came are waited for on the next connection."""
     facts: list[AnyFact] = []
@@ -156,7 +156,7 @@ def test_a_reading_that_is_cut_off_is_not_taken_for_a_whole_one(
     assert {root, *workers.places} <= listed
 
 
-def _cut_off(cable: Cable) -> None:
+def _cut_off(cable: CutProxy) -> None:
     """Lose the connection when it falls silent."""
     cable.stopped.wait(20)
     cable.cut()

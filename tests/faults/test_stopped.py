@@ -9,7 +9,7 @@ from faults.bystander import NOTICED_S, OUTSTANDING, pace
 from faults.test_large import TOKEN, create, holders
 from kazoo.client import KazooClient
 from servers import RunningServer
-from zk.cut_proxy import Cable
+from zk.cut_proxy import CutProxy
 
 pytestmark = pytest.mark.zookeeper
 
@@ -20,9 +20,9 @@ LOCK_EVENTS = {"queued", "acquired", "released", "abandoned", "expired", "missed
 
 
 @pytest.fixture
-def cable(zookeeper: RunningServer) -> Iterator[Cable]:
+def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
     """A way to the server that stops in the middle of an answer."""
-    one = Cable(zookeeper.port)
+    one = CutProxy(zookeeper.port)
     one.stop_after(MIDDLE)
     yield one
     one.close()
@@ -39,7 +39,7 @@ def bystander(zookeeper: RunningServer) -> Iterator[KazooClient]:
 
 
 def test_zktop_stopped_in_the_middle_of_a_read(
-    zookeeper: RunningServer, cable: Cable, bystander: KazooClient, root: str
+    zookeeper: RunningServer, cable: CutProxy, bystander: KazooClient, root: str
 ) -> None:
     """The server keeps its pace, expires the session, and zktop goes on with a new one."""
     paths = [f"{root}/lock-of-{number:04}" for number in range(LOCKS)]

@@ -21,7 +21,7 @@ from faults.zktop_under_test import (
     invented_nothing,
 )
 from waiting import eventually
-from zk.cut_proxy import Cable
+from zk.cut_proxy import CutProxy
 
 from zktop.app.replay import Replay
 from zktop.errors import UsageError
@@ -38,7 +38,7 @@ MIDDLE = 60_000  # bytes of some hundred thousand
 
 
 @pytest.fixture
-def looked_at(place: Place, detour: Cable) -> Place:
+def looked_at(place: Place, detour: CutProxy) -> Place:
     """The same, by that way; nobody tells there of another one."""
     return Place(detour.address, place.root, plan={"introspect": False})
 
@@ -56,7 +56,7 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
     looked_at: Place,
     crowd_at_work: Crowd,
     ensemble: Ensemble,
-    detour: Cable,
+    detour: CutProxy,
     quiet: list[str],
     tmp_path: Path,
 ) -> None:
@@ -95,7 +95,7 @@ def _recording(place: Place, file: Path) -> Iterator[Zktop]:
         zktop.ended()
 
 
-def _stopped_meanwhile(zktop: Zktop, detour: Cable, crowd: Crowd, ensemble: Ensemble) -> Pace:
+def _stopped_meanwhile(zktop: Zktop, detour: CutProxy, crowd: Crowd, ensemble: Ensemble) -> Pace:
     """Stop it while it reads everything again; see how the others get on."""
     detour.cut()
     detour.stop_after(MIDDLE)

@@ -10,7 +10,7 @@ from faults.conftest import Ensemble
 from kazoo.client import KazooClient
 from servers import SASL_ONLY, RunningServer, ask, real_ensemble, real_zookeeper
 from waiting import eventually
-from zk.observed import looking, names
+from zk.observed import names, observing
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts
@@ -51,7 +51,7 @@ def _write(client: KazooClient) -> None:
 
 def test_sasl_opens_the_door(strict: RunningServer) -> None:
     """With a digest, as the server's own login module checks it."""
-    with looking(strict.address, "/locks/*", access={"sasl": _sasl("secret")}) as eye:
+    with observing(strict.address, "/locks/*", access={"sasl": _sasl("secret")}) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
 
 
@@ -101,7 +101,7 @@ def six() -> Iterator[RunningServer]:
 def test_an_address_of_ipv6_is_one_like_others(six: RunningServer) -> None:
     """For the client and for the questions to the server; it is shown as it was typed."""
     address = f"[::1]:{six.port}"
-    with looking(address, "/locks/*", introspect=True) as eye:
+    with observing(address, "/locks/*", introspect=True) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
         assert eye.source.wait_until_sampled(20)
         tables = eye.until(lambda world: world.tables).tables
@@ -122,7 +122,7 @@ def test_a_name_for_several_servers_is_tried_until_one_answers(
     client.ensure_path(LOCK)
     client.stop()
     client.close()
-    with looking(f"zk-all:{zookeeper.port}", "/locks/*", introspect=True) as eye:
+    with observing(f"zk-all:{zookeeper.port}", "/locks/*", introspect=True) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
 
 
@@ -150,7 +150,7 @@ def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -
 def test_members_that_were_not_given_are_tried_when_one_is_needed(ensemble: Ensemble) -> None:
     """One address is given; when that server dies, the session goes on at another one."""
     given = ensemble.hosts.split(",")[0]
-    with looking(given, "/locks/*", introspect=True, access={"session_timeout": 10.0}) as eye:
+    with observing(given, "/locks/*", introspect=True, access={"session_timeout": 10.0}) as eye:
         link = eye.source.link
         client = eye.source._connection._client
         eventually(lambda: len(client.hosts) == 3)
@@ -181,7 +181,7 @@ def test_a_server_without_a_quorum_is_read_when_it_allows_that(
             member.process.wait()
         last = members[0]
         eventually(lambda: "read-only" in ask(last.port, "srvr"))
-        with looking(last.address, "/locks/*", access={"read_only": True}) as eye:
+        with observing(last.address, "/locks/*", access={"read_only": True}) as eye:
             assert names(eye.world, "/locks/l") == {"m-0000000000"}
             link = eye.source.link
 

@@ -1,4 +1,4 @@
-"""Sockets that answer in all the wrong ways."""
+"""Sockets that answer a client wrongly: not at all, too slowly, or with something else."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ Behaviour = Callable[[socket.socket], None]
 
 @contextmanager
 def listener(behave: Behaviour) -> Iterator[Address]:
-    """Something that listens on a port of its own and treats each caller like this."""
+    """Listen on a free port, and treat each connection with `behave`."""
     door = socket.create_server(("127.0.0.1", 0))
     kept: list[socket.socket] = []
 
@@ -39,7 +39,7 @@ def listener(behave: Behaviour) -> Iterator[Address]:
 
 
 def answers(text: bytes) -> Behaviour:
-    """Read a question, answer this, and close."""
+    """Read a request, send this text, and close."""
 
     def behave(line: socket.socket) -> None:
         line.recv(1000)
@@ -51,7 +51,7 @@ def answers(text: bytes) -> Behaviour:
 
 
 def silent(line: socket.socket) -> None:
-    """Say nothing and stay."""
+    """Keep the connection open and send nothing."""
 
 
 def hangs_up(line: socket.socket) -> None:
@@ -61,13 +61,13 @@ def hangs_up(line: socket.socket) -> None:
 
 
 def dribbles(line: socket.socket) -> None:
-    """Begin to answer, and never come to an end."""
+    """Begin an answer, and never end it."""
     line.recv(1000)
     line.sendall(b"Zookeeper version: 3.8.0\n")
 
 
 def speaks(words: dict[str, str]) -> Behaviour:
-    """Answer each of these words so; hang up on the others."""
+    """Send these answers to these words; close the connection for any other word."""
 
     def behave(line: socket.socket) -> None:
         word = line.recv(1000).decode().strip()

@@ -1,4 +1,4 @@
-"""A real server for the whole session, and a path of its own for each test."""
+"""A real server for the whole session, and a znode of its own for each test."""
 
 import itertools
 import subprocess
@@ -13,13 +13,13 @@ from servers import RunningServer, real_zookeeper, sandbox_server
 _numbers = itertools.count()
 
 
-# What these state holds for the sandbox as for the real one; the others ask a real server for
-# what the sandbox does not have, or break it in ways that cost time.
+# These hold for the sandbox too. The others need what only a real server has, or break it in
+# ways that take time.
 ON_BOTH = ("test_client", "test_pending", "test_observer", "test_requests")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests of some modules on both servers in turn."""
+    """Run the tests of some modules on the real server and on the sandbox."""
     module = metafunc.module.__name__.rpartition(".")[2]
     if module in ON_BOTH and "zookeeper" in metafunc.fixturenames:
         metafunc.parametrize("zookeeper", EITHER, indirect=True, scope="session")
@@ -27,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def zookeeper(request: pytest.FixtureRequest) -> RunningServer:
-    """A standalone server with everything switched on, or the sandbox."""
+    """A standalone server with all features enabled, or the sandbox."""
     server: RunningServer = request.getfixturevalue(getattr(request, "param", "real"))
     return server
 
@@ -41,7 +41,7 @@ def real() -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[RunningServer]:
-    """Our own."""
+    """The sandbox server."""
     with sandbox_server() as server:
         yield server
 
@@ -57,13 +57,13 @@ def _client(zookeeper: RunningServer) -> Iterator[KazooClient]:
 
 @pytest.fixture
 def client(_client: KazooClient) -> KazooClient:
-    """Somebody who writes."""
+    """A client that writes."""
     return _client
 
 
 @pytest.fixture
 def clients(zookeeper: RunningServer) -> Iterator[Callable[[], KazooClient]]:
-    """Sessions of their own, ended with the test."""
+    """Start clients with sessions of their own, which end with the test."""
     made: list[KazooClient] = []
 
     def one_more() -> KazooClient:
@@ -80,7 +80,7 @@ def clients(zookeeper: RunningServer) -> Iterator[Callable[[], KazooClient]]:
 
 @pytest.fixture
 def root(client: KazooClient) -> str:
-    """A znode of the test's own."""
+    """A znode for this test."""
     path = f"/test-{next(_numbers)}"
     client.create(path)
     return path
@@ -88,7 +88,7 @@ def root(client: KazooClient) -> str:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A key and a certificate that nobody signed but itself, in one file."""
+    """A self-signed certificate and its key, in one file."""
     path = tmp_path_factory.mktemp("tls") / "server.pem"
     subprocess.run(
         f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "

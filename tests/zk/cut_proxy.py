@@ -1,14 +1,14 @@
-"""A way to a server that can be cut and mended."""
+"""A proxy to a server whose connections can be cut, silenced and restored."""
 
 import socket
 import threading
 from contextlib import suppress
 
-from zk.listening_port import HOST, Door
+from zk.listening_port import HOST, ListeningPort
 
 
-class Cable(Door):
-    """Listens on a port of its own and passes everything on to a server, while it is whole."""
+class CutProxy(ListeningPort):
+    """Listens on a free port and forwards to a server, until it is cut."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -22,22 +22,22 @@ class Cable(Door):
         super().__init__()
 
     def cut(self) -> None:
-        """Hang up on both sides, and on everybody who calls from now on."""
+        """Close all connections, and every new one."""
         self._whole.clear()
         _hang_up(*self._lines)
         self._lines.clear()
 
     def mend(self) -> None:
-        """Let callers through again."""
+        """Accept connections again."""
         self._whole.set()
         self._flows.set()
 
     def silence(self) -> None:
-        """Hang up on nobody and pass nothing on, as a network does whose packets are dropped."""
+        """Forward nothing and keep the connections, like a network that drops packets."""
         self._flows.clear()
 
     def stop_after(self, size: int) -> None:
-        """Fall silent in the middle of an answer: when so many bytes more came from the server."""
+        """Fall silent within an answer, after this many more bytes from the server."""
         self._stops_after = size
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class Cable(Door):
         super().close()
 
     def attend(self, near: socket.socket) -> None:
-        """Join the caller with the server, or hang up."""
+        """Connect the client with the server, or close the connection."""
         if self._whole.is_set():
             self._join(near, socket.create_connection((HOST, self._port)))
         else:

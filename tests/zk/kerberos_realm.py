@@ -1,4 +1,4 @@
-"""A Kerberos realm of one machine, with a ticket for one user and a key for one server."""
+"""A Kerberos realm on this machine, with a ticket for one user and a key for one server."""
 
 import importlib.util
 import os
@@ -55,18 +55,18 @@ Server {
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """Where its files are."""
+    """The files of the realm."""
 
     folder: Path
 
     @property
     def java(self) -> str:
-        """What a server has to be told."""
+        """The system properties that a Java server needs."""
         login = f"-Djava.security.auth.login.config={self.folder}/door.conf"
         return f"{login} -Djava.security.krb5.conf={self.folder}/client.conf"
 
     def client(self, tickets: str = "tickets") -> dict[str, str]:
-        """Give the environment of a client that has these tickets."""
+        """The environment of a client with these tickets."""
         return {
             **os.environ,
             "KRB5_CONFIG": f"{self.folder}/client.conf",
@@ -74,8 +74,8 @@ class Realm:
         }
 
 
-def is_there() -> bool:
-    """Tell whether this machine can have one, and clients that log in to it."""
+def is_available() -> bool:
+    """True if this machine has a Kerberos server and clients that can log in."""
     tools = ("krb5kdc", "kadmin.local", "kinit")
     has_package = importlib.util.find_spec("kerberos") is not None
     return has_package and all(shutil.which(one, path=PATH) for one in tools)
@@ -83,7 +83,7 @@ def is_there() -> bool:
 
 @contextmanager
 def realm(folder: Path) -> Iterator[Realm]:
-    """Have one for a while; its user has a ticket."""
+    """Run a realm whose user has a ticket."""
     names = {
         "name": NAME,
         "host": HOST,

@@ -1,4 +1,4 @@
-"""A port of our own, at which clients may be met on their way to a server."""
+"""A listening port that accepts connections for the proxies of the tests."""
 
 import socket
 import threading
@@ -7,8 +7,8 @@ from contextlib import suppress
 HOST = "127.0.0.1"
 
 
-class Door:
-    """Lets callers in, one after another; whoever inherits attends to them."""
+class ListeningPort:
+    """Accepts connections one after another; subclasses handle them."""
 
     def __init__(self) -> None:
         self._door = socket.create_server((HOST, 0))
@@ -16,11 +16,11 @@ class Door:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def attend(self, near: socket.socket) -> None:
-        """Do something about a caller, and soon: the next one waits."""
+        """Handle a connection without blocking: the next one waits."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Accept no more connections."""
         with suppress(OSError):
             self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()

@@ -1,4 +1,4 @@
-"""What the tests look through: a source whose facts are folded into a world."""
+"""A source whose facts are folded into a world, for tests that observe a server."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,8 +13,8 @@ from zktop.zk import Access, Plan, Source, parse_hosts
 PATIENCE_S = 40.0
 
 
-class Eye:
-    """A source, its facts so far, and the world that they make."""
+class Observation:
+    """A source, its facts so far, and their world."""
 
     def __init__(self, hosts: str, plan: Plan, **access: object) -> None:
         self.source = Source(Access(parse_hosts(hosts), **access), plan)  # type: ignore[arg-type]  # a test's keywords
@@ -24,7 +24,7 @@ class Eye:
         self._came = threading.Condition()
 
     def take(self, facts: list[AnyFact]) -> None:
-        """Fold in what the source tells."""
+        """Fold in new facts."""
         with self._came:
             self.threads.add(threading.current_thread().name)
             self.facts += facts
@@ -32,7 +32,7 @@ class Eye:
             self._came.notify_all()
 
     def until(self, condition: Callable[[World], object], seconds: float = PATIENCE_S) -> World:
-        """The first world in which this is so; the newest is shown when none comes."""
+        """Wait for a world for which the condition is true; a failure shows the newest world."""
         with self._came:
             if not self._came.wait_for(lambda: condition(self.world), seconds):
                 raise AssertionError(
@@ -41,41 +41,41 @@ class Eye:
                 )
             return self.world
 
-    def until_told(self, condition: Callable[[AnyFact], object]) -> AnyFact:
-        """The first fact of which this is so."""
+    def until_fact(self, condition: Callable[[AnyFact], object]) -> AnyFact:
+        """Wait for a fact for which the condition is true."""
         with self._came:
             came = self._came.wait_for(lambda: any(map(condition, self.facts)), PATIENCE_S)
             assert came, f"no such fact: {source_of(condition)}\n{self.facts}\n{self.log()}"
         return next(fact for fact in self.facts if condition(fact))
 
     def log(self) -> list[str]:
-        """What kazoo and the source complained of."""
+        """The recent log lines of kazoo and the source."""
         return [line for _, line in self.source.recent_log.lines]
 
 
 @contextmanager
-def looking(
+def observing(
     hosts: str,
     *roots: str,
     introspect: bool = False,
     access: dict[str, object] | None = None,
     **plan: object,
-) -> Iterator[Eye]:
-    """An eye that has read all its roots once."""
+) -> Iterator[Observation]:
+    """Observe a server; all roots have been read once."""
     given = Plan(roots=roots, introspect=introspect, **plan)  # type: ignore[arg-type]  # a test's keywords
-    eye = Eye(hosts, given, **(access or {}))
-    eye.source.start(eye.take)
+    live = Observation(hosts, given, **(access or {}))
+    live.source.start(live.take)
     try:
-        assert eye.source.wait_until_read(PATIENCE_S), eye.log()
-        yield eye
+        assert live.source.wait_until_read(PATIENCE_S), live.log()
+        yield live
     finally:
-        eye.source.close()
-    failed = [line for line in eye.log() if "a job of the observer failed" in line]
+        live.source.close()
+    failed = [line for line in live.log() if "a job of the observer failed" in line]
     assert not failed
 
 
 def picture(world: World, root: str) -> dict[str, dict[str, tuple[int, bytes] | None]]:
-    """What is known below a path: each listed znode's children, with owner and data."""
+    """The listed znodes below a path: for each child its owner and data."""
     found = {}
     for path in world.families:
         family = world.family(path)

@@ -1,7 +1,7 @@
-"""Older servers: real ones where they can be had, and one of today that behaves like one.
+"""Old servers: real ones where available, and stand-ins in front of a current server.
 
-The stand-in knows the requests and the words of its version alone. To any other request it says
-that it is not implemented and hangs up, as servers before 3.6 do.
+A stand-in knows only the requests and the words of its version. It answers any other request with
+UNIMPLEMENTED and closes the connection, as servers before 3.6 do.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from servers import ask, real_zookeeper
-from zk.request_proxy import REQUEST, Relay
+from zk.request_proxy import REQUEST, RequestProxy
 
 STAND_INS = ("3.4.14", "3.5.9")
 HOMES = os.environ.get("ZKTOP_OLDER_ZOOKEEPERS", "")  # `make older` sets it
@@ -21,7 +21,7 @@ HOMES = os.environ.get("ZKTOP_OLDER_ZOOKEEPERS", "")  # `make older` sets it
 _ANY = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 100, 101, 102, -10, -11}
 _REQUESTS = {"3.4": _ANY, "3.5": _ANY | {15, 16, 17, 18, 19, 20, 21}}
 _WORDS = {b"conf", b"cons", b"dump", b"isro", b"mntr", b"ruok", b"srvr", b"wchc", b"wchp", b"wchs"}
-_MONITORED = (  # by 3.4; later versions say some hundred lines more
+_MONITORED = (  # in 3.4; later versions print about a hundred lines more
     *("version", "avg_latency", "max_latency", "min_latency", "packets_received"),
     *("packets_sent", "num_alive_connections", "outstanding_requests", "server_state"),
     *("znode_count", "watch_count", "ephemerals_count", "approximate_data_size"),
@@ -32,27 +32,27 @@ _REPLY = struct.Struct("!iiqi")
 
 
 class Older:
-    """A server of an older version, by its address."""
+    """The address and version of an old server."""
 
     def __init__(self, address: str, version: str) -> None:
         self.address, self.version = address, version
         self.refused: list[int] = []  # requests that this version does not know
 
 
-class StandIn(Relay, Older):
-    """Stands in front of a server of today."""
+class StandIn(RequestProxy, Older):
+    """Stands in front of a current server."""
 
     def __init__(self, version: str, port: int) -> None:
         self._known = _REQUESTS[version[:3]]
-        Relay.__init__(self, port)
+        RequestProxy.__init__(self, port)
         Older.__init__(self, self.address, version)
 
     def word(self, word: bytes) -> bytes:
-        """Answer as that version does; to what is no word of it, with nothing."""
+        """Answer as that version does; other words get no answer."""
         return self._answer(word.decode()).encode() if word in _WORDS else b""
 
     def refusal(self, frame: bytes) -> bytes | None:
-        """Refuse what that version does not know."""
+        """Refuse requests that the version does not know."""
         xid, request = REQUEST.unpack_from(frame)
         if request in self._known:
             return None
@@ -82,13 +82,13 @@ def kinds() -> list[str]:
 
 
 def named(kind: str) -> str:
-    """Tell which it is."""
+    """The test id of a kind."""
     return f"like {kind}" if kind in STAND_INS else Path(kind).name
 
 
 @contextmanager
 def older(kind: str) -> Iterator[Older]:
-    """One of them, serving."""
+    """Run one of them."""
     if kind in STAND_INS:
         with real_zookeeper() as server, closing(StandIn(kind, server.port)) as made:
             yield made

@@ -1,4 +1,4 @@
-"""What other servers of the protocol answer, with the place where that was read.
+"""Sample answers of ClickHouse Keeper and RaftKeeper, with their sources.
 
 The three marked "captured" are in the documentation of these servers; the others are written as
 their sources write them.
@@ -29,7 +29,7 @@ Node count: 14
 # FourLetterCommand.cpp, MonitorCommand
 KEEPER_MNTR = "zk_version\tv26.3.9.8-0a1b2c3d\nzk_server_state\tleader\nzk_watch_count\t3\n"
 KEEPER_NOT_SERVING = "This instance is not currently serving requests"
-# KeeperTCPHandler.cpp, dumpStats; the second line is a session that has asked for nothing yet
+# KeeperTCPHandler.cpp, dumpStats; the second line is a session without a request so far
 _REST = ",lresp=1795219104600,llat=0,minlat=0,avglat=0,maxlat=1)\n"
 KEEPER_CONS = "".join(
     (
@@ -74,7 +74,7 @@ RAFTKEEPER_MNTR = (
     "zk_version\tRaftKeeper v2.0.5-96935ada, built on 2024-04-15 17:19:43 CST\n"
     "zk_compatible_mode\tzookeeper\n"
 )
-# Captured, in the same; the first line is whoever asked
+# Captured, in the same file; the first line is the connection that sent `cons`
 RAFTKEEPER_CONS = (
     " 10.203.46.164:57828(recved=0,sent=0)\n"
     " 11.118.155.104:52268(recved=94390633,sent=98101089,sid=0x33b,lop=List,"

@@ -1,35 +1,35 @@
-"""Stands between clients and a server, and understands what the clients ask."""
+"""A proxy that decodes the frames between clients and a server."""
 
 import socket
 import struct
 import threading
 from contextlib import suppress
 
-from zk.listening_port import HOST, Door
+from zk.listening_port import HOST, ListeningPort
 
 FRAME = struct.Struct("!i")
-REQUEST = struct.Struct("!ii")  # its number, and what it asks for
+REQUEST = struct.Struct("!ii")  # xid and operation
 
 
-class Relay(Door):
-    """Passes everything on; whoever inherits may look at it, or answer in the server's place."""
+class RequestProxy(ListeningPort):
+    """Forwards everything; subclasses may inspect requests or answer for the server."""
 
     def __init__(self, port: int) -> None:
         self.port = port
         super().__init__()
 
     def word(self, word: bytes) -> bytes:
-        """Give the answer to a four-letter word: the server's."""
+        """The answer to a four-letter word, by default the server's."""
         with socket.create_connection((HOST, self.port)) as far:
             far.sendall(word)
             return b"".join(iter(lambda: far.recv(65536), b""))
 
     def refusal(self, _frame: bytes) -> bytes | None:
-        """Give an answer after which to hang up; None where the request is to be passed on."""
+        """An answer after which the connection closes; None to forward the request."""
         return None
 
     def attend(self, near: socket.socket) -> None:
-        """Follow what the caller asks on a thread of its own."""
+        """Follow a connection on a thread of its own."""
         threading.Thread(target=self._follow_to_its_end, args=(near,), daemon=True).start()
 
     def _follow_to_its_end(self, near: socket.socket) -> None:
@@ -56,7 +56,7 @@ class Relay(Door):
 
 
 def _exactly(line: socket.socket, size: int) -> bytes:
-    """Read so many bytes."""
+    """Read this many bytes."""
     found = b""
     while len(found) < size:
         more = line.recv(size - len(found))

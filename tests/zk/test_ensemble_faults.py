@@ -7,8 +7,8 @@ import pytest
 from kazoo.client import KazooClient
 from servers import RunningServer, ask, real_ensemble, real_zookeeper, started_again
 from waiting import eventually
-from zk.cut_proxy import Cable
-from zk.observed import Eye, looking, names, picture
+from zk.cut_proxy import CutProxy
+from zk.observed import Observation, names, observing, picture
 
 from zktop.model.facts import Link
 
@@ -30,26 +30,26 @@ def test_members_may_die_one_after_the_other_and_all_at_once(
     client = KazooClient(hosts, timeout=20)
     client.start()
     client.create("/locks/l/m-0000000000", b"0", makepath=True)
-    with looking(hosts, "/locks/*", access={"session_timeout": 20.0}) as eye:
-        mine = next(member for member in ensemble if member.address == _server(eye))
+    with observing(hosts, "/locks/*", access={"session_timeout": 20.0}) as live:
+        mine = next(member for member in ensemble if member.address == _server(live))
         _kill([mine])
-        eventually(lambda: _server(eye) not in (None, mine.address))
+        eventually(lambda: _server(live) not in (None, mine.address))
         client.retry(client.create, "/locks/l/m-0000000001", b"1")
-        eye.until(lambda world: len(names(world, "/locks/l")) == 2)
+        live.until(lambda world: len(names(world, "/locks/l")) == 2)
 
         _kill([member for member in ensemble if member is not mine])
-        eventually(lambda: eye.source.link and eye.source.link.state == "suspended")
+        eventually(lambda: live.source.link and live.source.link.state == "suspended")
         again = [started_again(member) for member in ensemble]
         try:
             client.retry(client.create, "/locks/l/m-0000000002", b"2")
-            eye.until(lambda world: len(names(world, "/locks/l")) == 3)
-            _equals_a_fresh_look(eye, hosts)
+            live.until(lambda world: len(names(world, "/locks/l")) == 3)
+            _equals_a_fresh_look(live, hosts)
         finally:
             client.stop()
             client.close()
             _kill(again)
 
-    links = [fact for fact in eye.facts if isinstance(fact, Link) and fact.state == "connected"]
+    links = [fact for fact in live.facts if isinstance(fact, Link) and fact.state == "connected"]
     assert len({link.session for link in links}) == 1
 
 
@@ -57,26 +57,26 @@ def test_a_loss_is_dated_by_its_beginning() -> None:
     """Whatever is tried later: the session expires meanwhile, and that is news of its own."""
     with (
         real_zookeeper(tickTime=500) as server,
-        closing(Cable(server.port)) as line,
-        looking(line.address, "/locks/*", access={"session_timeout": 2.0}) as eye,
+        closing(CutProxy(server.port)) as line,
+        observing(line.address, "/locks/*", access={"session_timeout": 2.0}) as live,
     ):
-        ours = eye.source.link.session if eye.source.link else None
+        ours = live.source.link.session if live.source.link else None
         line.cut()
-        eye.until(lambda world: world.link and world.link.state == "suspended")
+        live.until(lambda world: world.link and world.link.state == "suspended")
         eventually(lambda: f"{ours:#x}" not in ask(server.port, "dump"))
         line.mend()
-        eye.until(lambda world: world.link and world.link.state == "connected")
+        live.until(lambda world: world.link and world.link.state == "connected")
 
-    links = [fact for fact in eye.facts if isinstance(fact, Link)]
+    links = [fact for fact in live.facts if isinstance(fact, Link)]
     lost = [link for link in links if link.state in ("suspended", "lost")]
     assert [link.state for link in lost] == ["suspended", "lost"]
     assert {link.lost_at for link in lost} == {lost[0].at}
     assert links[-1].lost_at is None
 
 
-def _equals_a_fresh_look(eye: Eye, hosts: str) -> None:
-    with looking(hosts, "/locks/*") as fresh:
-        eventually(lambda: picture(eye.world, "/") == picture(fresh.world, "/"))
+def _equals_a_fresh_look(live: Observation, hosts: str) -> None:
+    with observing(hosts, "/locks/*") as fresh:
+        eventually(lambda: picture(live.world, "/") == picture(fresh.world, "/"))
 
 
 def _kill(members: list[RunningServer]) -> None:
@@ -86,6 +86,6 @@ def _kill(members: list[RunningServer]) -> None:
         member.process.wait()
 
 
-def _server(eye: Eye) -> str | None:
-    link = eye.source.link
+def _server(live: Observation) -> str | None:
+    link = live.source.link
     return str(link.server) if link and link.server else None

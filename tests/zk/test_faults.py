@@ -9,8 +9,8 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import KazooState
 from servers import RunningServer, ask, real_zookeeper, started_again
 from waiting import eventually
-from zk.cut_proxy import Cable
-from zk.observed import Eye, looking, names, picture
+from zk.cut_proxy import CutProxy
+from zk.observed import Observation, names, observing, picture
 
 from zktop.model.facts import Link, session_id
 
@@ -26,33 +26,35 @@ pytestmark = [
 
 
 def test_a_lost_connection_is_suspended_and_then_made_good(
-    zookeeper: RunningServer, cable: Cable, client: KazooClient, root: str, way: Way
+    zookeeper: RunningServer, cable: CutProxy, client: KazooClient, root: str, way: Way
 ) -> None:
     """What changed while nobody could look is there afterwards, and so is what comes later."""
     client.create(f"{root}/l/m-0000000000", makepath=True)
-    with _looking(cable.address, root, way) as eye:
+    with _looking(cable.address, root, way) as live:
         cable.cut()
-        eye.until_told(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
+        live.until_fact(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
         client.create(f"{root}/l/m-0000000001", b"x")
         client.delete(f"{root}/l/m-0000000000")
         cable.mend()
-        eye.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
+        live.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
         client.create(f"{root}/l/m-0000000002", b"x")
-        eye.until(lambda world: names(world, f"{root}/l") == {"m-0000000001", "m-0000000002"})
-        _equals_a_fresh_look(eye, zookeeper.address, root)
+        live.until(lambda world: names(world, f"{root}/l") == {"m-0000000001", "m-0000000002"})
+        _equals_a_fresh_look(live, zookeeper.address, root)
 
-    links = [fact.state for fact in eye.facts if isinstance(fact, Link)]
+    links = [fact.state for fact in live.facts if isinstance(fact, Link)]
     assert links == ["connecting", "connected", "suspended", "connected", "closed"]
-    assert len({fact.session for fact in eye.facts if isinstance(fact, Link) and fact.server}) == 1
+    assert (
+        len({fact.session for fact in live.facts if isinstance(fact, Link) and fact.server}) == 1
+    )
 
 
 def test_an_expired_session_is_replaced(
-    zookeeper: RunningServer, cable: Cable, client: KazooClient, root: str, way: Way
+    zookeeper: RunningServer, cable: CutProxy, client: KazooClient, root: str, way: Way
 ) -> None:
     """Cut off for longer than the session lasts, it comes back as another one."""
     client.create(f"{root}/l/m-0000000000", makepath=True)
-    with _looking(cable.address, root, way) as eye:
-        first = eye.source.link
+    with _looking(cable.address, root, way) as live:
+        first = live.source.link
         assert first is not None
         assert first.session is not None
         cable.cut()
@@ -60,13 +62,13 @@ def test_an_expired_session_is_replaced(
         eventually(lambda: hex(first.session or 0) not in ask(zookeeper.port, "dump"))
         client.create(f"{root}/l/m-0000000001", b"x")
         cable.mend()
-        eye.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
-        _equals_a_fresh_look(eye, zookeeper.address, root)
+        live.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
+        _equals_a_fresh_look(live, zookeeper.address, root)
 
-    assert [f.why for f in eye.facts if isinstance(f, Link) and f.state == "lost"] == [
+    assert [f.why for f in live.facts if isinstance(f, Link) and f.state == "lost"] == [
         "the session expired"
     ]
-    last = next(f for f in reversed(eye.facts) if isinstance(f, Link) and f.session)
+    last = next(f for f in reversed(live.facts) if isinstance(f, Link) and f.session)
     assert last.session not in (None, first.session)
 
 
@@ -77,21 +79,21 @@ def test_a_server_that_is_killed_and_started_again(way: Way) -> None:
         client.start()
         client.create("/locks/l/m-0000000000", makepath=True)
         client.create("/locks/l/m-0000000001", ephemeral=True)
-        with _looking(server.address, "/locks", way) as eye:
-            assert len(names(eye.world, "/locks/l")) == 2
+        with _looking(server.address, "/locks", way) as live:
+            assert len(names(live.world, "/locks/l")) == 2
             client.stop()
             client.close()
             server.process.kill()
             server.process.wait()
-            eye.until_told(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
+            live.until_fact(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
             again = started_again(server)
             stack.callback(again.process.wait)
             stack.callback(again.process.kill)
-            eye.until(lambda world: names(world, "/locks/l") == {"m-0000000000"})
+            live.until(lambda world: names(world, "/locks/l") == {"m-0000000000"})
             writer = KazooClient(server.address)
             writer.start()
             writer.create("/locks/l/m-0000000002")
-            eye.until(lambda world: len(names(world, "/locks/l")) == 2)
+            live.until(lambda world: len(names(world, "/locks/l")) == 2)
             writer.stop()
             writer.close()
 
@@ -108,30 +110,30 @@ def test_a_holder_that_dies_is_gone_when_its_session_is(
     lock.acquire()
     lost = threading.Event()
     holder.add_listener(lambda state: lost.set() if state == KazooState.LOST else None)
-    with _looking(zookeeper.address, root, way) as eye:
-        (contender,) = eye.world.family(f"{root}/l")
+    with _looking(zookeeper.address, root, way) as live:
+        (contender,) = live.world.family(f"{root}/l")
         assert contender.stat
         assert contender.stat.owner == session_id(holder.client_id[0])
         holder.stop()
-        eye.until(lambda world: not names(world, f"{root}/l"))
+        live.until(lambda world: not names(world, f"{root}/l"))
     assert lost.is_set()
 
 
 @contextmanager
-def _looking(address: str, root: str, way: Way) -> Iterator[Eye]:
+def _looking(address: str, root: str, way: Way) -> Iterator[Observation]:
     access: dict[str, object] = {"session_timeout": 4.0}
-    with looking(address, f"{root}/*", access=access, audit_every=NEVER_S, **way) as eye:
-        yield eye
+    with observing(address, f"{root}/*", access=access, audit_every=NEVER_S, **way) as live:
+        yield live
 
 
-def _equals_a_fresh_look(eye: Eye, address: str, root: str) -> None:
-    with looking(address, f"{root}/*") as fresh:
-        eventually(lambda: picture(eye.world, root) == picture(fresh.world, root))
+def _equals_a_fresh_look(live: Observation, address: str, root: str) -> None:
+    with observing(address, f"{root}/*") as fresh:
+        eventually(lambda: picture(live.world, root) == picture(fresh.world, root))
 
 
 @pytest.fixture
-def cable(zookeeper: RunningServer) -> Iterator[Cable]:
+def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
     """A way to the server that can be cut."""
-    cable = Cable(zookeeper.port)
+    cable = CutProxy(zookeeper.port)
     yield cable
     cable.close()

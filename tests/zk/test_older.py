@@ -14,7 +14,7 @@ from kazoo.exceptions import UnimplementedError
 from kazoo.protocol.states import KazooState
 from servers import ask
 from waiting import eventually
-from zk.observed import looking, names
+from zk.observed import names, observing
 from zk.older_servers import Older, kinds, named, older
 
 from zktop.model.facts import Link, session_id, session_text
@@ -112,21 +112,23 @@ def test_locks_are_found_in_the_whole_tree(old: Older, queue: list[KazooClient])
 
 def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> None:
     """No request is sent that such a server would hang up on."""
-    with client_of(old.address) as client, looking(old.address, "/folder/*") as eye:
+    with client_of(old.address) as client, observing(old.address, "/folder/*") as live:
         for number in range(3):
             client.create(f"/folder/l/m-{number:010d}", b"x", makepath=True)
-            eye.until(lambda world, n=number: len(names(world, "/folder/l")) == n + 1)
+            live.until(lambda world, n=number: len(names(world, "/folder/l")) == n + 1)
         client.delete("/folder/l/m-0000000001")
-        eye.until(lambda world: len(names(world, "/folder/l")) == 2)
+        live.until(lambda world: len(names(world, "/folder/l")) == 2)
         client.set("/folder/l", b"2")
         client.delete("/folder/l", recursive=True)
-        eye.until(lambda world: not names(world, "/folder/l"))
+        live.until(lambda world: not names(world, "/folder/l"))
         client.create("/folder/l/m-0000000009", b"y", makepath=True)
-        eye.until(lambda world: (one := world.node("/folder/l/m-0000000009")) and one.data == b"y")
-        assert eye.source.cost().watches == len(["/", "/folder", "/folder/l"])
-        assert not eye.source.degraded()
+        live.until(
+            lambda world: (one := world.node("/folder/l/m-0000000009")) and one.data == b"y"
+        )
+        assert live.source.cost().watches == len(["/", "/folder", "/folder/l"])
+        assert not live.source.degraded()
 
-    states = [fact.state for fact in eye.facts if isinstance(fact, Link)]
+    states = [fact.state for fact in live.facts if isinstance(fact, Link)]
     assert states == ["connecting", "connected", "closed"]
     assert old.refused == []
 

@@ -1,4 +1,4 @@
-"""Connection strings, and what is said about the wrong ones."""
+"""Connection strings, and the messages about invalid ones."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from zktop.zk.connect.address import Address, Hosts, parse_hosts
     ],
 )
 def test_hosts_are_read(text: str, expected: Hosts) -> None:
-    """Names, IPv4, IPv6 in brackets, default port, chroot."""
+    """Host names, IPv4, IPv6 in brackets, the default port, and the chroot are read."""
     assert parse_hosts(text) == expected
     assert parse_hosts(str(expected)) == expected
 
@@ -41,7 +41,7 @@ def test_hosts_are_read(text: str, expected: Hosts) -> None:
     ],
 )
 def test_a_mistake_is_named(text: str, said: str) -> None:
-    """The sentence quotes what was given and shows what to write."""
+    """The message quotes the input and shows what to write."""
     with pytest.raises(UsageError, match=said.replace("[", r"\[")):
         parse_hosts(text)
 
@@ -51,7 +51,7 @@ def test_a_mistake_is_named(text: str, said: str) -> None:
     [("", "/", "/"), ("", "/a", "/a"), ("/app", "/", "/app"), ("/app", "/a", "/app/a")],
 )
 def test_paths_go_in_and_out_of_a_chroot(chroot: str, inside: str, full: str) -> None:
-    """What the server calls `/app/a` is `/a` to clients inside `/app`."""
+    """`/app/a` on the server is `/a` for clients with the chroot `/app`."""
     hosts = Hosts((), chroot)
 
     assert hosts.full(inside) == full
@@ -59,5 +59,5 @@ def test_paths_go_in_and_out_of_a_chroot(chroot: str, inside: str, full: str) ->
 
 
 def test_a_path_outside_the_chroot_has_no_name_inside() -> None:
-    """Also when it begins with the same letters."""
+    """A path outside the chroot has no client path, even if it begins with the same letters."""
     assert Hosts((), "/app").inside("/apple") is None

@@ -1,4 +1,4 @@
-"""The observer's client cannot write, whichever way it is asked to."""
+"""The client of the observer cannot write, whatever is called on it."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,21 +15,21 @@ from zktop.zk.connect.client import READING, ReadOnlyClient, WritingError, ring_
 from zktop.zk.read import requests
 
 
-class Deaf:
-    """Nobody listens."""
+class IgnoringListener:
+    """A listener that ignores events and states."""
 
     def event(self, kind: int, path: str, zxid: int) -> None:
-        """Let it pass."""
+        """Ignore it."""
 
     def state(self, state: str, session: int | None, server: str | None) -> None:
-        """Let it pass."""
+        """Ignore it."""
 
 
 @pytest.fixture
 def reader(zookeeper: RunningServer) -> Iterator[ReadOnlyClient]:
     """The client of an observer, connected."""
     log, _ = ring_log()
-    client = ReadOnlyClient(Access(parse_hosts(zookeeper.address)), Deaf(), log)
+    client = ReadOnlyClient(Access(parse_hosts(zookeeper.address)), IgnoringListener(), log)
     client.start()
     yield client
     client.stop()
@@ -54,13 +54,13 @@ WRITES: dict[str, Callable[[KazooClient, str], object]] = {
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
-def test_kazoo_s_own_ways_to_write_are_refused(
+def test_writing_methods_of_kazoo_are_refused(
     reader: ReadOnlyClient,
     client: KazooClient,
     root: str,
     write: Callable[[KazooClient, str], object],
 ) -> None:
-    """Nothing is sent, and the connection stays."""
+    """Kazoo's writing methods raise, send nothing, and keep the connection."""
     before = client.get(root)
     session = reader.client_id
 
@@ -83,7 +83,7 @@ def test_kazoo_s_own_ways_to_write_are_refused(
     ids=lambda cls: cls.__name__,
 )
 def test_no_request_of_kazoo_that_writes_is_allowed(request_class: type) -> None:
-    """The list of what may be sent is a list of what reads."""
+    """The list of permitted requests contains only reads."""
     reads = {"Exists", "GetACL", "GetChildren", "GetChildren2", "GetData", "Sync"}
 
     assert (request_class in READING) == (request_class.__name__ in reads)
@@ -92,7 +92,7 @@ def test_no_request_of_kazoo_that_writes_is_allowed(request_class: type) -> None
 def test_a_request_slipped_into_the_queue_never_reaches_the_server(
     reader: ReadOnlyClient, client: KazooClient, root: str
 ) -> None:
-    """Below `_call` there is a wall of its own: the connection drops instead."""
+    """A write that bypasses `_call` closes the connection instead of reaching the server."""
     result = reader.handler.async_result()
     reader._queue.append((serialization.Delete(root, -1), result))
     reader._connection._write_sock.send(b"\0")
@@ -104,7 +104,7 @@ def test_a_request_slipped_into_the_queue_never_reaches_the_server(
 
 
 def test_a_class_that_only_looks_like_a_read_is_refused(reader: ReadOnlyClient, root: str) -> None:
-    """It goes by the class itself, not by what it inherits or says of itself."""
+    """The check compares the class itself, not its base classes or attributes."""
 
     class Sly(serialization.GetData):  # type: ignore[misc]  # kazoo has no types
         type = 2
@@ -117,7 +117,7 @@ def test_a_class_that_only_looks_like_a_read_is_refused(reader: ReadOnlyClient, 
 
 
 def test_another_kazoo_is_refused_at_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The private parts that we lean on are looked at first."""
+    """The client checks at start that kazoo has the private parts that it uses."""
     requests.check_kazoo()
     monkeypatch.setattr(KazooClient, "_call", lambda _self, _request: None)
 

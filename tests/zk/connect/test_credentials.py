@@ -1,4 +1,4 @@
-"""Locks that only somebody with credentials may read."""
+"""Locks that are readable only with credentials."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 
 @pytest.fixture
 def closed(client: KazooClient, root: str) -> str:
-    """A lock of somebody who lets in who knows a word."""
+    """A lock whose ACL requires digest credentials."""
     path = f"{root}/orders"
     acl = [make_digest_acl("monitor", "secret", all=True)]
     client.add_auth("digest", "monitor:secret")
@@ -26,7 +26,7 @@ def closed(client: KazooClient, root: str) -> str:
     return path
 
 
-def taken(server: RunningServer, root: str, *login: str) -> dict[str, Any]:
+def the_lock(server: RunningServer, root: str, *login: str) -> dict[str, Any]:
     """The only lock of a snapshot."""
     command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", server.address, *login]
     ran = subprocess.run(
@@ -37,20 +37,20 @@ def taken(server: RunningServer, root: str, *login: str) -> dict[str, Any]:
     return dict(lock)
 
 
-def test_who_has_them_reads_the_lock(zookeeper: RunningServer, root: str, closed: str) -> None:
-    """With its holder, and what it calls itself."""
-    lock = taken(zookeeper, root, "--auth", "digest:monitor:secret")
+def test_right_credentials_read_the_lock(zookeeper: RunningServer, root: str, closed: str) -> None:
+    """The right credentials show the holder and its label."""
+    lock = the_lock(zookeeper, root, "--auth", "digest:monitor:secret")
 
     assert (lock["path"], lock["error"]) == (closed, None)
     assert [holder["owner"] for holder in lock["holders"]] == ["ann"]
 
 
 @pytest.mark.parametrize("login", [(), ("--auth", "digest:monitor:wrong")], ids=["none", "wrong"])
-def test_who_has_none_or_wrong_ones_is_told_so(
+def test_missing_or_wrong_credentials_are_reported(
     zookeeper: RunningServer, root: str, closed: str, login: tuple[str, ...]
 ) -> None:
-    """A server takes a wrong password for somebody else's; what it hides is no empty lock."""
-    lock = taken(zookeeper, root, *login)
+    """Without the right credentials the lock is shown as unreadable, not as empty."""
+    lock = the_lock(zookeeper, root, *login)
 
     assert (lock["path"], lock["holders"]) == (closed, [])
     assert "ACL forbids" in lock["error"]

@@ -1,4 +1,4 @@
-"""SASL with Kerberos: a real realm, and a real server that lets nobody else in."""
+"""SASL with Kerberos: a real realm, and a real server that requires a ticket."""
 
 import subprocess
 import sys
@@ -23,26 +23,26 @@ client.stop()
 
 
 @pytest.fixture(scope="module")
-def kingdom(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Realm]:
-    """A realm."""
+def kerberos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Realm]:
+    """A Kerberos realm."""
     with realm(tmp_path_factory.mktemp("realm")) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def server(kingdom: Realm) -> Iterator[RunningServer]:
-    """A server that knows nobody but by Kerberos, and has a lock."""
+def server(kerberos: Realm) -> Iterator[RunningServer]:
+    """A server that accepts only Kerberos logins, and has a lock."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", kingdom.java)
-        with real_zookeeper(**SASL_ONLY) as running, _holder(running, kingdom):
+        patch.setenv("JDK_JAVA_OPTIONS", kerberos.java)
+        with real_zookeeper(**SASL_ONLY) as running, _holder(running, kerberos):
             yield running
 
 
-def _holder(server: RunningServer, kingdom: Realm) -> "subprocess.Popen[str]":
-    """Have somebody hold a lock there, until its input is closed."""
+def _holder(server: RunningServer, kerberos: Realm) -> "subprocess.Popen[str]":
+    """Start a process that holds a lock until its stdin is closed."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, f"{HOST}:{server.port}"],
-        env=kingdom.client(),
+        env=kerberos.client(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -52,33 +52,35 @@ def _holder(server: RunningServer, kingdom: Realm) -> "subprocess.Popen[str]":
     return holder
 
 
-def told(server: RunningServer, client: dict[str, str], host: str = HOST) -> tuple[int, str]:
-    """Give the exit code of a snapshot, and all that it says."""
+def run_snapshot(
+    server: RunningServer, client: dict[str, str], host: str = HOST
+) -> tuple[int, str]:
+    """Run a snapshot; return its exit code and its output."""
     what = ("--hosts", f"{host}:{server.port}", "--root", "/locks/*", "--sasl", "GSSAPI")
     command = [sys.executable, "-m", "zktop", "snapshot", *what, "--format", "text"]
     asked = subprocess.run(command, env=client, capture_output=True, text=True, check=False)
     return asked.returncode, asked.stdout + asked.stderr
 
 
-def test_a_ticket_opens_the_door(server: RunningServer, kingdom: Realm) -> None:
-    """And everything is read."""
-    code, said = told(server, kingdom.client())
+def test_a_ticket_gives_access(server: RunningServer, kerberos: Realm) -> None:
+    """A client with a ticket reads the lock."""
+    code, said = run_snapshot(server, kerberos.client())
 
     assert (code, "alice" in said) == (0, True), said
 
 
-def test_who_has_no_ticket_is_told_so(server: RunningServer, kingdom: Realm) -> None:
-    """In the words of Kerberos; the server was not even asked."""
-    code, said = told(server, kingdom.client("none"))
+def test_a_missing_ticket_is_reported(server: RunningServer, kerberos: Realm) -> None:
+    """Without a ticket the message quotes Kerberos, and the server receives no login."""
+    code, said = run_snapshot(server, kerberos.client("none"))
 
     assert code == 3
     assert "Kerberos gave no ticket: No Kerberos credentials available" in said
     assert "klist" in said
 
 
-def test_a_server_by_another_name_is_another_server(server: RunningServer, kingdom: Realm) -> None:
-    """Its address is none that Kerberos knows."""
-    code, said = told(server, kingdom.client(), "127.0.0.1")
+def test_an_address_without_principal_is_reported(server: RunningServer, kerberos: Realm) -> None:
+    """Kerberos knows no principal for this address of the server."""
+    code, said = run_snapshot(server, kerberos.client(), "127.0.0.1")
 
     assert code == 3
     assert "not found in Kerberos database" in said

@@ -1,4 +1,4 @@
-"""SASL needs packages that not everybody has; which one is missing is said before connecting."""
+"""SASL needs optional packages; a missing one is named before connecting."""
 
 import sys
 
@@ -17,7 +17,7 @@ LACKING = [
 def test_a_package_that_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch, mechanism: str, missing: list[str], advice: str
 ) -> None:
-    """Else kazoo would die on a thread of its own, and it would look like wrong credentials."""
+    """Without this check kazoo would die on its own thread, as if the credentials were wrong."""
     pytest.importorskip("puresasl")
     for package in missing:
         monkeypatch.setitem(sys.modules, package, None)

@@ -1,4 +1,4 @@
-"""Before connecting, each host is asked what it is; each kind of wrong has its sentence."""
+"""Each host is probed before connecting, and each kind of failure has its own message."""
 
 import ssl
 import threading
@@ -38,8 +38,8 @@ HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
     ],
     ids=["server", "barred", "no-quorum", "http", "smtp", "tls", "silent", "endless"],
 )
-def test_what_listens_is_told_apart(behaviour: Behaviour, outcome: str, said: str) -> None:
-    """By its answer to one four-letter word."""
+def test_the_answer_classifies_the_host(behaviour: Behaviour, outcome: str, said: str) -> None:
+    """The answer to one four-letter word says what listens on the port."""
     patience_s = 0.3 if outcome == "silent" else PATIENCE_S
     with listener(behaviour) as address:
         found = probe(address, seconds=patience_s)
@@ -49,8 +49,8 @@ def test_what_listens_is_told_apart(behaviour: Behaviour, outcome: str, said: st
     assert str(address.port) in found.sentence
 
 
-def test_the_answer_tells_version_and_mode() -> None:
-    """They decide how the ensemble is watched."""
+def test_the_answer_has_version_and_mode() -> None:
+    """Version and mode are read; they decide how the ensemble is watched."""
     with listener(answers(SRVR)) as address:
         found = probe(address)
 
@@ -58,7 +58,7 @@ def test_the_answer_tells_version_and_mode() -> None:
 
 
 def test_a_closed_port_refuses() -> None:
-    """That is told at once."""
+    """A closed port is reported at once."""
     found = probe(Address("127.0.0.1", free_port()))
 
     assert found.outcome == "unreachable"
@@ -66,8 +66,8 @@ def test_a_closed_port_refuses() -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such-host.invalid", "a" * 70 + ".invalid"])
-def test_a_name_that_nobody_knows_is_unknown(name: str) -> None:
-    """Whether the name server says so or the name cannot even be asked for."""
+def test_an_unresolvable_name_is_unknown(name: str) -> None:
+    """A host name that does not resolve, or is no valid name, is unknown."""
     found = probe(Address(name, 2181))
 
     assert found.outcome in ("unknown-host", "unreachable")
@@ -75,7 +75,7 @@ def test_a_name_that_nobody_knows_is_unknown(name: str) -> None:
 
 
 def test_all_are_asked_at_the_same_time() -> None:
-    """Ten hosts that say nothing take no longer than one."""
+    """Ten silent hosts take no longer than one."""
     with listener(silent) as address:
         begun = time.monotonic()
         found = preflight([address, Address("127.0.0.1", free_port())] + [address] * 8, None, 1.0)
@@ -85,7 +85,7 @@ def test_all_are_asked_at_the_same_time() -> None:
 
 
 def test_a_server_that_speaks_no_tls_is_named(certificate: Path) -> None:
-    """Then TLS was asked for in vain."""
+    """A plain port is reported when TLS was requested."""
     with listener(answers(b"plain text, no TLS\n")) as address:
         found = probe(address, TlsAccess(ca=str(certificate)).context())
 
@@ -94,7 +94,7 @@ def test_a_server_that_speaks_no_tls_is_named(certificate: Path) -> None:
 
 
 def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
-    """Only with the right authority does the same server answer."""
+    """An untrusted certificate is reported; with the right authority the server answers."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
 
@@ -111,13 +111,13 @@ def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
 
 
 def test_a_missing_certificate_file_is_a_usage_error() -> None:
-    """The sentence names the file."""
+    """The message names the missing file."""
     with pytest.raises(UsageError, match=r"/no/such\.pem"):
         TlsAccess(ca="/no/such.pem").context()
 
 
 def test_a_source_without_any_server_says_why() -> None:
-    """One sentence for each of the first hosts, and no thread left behind."""
+    """Each of the first hosts has a message, and no thread remains."""
     with listener(answers(HTTP)) as address:
         source = Source(Access(parse_hosts(f"{address},127.0.0.1:{free_port()}")), Plan())
         with pytest.raises(NoConnectionError, match=r"HTTP.*refuses"):
@@ -125,7 +125,7 @@ def test_a_source_without_any_server_says_why() -> None:
 
 
 def test_a_server_that_never_makes_a_session_is_given_up_in_time() -> None:
-    """It says that it is ZooKeeper, and then says nothing."""
+    """A server that answers the probe but opens no session is given up in time."""
 
     def behave(line: object) -> None:
         answers(SRVR)(line) if line.recv(4, 2) == b"srvr" else None  # type: ignore[attr-defined]  # 2: peek
@@ -142,7 +142,7 @@ def test_a_server_that_never_makes_a_session_is_given_up_in_time() -> None:
 
 @pytest.mark.zookeeper
 def test_credentials_of_an_unknown_kind_are_refused(zookeeper: RunningServer) -> None:
-    """That is said, instead of a time-out."""
+    """An unknown authentication scheme is reported, instead of a time-out."""
     access = Access(parse_hosts(zookeeper.address), auth=(("no-such-scheme", "x"),))
     with pytest.raises(NoConnectionError, match="credentials were refused"):
         Source(access, Plan()).start(lambda _facts: None)

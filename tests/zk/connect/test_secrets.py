@@ -1,4 +1,4 @@
-"""What is told of a way in, to a log or a traceback."""
+"""Credentials appear in no log or traceback."""
 
 import pytest
 
@@ -13,8 +13,8 @@ WAYS_IN = [
 
 
 @pytest.mark.parametrize("way", WAYS_IN)
-def test_no_secret_is_told(way: TlsAccess | Access) -> None:
-    """Whoever prints a way in prints no credentials."""
+def test_no_secret_is_printed(way: TlsAccess | Access) -> None:
+    """The text of an object with credentials does not show them."""
     told = repr(way)
 
     assert "hidden" not in told

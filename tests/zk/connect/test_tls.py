@@ -1,4 +1,4 @@
-"""Everything over TLS: the client, the four-letter words, and what a plain port says to it."""
+"""TLS for the client and the four-letter words, and connections to a plain port."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 from servers import READY_WITHIN_S, RunningServer, free_port, real_zookeeper
-from zk.observed import looking, names
+from zk.observed import names, observing
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, TlsAccess, parse_hosts
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.zookeeper
 
 @pytest.fixture(scope="module")
 def secure(certificate: Path) -> Iterator[tuple[RunningServer, str]]:
-    """A server with a plain port, and the address of its secure one."""
+    """A server with a plain port, and the address of its TLS port."""
     port = free_port()
     settings = {
         "secureClientPort": port,
@@ -34,7 +34,7 @@ def secure(certificate: Path) -> Iterator[tuple[RunningServer, str]]:
         client.stop()
         client.close()
         first = probe(Address("127.0.0.1", port), _trusted(certificate).context(), READY_WITHIN_S)
-        assert first.outcome == "ok"  # Java learns TLS with the first caller, who has to wait
+        assert first.outcome == "ok"  # Java initialises TLS now, which takes long
         yield server, f"127.0.0.1:{port}"
 
 
@@ -46,13 +46,15 @@ def _trusted(certificate: Path) -> TlsAccess:
 def test_a_secure_port_is_read_and_its_tables_too(
     secure: tuple[RunningServer, str], certificate: Path
 ) -> None:
-    """Four-letter words go over TLS like everything else."""
+    """The locks and the servers' tables are read over TLS."""
     tls = _trusted(certificate)
     admin = AdminAccess(port=free_port())
-    with looking(secure[1], "/locks/*", introspect=True, admin=admin, access={"tls": tls}) as eye:
-        assert names(eye.world, "/locks/l") == {"m-0000000000"}
-        assert eye.source.wait_until_sampled(20)
-        (tables,) = eye.world.tables.values()
+    with observing(
+        secure[1], "/locks/*", introspect=True, admin=admin, access={"tls": tls}
+    ) as live:
+        assert names(live.world, "/locks/l") == {"m-0000000000"}
+        assert live.source.wait_until_sampled(20)
+        (tables,) = live.world.tables.values()
 
     assert tables.server
     assert tables.server.channel == "4lw"
@@ -72,13 +74,13 @@ def test_a_secure_port_is_read_and_its_tables_too(
 def test_a_mismatch_is_named(
     secure: tuple[RunningServer, str], tls: TlsAccess | None, said: str
 ) -> None:
-    """Before any client tries, and gets no further than a time-out."""
+    """A TLS mismatch is reported before the client tries to connect."""
     with pytest.raises(NoConnectionError, match=said):
         Source(Access(parse_hosts(secure[1]), tls=tls), Plan()).start(lambda _facts: None)
 
 
 def test_a_plain_port_speaks_no_tls(secure: tuple[RunningServer, str], certificate: Path) -> None:
-    """Also a server that has a secure port beside it."""
+    """A plain port is reported, also if the server has a TLS port too."""
     access = Access(parse_hosts(secure[0].address), tls=TlsAccess(ca=str(certificate)))
     with pytest.raises(NoConnectionError, match="hangs up on TLS"):
         Source(access, Plan()).start(lambda _facts: None)

@@ -1,4 +1,4 @@
-"""Children that are asked for together: what goes over the wire, and what comes back."""
+"""Batches of children: the requests on the wire and the decoded answers."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ MANY_BYTES = 1_000_000
 
 
 @st.composite
-def several_kin(draw: st.DrawFn) -> list[SiblingNames]:
+def sibling_groups(draw: st.DrawFn) -> list[SiblingNames]:
     """Children of some znodes, with names of one length or of several."""
     names = st.lists(st.sampled_from(NAMES), unique=True)
     return [
@@ -43,26 +43,28 @@ def several_kin(draw: st.DrawFn) -> list[SiblingNames]:
     ]
 
 
-def paths(kin: list[SiblingNames]) -> list[str]:
+def paths(groups: list[SiblingNames]) -> list[str]:
     """The paths of all of them."""
-    return [one.path(name) for one in kin for name in one.names]
+    return [one.path(name) for one in groups for name in one.names]
 
 
-def asked(
-    kin: list[SiblingNames], most: int = 100, most_bytes: int = MANY_BYTES
+def requested(
+    groups: list[SiblingNames], most: int = 100, most_bytes: int = MANY_BYTES
 ) -> list[ReadBatch]:
-    """What is sent for them to a server that knows them by longer paths."""
-    return list(batches(kin, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes))
+    """The requests for these groups, to a server with longer paths."""
+    return list(
+        batches(groups, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes)
+    )
 
 
-@given(several_kin(), st.integers(1, 7), st.integers(1, 300))
+@given(sibling_groups(), st.integers(1, 7), st.integers(1, 300))
 def test_all_are_asked_for_once_and_in_order(
-    kin: list[SiblingNames], most: int, most_bytes: int
+    groups: list[SiblingNames], most: int, most_bytes: int
 ) -> None:
-    """Each request says what it would say if its items were written one by one."""
-    sent = asked(kin, most, most_bytes)
+    """The requests equal those whose items are encoded one by one."""
+    sent = requested(groups, most, most_bytes)
 
-    assert [path for batch in sent for path in paths(batch.kin)] == paths(kin)
+    assert [path for batch in sent for path in paths(batch.kin)] == paths(groups)
     for batch in sent:
         items = [written(GET_DATA, f"/x{path}") for path in paths(batch.kin)]
         assert batch.request.serialize() == MultiRead(items).serialize()
@@ -70,11 +72,15 @@ def test_all_are_asked_for_once_and_in_order(
         assert len(items) == 1 or len(b"".join(items)) <= most_bytes
 
 
-def test_kin_stay_together_where_they_can() -> None:
-    """A lock that is read by one answer is met at one go."""
-    kin = [SiblingNames("/a", NAMES[:3]), SiblingNames("/b", NAMES[:3]), SiblingNames("/c", NAMES)]
+def test_siblings_stay_together_if_they_fit() -> None:
+    """The children of one lock come in one answer when they fit into it."""
+    groups = [
+        SiblingNames("/a", NAMES[:3]),
+        SiblingNames("/b", NAMES[:3]),
+        SiblingNames("/c", NAMES),
+    ]
 
-    assert [[one.parent for one in batch.kin] for batch in asked(kin, most=4)] == [
+    assert [[one.parent for one in batch.kin] for batch in requested(groups, most=4)] == [
         ["/a"],
         ["/b"],
         ["/c"],
@@ -82,7 +88,7 @@ def test_kin_stay_together_where_they_can() -> None:
     ]
 
 
-# What comes back
+# Decoding of answers
 
 ZXIDS = st.sampled_from([1, 2, 1 << 40])
 READ = st.tuples(
@@ -96,7 +102,7 @@ READ = st.tuples(
 
 
 def answer(found: list[Any], *, bare: bool = False) -> tuple[bytes, int]:
-    """What a server sends, behind the header of the reply; Keeper sends errors without a body."""
+    """The body of an answer; ClickHouse Keeper sends errors without a body."""
     parts = [b"reply"]
     for one in found:
         if isinstance(one, int):
@@ -111,11 +117,11 @@ def answer(found: list[Any], *, bare: bool = False) -> tuple[bytes, int]:
 
 
 @given(st.lists(st.one_of(READ, st.sampled_from([NO_NODE, NO_AUTH]))), st.booleans())
-def test_the_quick_way_to_read_reads_what_the_general_one_reads(
+def test_the_fast_decoder_equals_the_general_one(
     found: list[Any],
     bare: bool,  # noqa: FBT001  drawn
 ) -> None:
-    """Short data, long data, none at all, and refusals, written in both ways."""
+    """Short data, long data, no data and refusals decode alike in both decoders."""
     quick = reads(answer(found, bare=bare))
 
     assert quick == gathered(results(answer(found, bare=bare)))
@@ -124,25 +130,25 @@ def test_the_quick_way_to_read_reads_what_the_general_one_reads(
 
 
 def test_equal_labels_are_the_same_object() -> None:
-    """Ten thousand contenders of one service have room for one."""
+    """Equal labels share one object."""
     found = reads(answer([(b"worker", Stat(1, 1, 0)), (b"worker", Stat(2, 2, 0))]))
 
     assert found.data[0] is found.data[1]
 
 
-def test_numbers_that_are_one_are_the_same_object() -> None:
-    """Most znodes never changed; tens of thousands of numbers need no room."""
+def test_equal_zxids_are_the_same_object() -> None:
+    """A znode that never changed keeps one object for its equal zxids."""
     (stat,) = reads(answer([(b"", Stat(1 << 40, 1 << 40, 0, pzxid=1 << 40))])).stats
 
     assert stat.czxid is stat.mzxid is stat.pzxid
 
 
 @pytest.mark.parametrize("refused", [{}, {0}, {1, 2}, {0, 1, 2}])
-def test_the_refused_are_parted_from_the_others(refused: set[int]) -> None:
-    """Each goes by its own path and code."""
-    kin = [SiblingNames("/a", ["x", "y"]), SiblingNames("/", ["z"])]
+def test_refused_paths_are_separated(refused: set[int]) -> None:
+    """Each refused path comes with its error code."""
+    groups = [SiblingNames("/a", ["x", "y"]), SiblingNames("/", ["z"])]
     found = [NO_AUTH if place in refused else (b"%d" % place, Stat(1, 1, 0)) for place in range(3)]
-    kept, left, codes = granted(kin, gathered(found))
+    kept, left, codes = granted(groups, gathered(found))
     fine = [path for place, path in enumerate(["/a/x", "/a/y", "/z"]) if place not in refused]
 
     assert paths(kept) == fine

@@ -1,10 +1,10 @@
-"""Events get transactions that keep them in order with answers."""
+"""The zxids of events keep them in order with answers."""
 
 from zktop.zk.read.reader import ZxidClock
 
 
 def test_an_event_is_newer_than_the_answer_before_it() -> None:
-    """And not newer than the next one can be."""
+    """An event is newer than the answer before it and not newer than the next one."""
     clock = ZxidClock()
     clock.answered(10)
 
@@ -14,7 +14,7 @@ def test_an_event_is_newer_than_the_answer_before_it() -> None:
 
 
 def test_two_events_of_one_znode_are_two_transactions() -> None:
-    """What is gone and there again must not look as if it were gone."""
+    """A deletion and a creation of one znode get different zxids."""
     clock = ZxidClock()
     clock.answered(10)
 
@@ -23,7 +23,7 @@ def test_two_events_of_one_znode_are_two_transactions() -> None:
 
 
 def test_one_transaction_may_delete_and_create_the_same_znode() -> None:
-    """Then answers keep up with the count until the server has overtaken it."""
+    """Answers keep up with the count until the server's zxid overtakes it."""
     clock = ZxidClock()
     clock.answered(10)
     clock.happened("/a", gone=True)
@@ -35,7 +35,7 @@ def test_one_transaction_may_delete_and_create_the_same_znode() -> None:
 
 
 def test_a_deletion_without_its_creation_does_not_hide_the_answer() -> None:
-    """A one-shot watch tells of the deletion alone; the next answer shows the new znode."""
+    """A one-shot watch reports only the deletion; the next answer shows the new znode."""
     clock = ZxidClock()
     clock.answered(10)
     gone = clock.happened("/a", gone=True)
@@ -47,8 +47,8 @@ def test_a_deletion_without_its_creation_does_not_hide_the_answer() -> None:
     assert clock.answered(11) == 12
 
 
-def test_servers_from_3_9_on_tell_the_transaction() -> None:
-    """Then nothing has to be inferred."""
+def test_servers_from_3_9_on_send_the_zxid() -> None:
+    """Servers from 3.9 on send the zxid with the event, and it is used as it is."""
     clock = ZxidClock()
     clock.answered(10)
 

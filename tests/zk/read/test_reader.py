@@ -1,4 +1,4 @@
-"""Answers that do not come, and batches that a server does not take."""
+"""Lost answers, and batches that are too large for a server."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def _reader() -> Reader:
 
 
 def test_a_lost_answer_is_still_waited_for() -> None:
-    """The client fails what is under way before it says that the connection is lost."""
+    """A request that fails with the connection stays pending, because kazoo reports it first."""
     reader = _reader()
     reader.ask(Exists("/"), lambda _answer: None)
     reader.arrived(Answer(None, ConnectionLoss(), 0, 0), lambda _answer: None, reader.turn)
@@ -49,7 +49,7 @@ NAMES = [f"{number:0>100}" for number in range(500)]
 def test_batches_become_smaller_when_a_large_one_cost_the_connection(
     ask: Callable[[Reader], None],
 ) -> None:
-    """Only as long as none of that size was ever answered."""
+    """Batches shrink after a lost connection, unless one of that size was answered before."""
     reader, sizes = _reader(), []
     for taken in (0, LARGEST_REQUEST, LARGEST_REQUEST):
         ask(reader)
@@ -63,8 +63,8 @@ def test_batches_become_smaller_when_a_large_one_cost_the_connection(
     assert still == smaller
 
 
-def test_what_goes_first_overtakes_what_waits() -> None:
-    """Each kind keeps its own order."""
+def test_urgent_requests_overtake_waiting_ones() -> None:
+    """Urgent requests go first; each kind keeps its order."""
     reader, sent = _reader(), []
     reader.client._call = lambda request, _reply: sent.append(request.path)
     for number in range(WINDOW):
@@ -78,8 +78,8 @@ def test_what_goes_first_overtakes_what_waits() -> None:
     assert not reader.is_full
 
 
-def test_what_is_not_there_is_an_error_of_every_question() -> None:
-    """To kazoo it is none when only existence was asked for."""
+def test_a_missing_znode_is_an_error_of_every_request() -> None:
+    """A missing znode is an error for every request, although kazoo's `exists` returns None."""
     reader, told = _reader(), []
     reader.client._call = lambda _request, reply: reply.set(None)
     reader.stream.post = lambda job, *arguments: job(*arguments)

@@ -1,4 +1,4 @@
-"""The budget for requests holds for every request, on each way of reading."""
+"""The request budget covers every request, for every way of reading."""
 
 import random
 import time
@@ -10,9 +10,9 @@ from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from servers import RunningServer, free_port
 from waiting import eventually
-from zk.observed import looking
+from zk.observed import observing
 from zk.older_servers import StandIn
-from zk.request_proxy import REQUEST, Relay
+from zk.request_proxy import REQUEST, RequestProxy
 
 from zktop.zk.connect.address import AdminAccess
 from zktop.zk.read.request_budget import RequestBudget
@@ -26,7 +26,7 @@ NOT_COUNTED = {11, -11}  # pings, and the end of the session
 
 @pytest.mark.parametrize("per_second", [1, 2, 7, 19, 20, 500, 10_000])
 def test_no_second_has_more_requests_than_the_budget(per_second: int) -> None:
-    """Wherever the second begins: what was saved up is part of it."""
+    """No second, wherever it begins, has more requests than the budget."""
     now = 0.0
     pace = RequestBudget(per_second, lambda: now)
     chance, sent = random.Random(per_second), []
@@ -43,7 +43,7 @@ def test_no_second_has_more_requests_than_the_budget(per_second: int) -> None:
 
 @pytest.mark.parametrize("per_second", [1, 20, 500, 10_000])
 def test_a_budget_can_be_used_up(per_second: int) -> None:
-    """Nearly all of it, by requests that never pause."""
+    """Requests without a pause use nearly all of the budget."""
     now, sent = 0.0, 0
     pace = RequestBudget(per_second, lambda: now)
     while now < SECONDS:
@@ -53,15 +53,15 @@ def test_a_budget_can_be_used_up(per_second: int) -> None:
     assert sent >= 0.94 * SECONDS * per_second
 
 
-class Counter(Relay):
-    """A way to a server at which requests and words are counted."""
+class CountingProxy(RequestProxy):
+    """A proxy that counts requests and words."""
 
     def __init__(self, port: int) -> None:
         self.moments: list[float] = []
         super().__init__(port)
 
     def word(self, word: bytes) -> bytes:
-        """Count a word; the first question of all is the one before connecting."""
+        """Count a word, except for the first one, which is the probe before connecting."""
         self.moments.append(time.monotonic())
         return super().word(word)
 
@@ -72,8 +72,8 @@ class Counter(Relay):
         return super().refusal(frame)
 
 
-class OldCounter(Counter, StandIn):
-    """The same, before a server that takes no batches."""
+class OldCountingProxy(CountingProxy, StandIn):
+    """A counting proxy for a server without batches."""
 
     def __init__(self, port: int) -> None:
         self.moments = []
@@ -99,86 +99,86 @@ def filled(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
 
 
 @pytest.fixture
-def counter(filled: RunningServer) -> Iterator[Counter]:
-    """On the way to a server of today."""
-    with closing(Counter(filled.port)) as one:
+def counter(filled: RunningServer) -> Iterator[CountingProxy]:
+    """A counting proxy to a current server."""
+    with closing(CountingProxy(filled.port)) as one:
         yield one
 
 
 @pytest.fixture
-def old_counter(filled: RunningServer) -> Iterator[OldCounter]:
-    """On the way to an old one."""
-    with closing(OldCounter(filled.port)) as one:
+def old_counter(filled: RunningServer) -> Iterator[OldCountingProxy]:
+    """A counting proxy to an old server."""
+    with closing(OldCountingProxy(filled.port)) as one:
         yield one
 
 
-def test_batches_are_paced(counter: Counter) -> None:
-    """Each counts as one request, however many znodes it reads."""
-    with looking(counter.address, "/many/*", requests_per_second=3) as eye:
-        assert len(eye.world.families) > LOCKS
+def test_batches_are_paced(counter: CountingProxy) -> None:
+    """A batch counts as one request, however many znodes it reads."""
+    with observing(counter.address, "/many/*", requests_per_second=3) as live:
+        assert len(live.world.families) > LOCKS
 
     assert _busiest(counter.moments) <= _about(3)
     assert len(counter.moments) < LOCKS
 
 
-def test_a_reading_without_batches_is_paced(old_counter: OldCounter) -> None:
-    """Each znode takes a request there, and the first reading takes as long as it takes."""
-    with looking(old_counter.address, "/few/*", requests_per_second=20):
+def test_a_reading_without_batches_is_paced(old_counter: OldCountingProxy) -> None:
+    """Single reads stay within the budget, so the first reading takes longer."""
+    with observing(old_counter.address, "/few/*", requests_per_second=20):
         pass
 
     assert _busiest(old_counter.moments) <= _about(20)
     assert len(old_counter.moments) > 2 * FEW
 
 
-def test_the_search_for_locks_is_paced(old_counter: OldCounter) -> None:
-    """Also the first walk, of a tree that nobody knows yet."""
-    with looking(old_counter.address, requests_per_second=200):
+def test_the_search_for_locks_is_paced(old_counter: OldCountingProxy) -> None:
+    """The first walk of an unknown tree stays within the budget."""
+    with observing(old_counter.address, requests_per_second=200):
         pass
 
     assert _busiest(old_counter.moments) <= _about(200)
 
 
 def test_polling_is_paced_together_with_what_it_finds(
-    filled: RunningServer, old_counter: OldCounter
+    filled: RunningServer, old_counter: OldCountingProxy
 ) -> None:
-    """What changed is listed within the same budget."""
+    """Polling and the listings that follow share one budget."""
     client = KazooClient(filled.address)
     client.start()
     few = {"watch_budget": 1, "requests_per_second": 20}
-    with looking(old_counter.address, "/few/*", **few) as eye:
+    with observing(old_counter.address, "/few/*", **few) as live:
         for number in range(FEW):
             client.create(f"/few/l{number}/{TOKEN}__lock__", sequence=True, ephemeral=True)
         for number in range(FEW):
-            eye.until(lambda world, n=number: len(world.family(f"/few/l{n}").members) == 2)
+            live.until(lambda world, n=number: len(world.family(f"/few/l{n}").members) == 2)
     client.stop()
     client.close()
 
     assert _busiest(old_counter.moments) <= _about(20)
 
 
-def test_words_are_paced_too(counter: Counter) -> None:
-    """The servers' tables come out of the same budget."""
+def test_words_are_paced_too(counter: CountingProxy) -> None:
+    """Four-letter words come out of the same budget."""
     nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.01, "requests_per_second": 5}
-    with looking(counter.address, "/few/*", **given) as eye:
-        assert eye.source.wait_until_sampled(20)
+    with observing(counter.address, "/few/*", **given) as live:
+        assert live.source.wait_until_sampled(20)
         eventually(lambda: len(counter.moments) > 15)
 
     assert _busiest(counter.moments[1:]) <= _about(5)
 
 
-def test_a_picture_that_waits_for_the_budget_says_so(
-    filled: RunningServer, old_counter: OldCounter
+def test_a_reading_that_waits_for_the_budget_says_so(
+    filled: RunningServer, old_counter: OldCountingProxy
 ) -> None:
-    """Else an old picture would pass for a new one."""
+    """A world that is behind because of the budget is marked as such."""
     client = KazooClient(filled.address)
     client.start()
-    with looking(old_counter.address, "/few/*", requests_per_second=20) as eye:
-        assert not eye.source.degraded()
+    with observing(old_counter.address, "/few/*", requests_per_second=20) as live:
+        assert not live.source.degraded()
         for number in range(4 * FEW):
             client.create(f"/few/l{number % FEW}/{TOKEN}__lock__", sequence=True)
-        eventually(eye.source.degraded)
-        (said,) = eye.source.degraded()
+        eventually(live.source.degraded)
+        (said,) = live.source.degraded()
     client.stop()
     client.close()
 
@@ -186,12 +186,12 @@ def test_a_picture_that_waits_for_the_budget_says_so(
 
 
 def _about(per_second: int) -> float:
-    """So many at the most: some that were sent at their time may arrive together."""
+    """The budget plus a margin for requests that arrive together."""
     return 1.25 * per_second + 1
 
 
 def _busiest(moments: list[float]) -> int:
-    """The most that came within a second."""
+    """The most requests within a second."""
     most = begin = 0
     for end, moment in enumerate(moments):
         while moments[begin] <= moment - 1.0:

@@ -1,4 +1,4 @@
-"""What goes over the wire, byte for byte where kazoo does not do it for us."""
+"""Requests that kazoo does not encode: their bytes, and the decoded answers."""
 
 from itertools import starmap
 
@@ -19,7 +19,7 @@ def _ask(client: KazooClient, request: object) -> tuple[bytes, int]:
 
 
 def test_many_reads_in_one(client: KazooClient, root: str) -> None:
-    """Each has a result of its own: data with Stat, names, or an error."""
+    """Each read has its own result: data with Stat, names, or an error."""
     client.create(f"{root}/ä", b"x")
     client.create(f"{root}/empty", b"")
     items = [
@@ -46,8 +46,8 @@ def test_many_reads_in_one(client: KazooClient, root: str) -> None:
     assert empty[0] == b""
 
 
-def test_our_reads_are_kazoo_s(client: KazooClient, root: str) -> None:
-    """The same Stat, field by field, and the same names."""
+def test_single_reads_equal_those_of_kazoo(client: KazooClient, root: str) -> None:
+    """Stat and names equal those that kazoo decodes."""
     client.create(f"{root}/x", b"abc", ephemeral=True)
     client.set(root, b"data")
     names, listed = requests.children(_ask(client, requests.ListChildren(root)))
@@ -65,7 +65,7 @@ def test_our_reads_are_kazoo_s(client: KazooClient, root: str) -> None:
 
 
 def test_an_event_carries_type_path_and_transaction() -> None:
-    """Servers before 3.9 write -1 for the transaction."""
+    """Type, path and zxid are decoded; servers before 3.9 write -1 as the zxid."""
     header = (-1).to_bytes(4, "big", signed=True) + (77).to_bytes(8, "big") + bytes(4)
     body = (3).to_bytes(4, "big") + (3).to_bytes(4, "big") + write_string("/ä")
 
@@ -76,7 +76,7 @@ def test_an_event_carries_type_path_and_transaction() -> None:
     st.lists(st.one_of(st.text(min_size=1, max_size=4), st.from_regex("[ab]{3}", fullmatch=True)))
 )
 def test_names_are_read_alike_whether_they_are_equally_long_or_not(names: list[str]) -> None:
-    """Those that are go a shorter way; a listing ends where the Stat of its parent begins."""
+    """Names of one length and of several lengths decode alike, up to the Stat of the parent."""
     stat = bytes(range(68))
     written = b"".join(write_string(name) for name in names)
     answer = b"head" + len(names).to_bytes(4, "big") + written + stat

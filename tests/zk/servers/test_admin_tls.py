@@ -1,11 +1,11 @@
-"""An AdminServer that speaks TLS."""
+"""An AdminServer with TLS."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from servers import RunningServer, ask, real_zookeeper
-from zk.observed import looking
+from zk.observed import observing
 
 from zktop.zk import TlsAccess
 from zktop.zk.connect.address import AdminAccess
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.zookeeper
 
 @pytest.fixture(scope="module")
 def unified(certificate: Path) -> Iterator[RunningServer]:
-    """A server that has HTTP and HTTPS on one port, and shows the certificate of its quorum."""
+    """A server with HTTP and HTTPS on one port; it presents the certificate of its quorum."""
     settings = {
         "admin.portUnification": "true",
         "ssl.quorum.keyStore.location": certificate,
@@ -28,12 +28,12 @@ def unified(certificate: Path) -> Iterator[RunningServer]:
 
 @pytest.mark.parametrize("tls", [True, False], ids=["https", "http"])
 def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: bool) -> None:
-    """With the authority that the user named, or plainly."""
+    """The tables are read over HTTPS with the given authority, or over HTTP."""
     trusted = TlsAccess(ca=str(certificate)) if tls else None
     admin = AdminAccess(port=unified.admin_port or 0, tls=trusted)
-    with looking(unified.address, "/locks/*", introspect=True, admin=admin) as eye:
-        assert eye.source.wait_until_sampled(20)
-        (tables,) = eye.world.tables.values()
+    with observing(unified.address, "/locks/*", introspect=True, admin=admin) as live:
+        assert live.source.wait_until_sampled(20)
+        (tables,) = live.world.tables.values()
 
     assert tables.server
     assert tables.server.channel == "admin"
@@ -42,11 +42,11 @@ def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: 
 
 
 def test_one_with_another_certificate_is_a_named_blind_spot(unified: RunningServer) -> None:
-    """It is not asked plainly instead; the words that the server allows are."""
+    """An untrusted certificate is a blind spot; HTTP is not tried, permitted words are."""
     admin = AdminAccess(port=unified.admin_port or 0, tls=TlsAccess())
-    with looking(unified.address, "/locks/*", introspect=True, admin=admin) as eye:
-        assert eye.source.wait_until_sampled(20)
-        (tables,) = eye.world.tables.values()
+    with observing(unified.address, "/locks/*", introspect=True, admin=admin) as live:
+        assert live.source.wait_until_sampled(20)
+        (tables,) = live.world.tables.values()
 
     assert "Mode:" in ask(unified.port, "srvr")
     assert tables.server

@@ -1,4 +1,4 @@
-"""Whether one server answers: a state that follows from what it said in each round."""
+"""The state of a server follows from its answers in each round."""
 
 import pytest
 
@@ -10,7 +10,7 @@ WHERE = Address("zk1", 2181)
 
 
 def after(*outcomes: Outcome, is_given: bool = True) -> AnswerState:
-    """A server that was asked so often, a second apart."""
+    """A server after rounds with these outcomes, one second apart."""
     standing = AnswerState(is_given=is_given)
     for number, outcome in enumerate(outcomes):
         standing.after(Probe(WHERE, outcome, ""), 1_000 * number)
@@ -37,14 +37,14 @@ def after(*outcomes: Outcome, is_given: bool = True) -> AnswerState:
 def test_the_state_after_these_rounds(
     outcomes: list[Outcome], state: str | None, since: int | None
 ) -> None:
-    """A refusal counts at once, a silence when it was there twice in a row."""
+    """A refusal counts at once, silence after two rounds in a row."""
     standing = after(*outcomes)
 
     assert (standing.state, standing.since) == (state, since)
 
 
 def test_a_first_silence_is_unsure() -> None:
-    """So it is asked again soon."""
+    """After a first silence the server is asked again soon."""
     assert after("ok", "silent").is_unsure
     assert not after("ok").is_unsure
     assert not after("ok", "silent", "silent").is_unsure
@@ -52,6 +52,6 @@ def test_a_first_silence_is_unsure() -> None:
 
 @pytest.mark.parametrize("outcome", ["unreachable", "silent", "unknown-host"])
 def test_a_member_that_has_never_answered_may_be_fine(outcome: Outcome) -> None:
-    """Only the ensemble's configuration names it: perhaps by an address inside of containers."""
+    """A member that never answered may be reachable only inside of containers."""
     assert after(outcome, outcome, is_given=False).state == "unreached"
     assert after("ok", outcome, outcome, is_given=False).state in ("down", "no-answer")

@@ -1,4 +1,4 @@
-"""Questions to one server: only those that read, answers always to their end, never for long."""
+"""Requests to one server only read, take the whole answer, and end in time."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from zktop.zk.servers.four_letter import RefusedError
 
 @pytest.mark.parametrize("word", ["crst", "srst", "stmk", "kill", "ruok\n", "wchp ", ""])
 def test_words_that_change_something_are_never_sent(word: str) -> None:
-    """Not even a connection is made for them."""
+    """A word that changes something opens no connection."""
     sent = []
     with (
         listener(lambda line: sent.append(line.recv(10))) as address,
@@ -28,19 +28,19 @@ def test_words_that_change_something_are_never_sent(word: str) -> None:
     "name", ["connection_stat_reset", "stat_reset", "set_trace_mask", "restore", "../x"]
 )
 def test_commands_that_change_something_are_never_sent(name: str) -> None:
-    """They are plain GETs on the server's side."""
+    """An admin command that changes something is not sent, although it is a plain GET."""
     with pytest.raises(ValueError, match="only read"):
         admin.command(("127.0.0.1", 1), name)  # type: ignore[arg-type]  # it must not come that far
 
 
 def test_a_large_answer_is_read_to_its_end() -> None:
-    """Kazoo's own client stops after 8 kB."""
+    """An answer is read whole; kazoo's own client stops after 8 kB."""
     with listener(answers(b"x" * 5_000_000)) as address:
         assert len(words.ask(address, "wchc")) == 5_000_000
 
 
 def test_a_large_answer_can_be_had_line_by_line() -> None:
-    """So that it is never there twice."""
+    """A large answer is read line by line and is never in memory as a whole."""
     with listener(answers("Ä\n/ö\u2028\n".encode() * 200_000)) as address:
         read = list(words.lines(words.parts(address, "dump")))
 
@@ -49,7 +49,7 @@ def test_a_large_answer_can_be_had_line_by_line() -> None:
 
 @given(st.lists(st.text("aä\n\u2028", max_size=5)), st.integers(1, 4))
 def test_lines_are_the_same_however_an_answer_came(texts: list[str], size: int) -> None:
-    """Also where a letter was cut in two; an answer that is not cut off ends in an empty one."""
+    """Lines do not depend on how the answer was split, also within a character."""
     answer = "".join(texts).encode()
     parts = [answer[begin : begin + size] for begin in range(0, len(answer), size)]
 
@@ -69,7 +69,7 @@ def test_lines_are_the_same_however_an_answer_came(texts: list[str], size: int) 
     ids=["whitelist", "no-quorum", "unknown", "hang-up", "silent", "endless"],
 )
 def test_a_refusal_says_why(behaviour: Behaviour, said: str) -> None:
-    """Each becomes a named blind spot."""
+    """Each kind of refusal is a blind spot with a reason."""
     for ask in (words.ask, words.parts):
         with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
             ask(address, "wchc", seconds=0.2)
@@ -78,8 +78,8 @@ def test_a_refusal_says_why(behaviour: Behaviour, said: str) -> None:
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 
 
-def test_what_nobody_wants_of_an_object_is_not_decoded() -> None:
-    """It may be anything, as long as it is JSON."""
+def test_unused_fields_are_not_decoded() -> None:
+    """Unused fields may hold any valid JSON."""
     body = b'{"a": 1, "b": {"c": []}, "error": null}'
     with listener(answers(OK + body)) as address:
         told = admin.command(address, "dump", leave_out=("b",))
@@ -88,7 +88,7 @@ def test_what_nobody_wants_of_an_object_is_not_decoded() -> None:
 
 
 def test_an_admin_server_answers_an_object() -> None:
-    """The bytes that it took are counted."""
+    """An answer of the AdminServer is an object; its bytes are counted."""
     counted: list[int] = []
     with listener(answers(OK + b'{"a": 1, "error": null}')) as address:
         told = admin.command(address, "watches", tally=counted.append)
@@ -97,8 +97,8 @@ def test_an_admin_server_answers_an_object() -> None:
     assert counted == [len(OK) + 23]
 
 
-def test_an_admin_server_that_is_not_there_is_refused_with_the_line_that_starts_it() -> None:
-    """From 3.10 on that is so by default."""
+def test_a_missing_admin_server_is_reported_with_its_setting() -> None:
+    """The message has the setting that enables the AdminServer, off by default from 3.10 on."""
     nobody = Address("127.0.0.1", 1)
     with pytest.raises(RefusedError, match=r"refused \(admin.enableServer=true in zoo.cfg"):
         admin.command(nobody, "watches")
@@ -117,7 +117,7 @@ def test_an_admin_server_that_is_not_there_is_refused_with_the_line_that_starts_
     ],
     ids=["unknown", "html", "list", "unauthorized", "text", "nothing", "silent"],
 )
-def test_what_is_no_admin_server_is_refused(behaviour: Behaviour, said: str) -> None:
-    """Port 8080 may belong to anybody."""
+def test_another_service_on_the_port_is_refused(behaviour: Behaviour, said: str) -> None:
+    """Port 8080 may belong to another service."""
     with listener(behaviour) as address, pytest.raises(RefusedError, match=said):
         admin.command(address, "watches", seconds=0.2)

@@ -1,4 +1,4 @@
-"""Time to expiry, from clocks that are not ours."""
+"""Time to expiry, computed from the server's clocks."""
 
 import pytest
 
@@ -18,12 +18,12 @@ NOON = 1_795_262_400_000  # 2026-11-21 12:00:00 UTC
     ],
 )
 def test_dates_count_from_now_in_any_time_zone(when: str, left: int) -> None:
-    """Zones are whole quarters of an hour away; the dates are cut to seconds."""
+    """Dates are relative to now; zones are quarters of an hour, dates are cut to seconds."""
     assert from_dates([(when, (1, 2))], NOON, None) == {1: left, 2: left}
 
 
 def test_3_4_prints_its_monotonic_clock_as_a_date() -> None:
-    """Which then means something only beside the answers of its connections."""
+    """3.4 prints its monotonic clock as a date, which needs the answers of its connections."""
     bucket = ("Thu Jan 01 00:18:20 UTC 1970", (1,))
 
     assert from_dates([bucket], NOON, None) == {}
@@ -31,20 +31,20 @@ def test_3_4_prints_its_monotonic_clock_as_a_date() -> None:
 
 
 @pytest.mark.parametrize("when", ["", "soon", "Sat Foo 21 12:00:13 UTC 2026"])
-def test_what_is_no_date_is_passed_over(when: str) -> None:
-    """Nothing is guessed."""
+def test_an_invalid_date_is_ignored(when: str) -> None:
+    """A text that is no date gives no expiry."""
     assert from_dates([(when, (1,))], NOON, 5) == {}
 
 
-def test_the_admin_server_tells_moments_of_the_monotonic_clock() -> None:
-    """Nothing that is listed has expired, so now is not later than the first."""
+def test_the_admin_server_reports_monotonic_times() -> None:
+    """Listed sessions have not expired, so now is not later than the first expiry."""
     assert from_monotonic({1_000: (), 3_000: (7,)}, 500) == {7: 2_500}
     assert from_monotonic({1_000: (), 3_000: (7,)}, 1_500) == {7: 2_000}
     assert from_monotonic({1_000: (1,)}, None) == {}
 
 
-def test_the_server_s_clock_gets_surer_with_each_look() -> None:
-    """An answer can only be older than now, so the newest that was ever heard is the truth."""
+def test_the_server_s_clock_follows_the_newest_answer() -> None:
+    """The newest answer ever seen is the best estimate of the server's clock."""
     clock = ServerClock()
     before = clock.now(NOON)
     clock.heard(1_000, NOON)
@@ -57,7 +57,7 @@ def test_the_server_s_clock_gets_surer_with_each_look() -> None:
 
 
 def test_a_server_without_clients_shows_its_clock_by_the_next_expiry() -> None:
-    """Now is not later than that; any answer to a client is better news."""
+    """Without clients the next expiry bounds the clock; any answer to a client replaces it."""
     clock = ServerClock()
     clock.awaits(6_000, NOON)
     clock.awaits(8_000, NOON + 4_000)

@@ -13,7 +13,7 @@ from sandbox.raw_client import RawClient
 from servers import RunningServer, ask, sandbox_server
 from waiting import eventually
 from zk.bad_servers import listener, silent, speaks
-from zk.observed import looking, names, picture
+from zk.observed import names, observing, picture
 from zk.other_servers import (
     KEEPER_CONS,
     KEEPER_DUMP,
@@ -326,11 +326,11 @@ def test_nothing_rests_on_counters_that_count_something_else(
     """Data of a child is written, and nobody says that somebody came; times are times."""
     client.ensure_path("/stat/a")
     client.create("/stat/a/x-", sequence=True, ephemeral=True)
-    with looking(other.address, "/stat") as eye:
-        begun = eye.until(lambda world: names(world, "/stat/a"))
+    with observing(other.address, "/stat") as live:
+        begun = live.until(lambda world: names(world, "/stat/a"))
         client.set(f"/stat/a/{client.get_children('/stat/a')[0]}", b"new")
         client.create("/stat/a/x-", sequence=True, ephemeral=True)
-        world = eye.until(lambda world: len(names(world, "/stat/a")) == 2)
+        world = live.until(lambda world: len(names(world, "/stat/a")) == 2)
         before, after = begun.family("/stat/a").stat, world.family("/stat/a").stat
         ages = [one.stat.ctime / 1000 - time.time() for one in world.family("/stat/a") if one.stat]
 
@@ -351,20 +351,20 @@ def test_changes_are_followed_without_one_reconnect(
 ) -> None:
     """By watches for one event each: no request is sent that the server does not know."""
     client.ensure_path("/follow/a")
-    with looking(other.address, "/follow", introspect=True, sample_every=0.2) as eye:
+    with observing(other.address, "/follow", introspect=True, sample_every=0.2) as live:
         for number in range(20):
             client.create(f"/follow/a/x-{number:010d}", b"w", ephemeral=True)
             if number % 2:
                 client.delete(f"/follow/a/x-{number - 1:010d}")
         here = {f"x-{number:010d}" for number in range(1, 20, 2)}
-        eye.until(lambda world: names(world, "/follow/a") == here)
-        eye.until(lambda world: None not in picture(world, "/follow/a")["/follow/a"].values())
+        live.until(lambda world: names(world, "/follow/a") == here)
+        live.until(lambda world: None not in picture(world, "/follow/a")["/follow/a"].values())
         client.delete("/follow/a", recursive=True)
-        eye.until(lambda world: not names(world, "/follow"))
-        states = [fact.state for fact in eye.facts if isinstance(fact, Link)]
+        live.until(lambda world: not names(world, "/follow"))
+        states = [fact.state for fact in live.facts if isinstance(fact, Link)]
 
     assert states == ["connecting", "connected"]
-    assert not eye.source.degraded()
+    assert not live.source.degraded()
 
 
 def test_many_znodes_are_read_though_some_are_gone(
@@ -374,9 +374,9 @@ def test_many_znodes_are_read_though_some_are_gone(
     client.ensure_path("/many")
     for number in range(40):
         client.create(f"/many/x-{number:010d}", b"%d" % number, ephemeral=True)
-    with looking(other.address, "/many") as eye:
-        world = eye.until(lambda world: len(names(world, "/many")) == 40)
-        eye.until(lambda world: None not in picture(world, "/many")["/many"].values())
+    with observing(other.address, "/many") as live:
+        world = live.until(lambda world: len(names(world, "/many")) == 40)
+        live.until(lambda world: None not in picture(world, "/many")["/many"].values())
 
     owner = session_id(client.client_id[0])
     assert {one.stat.owner for one in world.family("/many") if one.stat} <= {owner}
@@ -403,8 +403,8 @@ def test_their_tables_show_a_herd(flavour: str) -> None:
         client.start()
         client.ensure_path("/herd/a")
         client.get_children("/herd/a", watch=_heard)
-        with looking(server.address, "/herd", introspect=True, sample_every=0.2) as eye:
-            world = eye.until(
+        with observing(server.address, "/herd", introspect=True, sample_every=0.2) as live:
+            world = live.until(
                 lambda world: any(
                     tables.watches and tables.watches.rows for tables in world.tables.values()
                 )
@@ -427,10 +427,10 @@ def test_the_words_that_keeper_allows_by_default_leave_watches_unknown() -> None
     """Sessions are known; the blind spots name the words and the setting."""
     with (
         sandbox_server("--flavour", "keeper", "--words", DEFAULT_WORDS) as server,
-        looking(server.address, "/locks", introspect=True, sample_every=0.2) as eye,
+        observing(server.address, "/locks", introspect=True, sample_every=0.2) as live,
     ):
-        assert eye.source.wait_until_sampled(20)
-        world = eye.until(lambda world: any(tables.watches for tables in world.tables.values()))
+        assert live.source.wait_until_sampled(20)
+        world = live.until(lambda world: any(tables.watches for tables in world.tables.values()))
 
     ensemble = Ensemble.of(world, world.at)
     assert (ensemble.visibility.sessions, ensemble.visibility.watches) == ("all", "none")
@@ -446,9 +446,9 @@ def test_only_words_that_read_are_sent(flavour: str, tmp_path) -> None:  # type:
         complaints.open("w") as errors,
         sandbox_server("--flavour", flavour, errors=errors) as one,
     ):
-        with looking(one.address, "/", introspect=True, sample_every=0.1) as eye:
-            assert eye.source.wait_until_sampled(20)
-            told = eye.until_told(lambda fact: isinstance(fact, Server))
+        with observing(one.address, "/", introspect=True, sample_every=0.1) as live:
+            assert live.source.wait_until_sampled(20)
+            told = live.until_fact(lambda fact: isinstance(fact, Server))
             time.sleep(0.5)  # some more rounds; nothing tells how many there were
         assert complaints.read_text() == ""
         if flavour != "zetcd":

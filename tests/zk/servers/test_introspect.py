@@ -8,7 +8,7 @@ import pytest
 from kazoo.client import KazooClient
 from servers import RunningServer, free_port, real_ensemble, real_zookeeper, started_again
 from zk.bad_servers import listener, silent
-from zk.observed import Eye, looking
+from zk.observed import Observation, observing
 
 from zktop.model.facts import Server, session_id
 from zktop.model.world.world import TableFacts, World
@@ -51,9 +51,9 @@ def test_all_members_are_found_and_asked(
 ) -> None:
     """One is given; the others are in the ensemble's own configuration."""
     session = session_id(waiter.client_id[0])
-    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
-        eye.until(lambda world: len(world.tables) == 3)
-        tables = eye.world.tables
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as live:
+        live.until(lambda world: len(world.tables) == 3)
+        tables = live.world.tables
         by_address = {str(server): tables[server] for server in tables}
 
     assert set(by_address) == {server.address for server in ensemble}
@@ -78,8 +78,8 @@ def test_the_leader_tells_when_sessions_expire(
 ) -> None:
     """Between two ticks more than the time-out and nothing; who owns what somebody watches."""
     session = session_id(waiter.client_id[0])
-    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as eye:
-        world = eye.until(
+    with _sampled(ensemble[0].address, _admin(ensemble, channel)) as live:
+        world = live.until(
             lambda world: (
                 [bool(t.expiry and t.expiry.ephemerals) for t in world.tables.values()]
                 == 3 * [True]
@@ -101,8 +101,8 @@ def test_an_admin_server_of_another_member_is_not_believed(
 ) -> None:
     """On one machine, port 8080 belongs to one of them."""
     admin = AdminAccess(port=ensemble[1].admin_port or 0)
-    with _sampled(ensemble[0].address, admin) as eye:
-        world = eye.until(lambda world: len(world.tables) == 3)
+    with _sampled(ensemble[0].address, admin) as live:
+        world = live.until(lambda world: len(world.tables) == 3)
         channels = {s: t.server.channel for s, t in world.tables.items() if t.server}
 
     assert {str(s): c for s, c in channels.items()} == {
@@ -116,9 +116,9 @@ def test_a_locked_down_server_is_a_named_blind_spot() -> None:
     """It tells what it is, and that it tells no more."""
     with (
         real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
-        _sampled(server.address, AdminAccess(port=free_port())) as eye,
+        _sampled(server.address, AdminAccess(port=free_port())) as live,
     ):
-        (tables,) = eye.world.tables.values()
+        (tables,) = live.world.tables.values()
 
     assert tables.server
     assert (tables.server.mode, tables.server.version) == ("standalone", "3.8.0")
@@ -146,12 +146,12 @@ def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
     for one in watched:
         one.get(timeout=10)
     nobody = AdminAccess(port=free_port())
-    with _sampled(zookeeper.address, nobody) as eye:
-        (careful,) = eye.world.tables.values()
-    with _sampled(zookeeper.address, nobody, large_tables=True) as eye:
-        (told_to,) = eye.world.tables.values()
-    with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as eye:
-        (admin,) = eye.world.tables.values()
+    with _sampled(zookeeper.address, nobody) as live:
+        (careful,) = live.world.tables.values()
+    with _sampled(zookeeper.address, nobody, large_tables=True) as live:
+        (told_to,) = live.world.tables.values()
+    with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as live:
+        (admin,) = live.world.tables.values()
 
     session = session_id(client.client_id[0])
     assert _watched(careful, session) is None
@@ -169,8 +169,8 @@ def test_watched_paths_are_those_inside_the_chroot(
     client = clients()
     client.exists(f"{root}/inside", watch=lambda _event: None)
     client.exists(f"{root}x", watch=lambda _event: None)
-    with _sampled(zookeeper.address + root, AdminAccess(port=zookeeper.admin_port or 0)) as eye:
-        (tables,) = eye.world.tables.values()
+    with _sampled(zookeeper.address + root, AdminAccess(port=zookeeper.admin_port or 0)) as live:
+        (tables,) = live.world.tables.values()
 
     assert tables.watches
     assert (tables.watches.rows or {})[session_id(client.client_id[0])] == ("/inside",)
@@ -181,11 +181,11 @@ def test_tables_are_not_newer_than_what_was_told_before_them(
 ) -> None:
     """A table is handed over after everything that happened before it was read."""
     client.create(f"{root}/before")
-    with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as eye:
-        (tables,) = eye.world.tables.values()
+    with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as live:
+        (tables,) = live.world.tables.values()
 
     assert tables.watches
-    assert tables.watches.zxid <= eye.world.zxid
+    assert tables.watches.zxid <= live.world.zxid
     assert tables.server
     assert tables.watches.zxid <= (tables.server.server_zxid or 0)
 
@@ -206,10 +206,10 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
     monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 0.3)
     with listener(silent) as mute:
         hosts = f"{mute},{zookeeper.address}"
-        with _sampled(hosts, AdminAccess(port=free_port())) as eye:
-            eye.until(lambda world: _rows(world, zookeeper.address))
-            eye.until(lambda world: _state(world, str(mute)) == "no-answer")
-            told = {str(server): tables for server, tables in eye.world.tables.items()}
+        with _sampled(hosts, AdminAccess(port=free_port())) as live:
+            live.until(lambda world: _rows(world, zookeeper.address))
+            live.until(lambda world: _state(world, str(mute)) == "no-answer")
+            told = {str(server): tables for server, tables in live.world.tables.items()}
 
     silence = told[str(mute)]
     assert silence.server
@@ -227,9 +227,9 @@ def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
     monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 60.0)
     with listener(silent) as mute:
         given = {"introspect": True, "admin": AdminAccess(port=free_port())}
-        with looking(f"{mute},{zookeeper.address}", "/nothing", **given) as eye:
-            assert eye.source.wait_until_sampled(20)
-            world = eye.world
+        with observing(f"{mute},{zookeeper.address}", "/nothing", **given) as live:
+            assert live.source.wait_until_sampled(20)
+            world = live.world
 
     assert _rows(world, zookeeper.address)
     assert _state(world, str(mute)) is None
@@ -241,19 +241,19 @@ def test_a_member_that_is_killed_is_down_until_it_is_back(
     """It refuses connections since then; the other two are up all the time."""
     dying, *others = ensemble
     hosts = ",".join(one.address for one in ensemble)
-    with _sampled(hosts, _admin(ensemble, "4lw")) as eye:
-        eye.until(lambda world: _states(world) == ["up"] * 3)
+    with _sampled(hosts, _admin(ensemble, "4lw")) as live:
+        live.until(lambda world: _states(world) == ["up"] * 3)
         killed_at = time.time_ns() // 1_000_000
         dying.process.kill()
         dying.process.wait()
         try:
-            down = eye.until(lambda world: _state(world, dying.address) == "down")
+            down = live.until(lambda world: _state(world, dying.address) == "down")
             figures = _figures(down, dying.address)
             states = [_state(down, one.address) for one in others]
         finally:
             ensemble[0] = started_again(dying)
-        eye.until(lambda world: _states(world) == ["up"] * 3)
-        again = _figures(eye.world, dying.address)
+        live.until(lambda world: _states(world) == ["up"] * 3)
+        again = _figures(live.world, dying.address)
 
     assert states == ["up", "up"]
     assert figures.why == "connection refused"
@@ -267,16 +267,16 @@ def test_a_paused_server_gives_no_answer_until_it_goes_on(zookeeper: RunningServ
 
     Our own client notices as well: what the rounds ask does not put off its pings for ever.
     """
-    with _sampled(zookeeper.address, AdminAccess(port=free_port()), session_timeout=6.0) as eye:
-        eye.until(lambda world: _rows(world, zookeeper.address))
+    with _sampled(zookeeper.address, AdminAccess(port=free_port()), session_timeout=6.0) as live:
+        live.until(lambda world: _rows(world, zookeeper.address))
         zookeeper.process.send_signal(signal.SIGSTOP)
         try:
-            mute = eye.until(lambda world: _state(world, zookeeper.address) == "no-answer")
+            mute = live.until(lambda world: _state(world, zookeeper.address) == "no-answer")
             figures, rows = _figures(mute, zookeeper.address), _rows(mute, zookeeper.address)
-            eye.until(lambda world: world.link and world.link.state == "suspended")
+            live.until(lambda world: world.link and world.link.state == "suspended")
         finally:
             zookeeper.process.send_signal(signal.SIGCONT)
-        eye.until(lambda world: _state(world, zookeeper.address) == "up")
+        live.until(lambda world: _state(world, zookeeper.address) == "up")
 
     assert figures.why == "no answer within 1.5 s"
     assert not rows
@@ -286,9 +286,9 @@ def test_a_locked_down_server_is_up() -> None:
     """It answers that it tells nothing."""
     with (
         real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
-        _sampled(server.address, AdminAccess(port=free_port())) as eye,
+        _sampled(server.address, AdminAccess(port=free_port())) as live,
     ):
-        assert _state(eye.world, server.address) == "up"
+        assert _state(live.world, server.address) == "up"
 
 
 def _figures(world: World, address: str) -> Server:
@@ -326,19 +326,19 @@ def _admin(ensemble: list[RunningServer], channel: str) -> AdminAccess:
 
 
 class _sampled:  # noqa: N801  used like a function
-    """An eye whose servers have been asked once."""
+    """An live whose servers have been asked once."""
 
     def __init__(
         self, hosts: str, admin: AdminAccess, session_timeout: float = 10.0, **plan: object
     ) -> None:
         access: dict[str, object] = {"session_timeout": session_timeout}
         plan |= {"introspect": True, "admin": admin, "sample_every": 0.2}
-        self._looking = looking(hosts, "/nothing", access=access, **plan)  # type: ignore[arg-type]  # a test's keywords
+        self._looking = observing(hosts, "/nothing", access=access, **plan)  # type: ignore[arg-type]  # a test's keywords
 
-    def __enter__(self) -> Eye:
-        eye = self._looking.__enter__()
-        assert eye.source.wait_until_sampled(20), eye.log()
-        return eye
+    def __enter__(self) -> Observation:
+        live = self._looking.__enter__()
+        assert live.source.wait_until_sampled(20), live.log()
+        return live
 
     def __exit__(self, *problem: object) -> None:
         self._looking.__exit__(*problem)  # type: ignore[arg-type]  # handed on as it is

@@ -15,7 +15,7 @@ import pytest
 from kazoo.client import KazooClient
 from servers import RunningServer, free_port, real_zookeeper
 from waiting import eventually
-from zk.observed import looking
+from zk.observed import observing
 
 from zktop.zk.connect.address import AdminAccess
 
@@ -105,10 +105,10 @@ def test_ten_thousand_watches_are_read_by_words(
     monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
     nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
-    with looking(large.address, "/nothing", **given) as eye:
-        assert eye.source.wait_until_sampled(20)
+    with observing(large.address, "/nothing", **given) as live:
+        assert live.source.wait_until_sampled(20)
         took = _times(bystander, 3.0)
-        (tables,) = eye.world.tables.values()
+        (tables,) = live.world.tables.values()
 
     assert tables.watches
     assert tables.watches.why is None
@@ -166,8 +166,8 @@ def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
     """Nor a zombie."""
     nobody = AdminAccess(port=free_port())
     before = _children(os.getpid())
-    with looking(large.address, "/nothing", introspect=True, admin=nobody) as eye:
-        assert eye.source.wait_until_sampled(20)
+    with observing(large.address, "/nothing", introspect=True, admin=nobody) as live:
+        assert live.source.wait_until_sampled(20)
         during = _children(os.getpid())
 
     assert len(during - before) == 1

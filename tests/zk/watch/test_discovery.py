@@ -9,7 +9,7 @@ from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer
 from waiting import eventually
-from zk.observed import looking, names
+from zk.observed import names, observing
 
 from zktop.zk.watch import discovery
 from zktop.zk.watch.discovery import might_be_a_lock
@@ -47,12 +47,12 @@ def writer(busy: RunningServer) -> Iterator[KazooClient]:
 @pytest.mark.parametrize("roots", [(), ("/**",)], ids=["no root", "everything"])
 def test_locks_are_found_wherever_they_are(busy: RunningServer, roots: tuple[str, ...]) -> None:
     """With their contenders read, and none of the rest."""
-    with looking(busy.address, *roots, looks_like_a_lock=_has_places) as eye:
+    with observing(busy.address, *roots, looks_like_a_lock=_has_places) as live:
         for path in ("/app/locks/a", "/app/locks/b", "/app/deep/er/locks/c", "/top"):
-            (contender,) = eye.world.family(path)
+            (contender,) = live.world.family(path)
             assert contender.data == b"who"
-        assert not eye.world.family("/app/config").members
-        assert not eye.world.family("/zookeeper").members
+        assert not live.world.family("/app/config").members
+        assert not live.world.family("/zookeeper").members
 
 
 def test_folders_that_may_not_be_listed_are_named(
@@ -64,8 +64,8 @@ def test_folders_that_may_not_be_listed_are_named(
     for path in ("/app/hidden-1", "/app/hidden-2"):
         writer.create(path, acl=acl)
     try:
-        with looking(busy.address, looks_like_a_lock=_has_places) as eye:
-            (said,) = eye.source.degraded()
+        with observing(busy.address, looks_like_a_lock=_has_places) as live:
+            (said,) = live.source.degraded()
     finally:
         for path in ("/app/hidden-1", "/app/hidden-2"):
             writer.delete(path)
@@ -79,13 +79,13 @@ def test_the_watches_are_on_the_narrowest_parents(
     busy: RunningServer, writer: KazooClient
 ) -> None:
     """Two folders and one lock: what happens elsewhere does not reach us."""
-    with looking(busy.address, looks_like_a_lock=_has_places) as eye:
-        assert eye.source.cost().watches == 3
-        before = eye.source.cost().bytes_in
+    with observing(busy.address, looks_like_a_lock=_has_places) as live:
+        assert live.source.cost().watches == 3
+        before = live.source.cost().bytes_in
         _set_often(writer, "/app/config/key-1")
         writer.create("/app/locks/a/x__lock__0000000001", ephemeral=True)
-        eye.until(lambda world: len(names(world, "/app/locks/a")) == 2)
-        assert eye.source.cost().bytes_in - before < EVENTS_BYTES / 2
+        live.until(lambda world: len(names(world, "/app/locks/a")) == 2)
+        assert live.source.cost().bytes_in - before < EVENTS_BYTES / 2
         writer.delete("/app/locks/a/x__lock__0000000001")
 
 
@@ -94,49 +94,51 @@ def test_new_places_are_found_later(
 ) -> None:
     """The tree is walked again now and then."""
     monkeypatch.setattr(discovery, "AGAIN_S", 0.2)
-    with looking(busy.address, looks_like_a_lock=_has_places) as eye:
-        watches = eye.source.cost().watches
+    with observing(busy.address, looks_like_a_lock=_has_places) as live:
+        watches = live.source.cost().watches
         writer.create("/new/locks/d/x__lock__0000000000", b"who", makepath=True)
-        eye.until(lambda world: names(world, "/new/locks/d"))
-        assert eye.source.cost().watches == watches + 1
+        live.until(lambda world: names(world, "/new/locks/d"))
+        assert live.source.cost().watches == watches + 1
         writer.delete("/new", recursive=True)
-        eventually(lambda: eye.source.cost().watches == watches)
+        eventually(lambda: live.source.cost().watches == watches)
 
 
 def test_a_flood_is_narrowed_to_where_the_locks_are(
     busy: RunningServer, writer: KazooClient
 ) -> None:
     """A root that leaves its depth open brings everything below it, until that is too much."""
-    with looking(
+    with observing(
         busy.address, "/app/**", flood_per_second=30, looks_like_a_lock=_has_places
-    ) as eye:
-        assert eye.source.cost().watches == 1
+    ) as live:
+        assert live.source.cost().watches == 1
         _set_often(writer, "/app/config/key-1")
-        eventually(lambda: eye.source.cost().watches == 2)
-        before = eye.source.cost().bytes_in
+        eventually(lambda: live.source.cost().watches == 2)
+        before = live.source.cost().bytes_in
         _set_often(writer, "/app/config/key-1")
         writer.create("/app/locks/a/x__lock__0000000001", ephemeral=True)
-        eye.until(lambda world: len(names(world, "/app/locks/a")) == 2)
-        assert eye.source.cost().bytes_in - before < EVENTS_BYTES / 2
+        live.until(lambda world: len(names(world, "/app/locks/a")) == 2)
+        assert live.source.cost().bytes_in - before < EVENTS_BYTES / 2
         writer.delete("/app/locks/a/x__lock__0000000001")
 
 
 def test_a_flood_of_locks_is_polled(busy: RunningServer, writer: KazooClient) -> None:
     """Nothing is narrower than a lock; it is looked at once a second then, and says so."""
-    with looking(busy.address, "/app/locks/*", flood_per_second=30) as eye:
+    with observing(busy.address, "/app/locks/*", flood_per_second=30) as live:
         _set_often(writer, "/app/locks/a/x__lock__0000000000")
-        eventually(lambda: eye.source.cost().watches == 0)
+        eventually(lambda: live.source.cost().watches == 0)
         writer.create("/app/locks/b/x__lock__0000000001", ephemeral=True)
-        eye.until(lambda world: len(names(world, "/app/locks/b")) == 2)
-        assert "polled" in eye.source.degraded()[0]
+        live.until(lambda world: len(names(world, "/app/locks/b")) == 2)
+        assert "polled" in live.source.degraded()[0]
         writer.delete("/app/locks/b/x__lock__0000000001")
 
 
 def test_a_pattern_from_the_top_needs_no_recognition(busy: RunningServer) -> None:
     """Who says `/*/locks` says what is a lock."""
-    with looking(busy.address, "/*/locks", looks_like_a_lock=lambda _path, _names: False) as eye:
-        assert names(eye.world, "/app/locks") == {"a", "b"}
-        assert not eye.world.family("/top").members
+    with observing(
+        busy.address, "/*/locks", looks_like_a_lock=lambda _path, _names: False
+    ) as live:
+        assert names(live.world, "/app/locks") == {"a", "b"}
+        assert not live.world.family("/top").members
 
 
 def _set_often(writer: KazooClient, path: str) -> None:

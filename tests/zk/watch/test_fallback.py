@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from kazoo.client import KazooClient
 from servers import RunningServer, real_zookeeper
-from zk.observed import looking
+from zk.observed import observing
 
 pytestmark = pytest.mark.zookeeper
 
@@ -26,9 +26,9 @@ def test_a_watch_manager_that_refuses_is_watched_by_single_watches(
     client = KazooClient(optimized.address)
     client.start()
     client.create("/locks/l/m-0000000000", makepath=True)
-    with looking(optimized.address, "/locks/*") as eye:
-        assert eye.source.cost().watches == 3
+    with observing(optimized.address, "/locks/*") as live:
+        assert live.source.cost().watches == 3
         client.create("/locks/l/m-0000000001", b"x")
-        eye.until(lambda world: (one := world.node("/locks/l/m-0000000001")) and one.data == b"x")
+        live.until(lambda world: (one := world.node("/locks/l/m-0000000001")) and one.data == b"x")
     client.stop()
     client.close()

@@ -9,7 +9,7 @@ from cli.live_processes import zktop_process
 from kazoo.client import KazooClient
 from servers import RunningServer
 from waiting import eventually
-from zk.observed import looking, names
+from zk.observed import names, observing
 from zk.older_servers import Older, older
 
 pytestmark = pytest.mark.zookeeper
@@ -65,13 +65,13 @@ def test_what_is_polled_is_polled_within_the_budget_for_requests(
     client = KazooClient(single.address)
     client.start()
     few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
-    with looking(single.address, locks, **few) as eye:
-        begin, before = time.monotonic(), eye.source.cost().requests
+    with observing(single.address, locks, **few) as live:
+        begin, before = time.monotonic(), live.source.cost().requests
         for number in (LOCKS - 1, 0):
             client.create(f"/polled/l{number}/m-0000000001")
-            eye.until(lambda world, n=number: len(names(world, f"/polled/l{n}")) == 2)
-        took, asked = time.monotonic() - begin, eye.source.cost().requests - before
-        degraded = eye.source.degraded()
+            live.until(lambda world, n=number: len(names(world, f"/polled/l{n}")) == 2)
+        took, asked = time.monotonic() - begin, live.source.cost().requests - before
+        degraded = live.source.degraded()
     client.stop()
     client.close()
 
@@ -90,12 +90,12 @@ def test_roots_beyond_the_watch_budget_are_polled(
     for path in paths[1:]:
         client.create(f"{path}/m-0000000000", makepath=True)
     few = {"watch_budget": 5, "persistent": persistent, "requests_per_second": 2 * LOCKS}
-    with looking(zookeeper.address, *paths, **few) as eye:
-        told, watches = eye.source.degraded(), eye.source.cost().watches
+    with observing(zookeeper.address, *paths, **few) as live:
+        told, watches = live.source.degraded(), live.source.cost().watches
         client.create(f"{paths[0]}/m-0000000001", makepath=True)
         client.create(f"{paths[-1]}/m-0000000001")
-        eye.until(lambda world: names(world, paths[0]) == {"m-0000000001"})
-        eye.until(lambda world: len(names(world, paths[-1])) == 2)
+        live.until(lambda world: names(world, paths[0]) == {"m-0000000001"})
+        live.until(lambda world: len(names(world, paths[-1])) == 2)
 
     assert watches <= (5 if persistent else 10)  # a one-shot root and its listing have one each
     assert "the watch budget is used up" in told[0]
@@ -107,9 +107,9 @@ def test_absent_roots_beyond_the_watch_budget_are_looked_for_within_that_for_req
     """However many there are."""
     paths = [f"{root}/l{number}" for number in range(150)]
     few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
-    with looking(zookeeper.address, *paths, **few) as eye:
-        before, begin = eye.source.cost().requests, time.monotonic()
+    with observing(zookeeper.address, *paths, **few) as live:
+        before, begin = live.source.cost().requests, time.monotonic()
         eventually(lambda: time.monotonic() > begin + 3)
-        asked = eye.source.cost().requests - before
+        asked = live.source.cost().requests - before
 
     assert asked <= 5 * A_SECOND

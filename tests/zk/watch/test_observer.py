@@ -8,7 +8,7 @@ from kazoo.client import KazooClient
 from kazoo.security import make_acl, make_digest_acl
 from servers import RunningServer
 from waiting import eventually
-from zk.observed import Eye, looking, names, picture
+from zk.observed import Observation, names, observing, picture
 
 from zktop.model.facts import Denied, Gone, Link, Node, session_id
 from zktop.model.settings import Root, Settings
@@ -28,8 +28,8 @@ def test_a_queue_of_kazoo_locks_is_read(
     lock = client.Lock(f"{root}/orders", "worker-a")
     lock.acquire()
 
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
-        (contender,) = eye.world.family(f"{root}/orders")
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        (contender,) = live.world.family(f"{root}/orders")
 
     assert contender.name.endswith("__lock__0000000000")
     assert contender.data == b"worker-a"
@@ -47,16 +47,16 @@ def test_those_who_come_and_go_are_followed(
 ) -> None:
     """A waiter appears behind the holder, and is alone when the holder has left."""
     holder, waiter = client.Lock(f"{root}/l", "holder"), clients().Lock(f"{root}/l", "waiter")
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
         holder.acquire()
         waiting = threading.Thread(target=waiter.acquire)
         waiting.start()
-        eye.until(lambda _world: _labels(eye, f"{root}/l") == [b"holder", b"waiter"])
+        live.until(lambda _world: _labels(live, f"{root}/l") == [b"holder", b"waiter"])
         holder.release()
-        eye.until(lambda _world: _labels(eye, f"{root}/l") == [b"waiter"])
+        live.until(lambda _world: _labels(live, f"{root}/l") == [b"waiter"])
         waiting.join()
 
-    assert eye.threads == {"zktop-observer"}
+    assert live.threads == {"zktop-observer"}
     waiter.release()
 
 
@@ -67,8 +67,8 @@ def test_nothing_but_one_watch_on_servers_that_have_it(
     for number in range(3):
         client.create(f"{root}/l{number}/x-0000000000", makepath=True)
 
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
-        watches = eye.source.cost().watches
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        watches = live.source.cost().watches
 
     assert watches == (1 if way["persistent"] else 1 + 1 + 3)  # the base has two kinds
 
@@ -78,13 +78,13 @@ def test_a_root_may_appear_vanish_and_return(
 ) -> None:
     """It is Gone until it is there, and watched all the time."""
     path = f"{root}/a/later"
-    with looking(zookeeper.address, path, **way) as eye:
-        assert any(isinstance(fact, Gone) and fact.path == path for fact in eye.facts)
+    with observing(zookeeper.address, path, **way) as live:
+        assert any(isinstance(fact, Gone) and fact.path == path for fact in live.facts)
         for number in range(2):
             client.create(f"{path}/m-{number:010d}", makepath=True)
-            eye.until(lambda world, n=number: names(world, path) == {f"m-{n:010d}"})
+            live.until(lambda world, n=number: names(world, path) == {f"m-{n:010d}"})
             client.delete(path, recursive=True)
-            eye.until(lambda world: world.node(path) is None and not names(world, path))
+            live.until(lambda world: world.node(path) is None and not names(world, path))
 
 
 def test_a_missing_root_is_missed_until_it_appears(
@@ -93,11 +93,11 @@ def test_a_missing_root_is_missed_until_it_appears(
     """With the name beside it that looks like it; a connection lists that once."""
     client.create(f"{root}/locks", makepath=True)
     settings = Settings(roots=(Root(f"{root}/lock/*"),))
-    with looking(zookeeper.address, f"{root}/lock/*", **way) as eye:
-        world = eye.until(lambda world: list(missing_roots(world, settings)))
+    with observing(zookeeper.address, f"{root}/lock/*", **way) as live:
+        world = live.until(lambda world: list(missing_roots(world, settings)))
         (missing,) = missing_roots(world, settings)
         client.create(f"{root}/lock")
-        eye.until(lambda world: not list(missing_roots(world, settings)))
+        live.until(lambda world: not list(missing_roots(world, settings)))
 
     assert (missing.absent, missing.meant) == (f"{root}/lock", f"{root}/locks/*")
 
@@ -108,9 +108,9 @@ def test_subfolders_of_a_lock_are_opened(
     """Curator's semaphore keeps queue and leases one level deeper, and both may be empty."""
     client.create(f"{root}/sem/leases", makepath=True)
     client.create(f"{root}/sem/locks")
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
         client.create(f"{root}/sem/leases/_c_1-lease-0000000000", b"x", ephemeral=True)
-        world = eye.until(lambda world: names(world, f"{root}/sem/leases"))
+        world = live.until(lambda world: names(world, f"{root}/sem/leases"))
 
         assert names(world, f"{root}/sem") == {"leases", "locks"}
     client.delete(f"{root}/sem/leases/_c_1-lease-0000000000")
@@ -120,9 +120,9 @@ def test_the_queue_beside_a_kazoo_semaphore_belongs_to_an_exact_root(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
     """Its waiters queue in a lock beside the znode of its leases."""
-    with looking(zookeeper.address, f"{root}/sem", **way) as eye:
+    with observing(zookeeper.address, f"{root}/sem", **way) as live:
         client.create(f"{root}/sem-__lock__/a__lock__0000000000", makepath=True)
-        eye.until(lambda world: names(world, f"{root}/sem-__lock__"))
+        live.until(lambda world: names(world, f"{root}/sem-__lock__"))
 
 
 def test_a_znode_that_is_the_lock_itself_is_noticed_when_created_again(
@@ -131,12 +131,12 @@ def test_a_znode_that_is_the_lock_itself_is_noticed_when_created_again(
     """The same name may be another znode: its owner and data are read again."""
     path = f"{root}/leader"
     client.create(path, b"first", ephemeral=True)
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
         batch = client.transaction()
         batch.delete(path)
         batch.create(path, b"second", ephemeral=True)
         batch.commit()
-        eye.until(lambda world: (node := world.node(path)) and node.data == b"second", 15)
+        live.until(lambda world: (node := world.node(path)) and node.data == b"second", 15)
     client.delete(path)
 
 
@@ -146,9 +146,9 @@ def test_data_that_changes_is_read_again(
     """A root's own data says how many leases a semaphore has."""
     path = f"{root}/sem"
     client.create(path, b"3")
-    with looking(zookeeper.address, path, **way) as eye:
+    with observing(zookeeper.address, path, **way) as live:
         client.set(path, b"4")
-        eye.until(lambda world: (node := world.node(path)) and node.data == b"4")
+        live.until(lambda world: (node := world.node(path)) and node.data == b"4")
 
 
 def test_ten_thousand_children_are_read(
@@ -156,11 +156,11 @@ def test_ten_thousand_children_are_read(
 ) -> None:
     """All of them, with their data, and the next change as well."""
     _create(client, [f"{root}/m-{number:010d}" for number in range(10_000)])
-    with looking(zookeeper.address, root, **way) as eye:
-        assert len(eye.world.family(root).members) == 10_000
-        assert all(one.data == b"worker" for one in eye.world.family(root))
+    with observing(zookeeper.address, root, **way) as live:
+        assert len(live.world.family(root).members) == 10_000
+        assert all(one.data == b"worker" for one in live.world.family(root))
         client.delete(f"{root}/m-0000000500")
-        eye.until(lambda world: world.node(f"{root}/m-0000000500") is None)
+        live.until(lambda world: world.node(f"{root}/m-0000000500") is None)
 
 
 def test_after_a_burst_the_picture_is_that_of_a_fresh_look_in_the_other_way(
@@ -168,7 +168,7 @@ def test_after_a_burst_the_picture_is_that_of_a_fresh_look_in_the_other_way(
 ) -> None:
     """Whatever was skipped on the way, the end is true; the parents' counters included."""
     client.create(f"{root}/l")
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
         alive = [client.create(f"{root}/l/n-", b"x", sequence=True) for _ in range(50)]
         going = []
         for number in range(300):
@@ -176,14 +176,16 @@ def test_after_a_burst_the_picture_is_that_of_a_fresh_look_in_the_other_way(
             going.append(client.delete_async(alive.pop(number % 50)))
         for one in going:
             one.get(10)
-        eye.until(lambda world: names(world, f"{root}/l") == {p.rpartition("/")[2] for p in alive})
+        live.until(
+            lambda world: names(world, f"{root}/l") == {p.rpartition("/")[2] for p in alive}
+        )
         stat = client.exists(f"{root}/l")
-        eye.until(lambda world: (s := world.family(f"{root}/l").stat) and s.pzxid == stat.pzxid)
-        eye.until(lambda world: all(one.stat for one in world.family(f"{root}/l")))
-        with looking(zookeeper.address, f"{root}/*", persistent=not way["persistent"]) as fresh:
-            eventually(lambda: picture(eye.world, root) == picture(fresh.world, root))
+        live.until(lambda world: (s := world.family(f"{root}/l").stat) and s.pzxid == stat.pzxid)
+        live.until(lambda world: all(one.stat for one in world.family(f"{root}/l")))
+        with observing(zookeeper.address, f"{root}/*", persistent=not way["persistent"]) as fresh:
+            eventually(lambda: picture(live.world, root) == picture(fresh.world, root))
 
-        assert not eye.world.family(f"{root}/l").absent
+        assert not live.world.family(f"{root}/l").absent
 
 
 def test_the_reads_of_those_that_are_gone_at_once_are_spared(
@@ -191,16 +193,16 @@ def test_the_reads_of_those_that_are_gone_at_once_are_spared(
 ) -> None:
     """When znodes come and go fast, they are read when they have lived for a while."""
     client.create(f"{root}/l")
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
-        before = eye.source.cost().requests
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        before = live.source.cost().requests
         for number in range(300):
             client.create_async(f"{root}/l/n-{number:010d}")
             client.delete_async(f"{root}/l/n-{number:010d}")
         client.create(f"{root}/l/last-0000000000", b"seen")
-        eye.until(lambda world: (node := world.node(f"{root}/l/last-0000000000")) and node.data)
+        live.until(lambda world: (node := world.node(f"{root}/l/last-0000000000")) and node.data)
 
-        assert eye.source.cost().requests - before < 100
-        assert not way["persistent"] or sum(isinstance(f, Gone) for f in eye.facts) >= 300
+        assert live.source.cost().requests - before < 100
+        assert not way["persistent"] or sum(isinstance(f, Gone) for f in live.facts) >= 300
 
 
 def test_a_member_that_we_may_not_read_is_there_without_its_data(
@@ -213,15 +215,15 @@ def test_a_member_that_we_may_not_read_is_there_without_its_data(
     secret = [make_digest_acl("somebody", "else", all=True)]
     client.create(f"{root}/l")
     client.create(f"{root}/l/m-0000000000", b"secret", acl=secret)
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
-        world = eye.until(lambda world: (n := world.node(f"{root}/l/m-0000000000")) and n.stat)
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        world = live.until(lambda world: (n := world.node(f"{root}/l/m-0000000000")) and n.stat)
         hidden = world.node(f"{root}/l/m-0000000000")
         assert hidden is not None
         assert hidden.data is None
         client.create(f"{root}/l/m-0000000001", b"secret", acl=secret)
-        eye.until(lambda world: world.node(f"{root}/l/m-0000000001"))
+        live.until(lambda world: world.node(f"{root}/l/m-0000000001"))
         client.delete(f"{root}/l/m-0000000000")
-        eye.until(lambda world: world.node(f"{root}/l/m-0000000000") is None)
+        live.until(lambda world: world.node(f"{root}/l/m-0000000000") is None)
 
 
 def test_a_lock_that_we_may_not_list_is_denied_until_we_may(
@@ -232,11 +234,11 @@ def test_a_lock_that_we_may_not_list_is_denied_until_we_may(
     admin = make_acl("world", "anyone", admin=True, create=True)
     client.create(f"{root}/l/m-0000000000", makepath=True)
     client.set_acls(f"{root}/l", [admin])
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
-        assert eye.world.family(f"{root}/l").denied
-        assert any(isinstance(f, Denied) and f.what == "list" for f in eye.facts)
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        assert live.world.family(f"{root}/l").denied
+        assert any(isinstance(f, Denied) and f.what == "list" for f in live.facts)
         client.set_acls(f"{root}/l", [opened])
-        eye.until(lambda world: names(world, f"{root}/l") == {"m-0000000000"})
+        live.until(lambda world: names(world, f"{root}/l") == {"m-0000000000"})
 
 
 def test_an_acl_that_closes_under_way_is_noticed(
@@ -245,9 +247,9 @@ def test_an_acl_that_closes_under_way_is_noticed(
     """The audit finds that the listing is refused now."""
     client.create(f"{root}/l/m-0000000000", makepath=True)
     plan: dict[str, object] = way | {"audit_every": 1.0}
-    with looking(zookeeper.address, f"{root}/*", **plan) as eye:
+    with observing(zookeeper.address, f"{root}/*", **plan) as live:
         client.set_acls(f"{root}/l", [make_acl("world", "anyone", admin=True)])
-        eye.until(lambda world: world.family(f"{root}/l").denied)
+        live.until(lambda world: world.family(f"{root}/l").denied)
     client.set_acls(f"{root}/l", [make_acl("world", "anyone", all=True)])
 
 
@@ -258,13 +260,13 @@ def test_over_the_watch_budget_changes_are_polled(
     for number in range(6):
         client.create(f"{root}/l{number}/m-0000000000", makepath=True)
     plan: dict[str, object] = way | {"watch_budget": 3}
-    with looking(zookeeper.address, f"{root}/*", **plan) as eye:
+    with observing(zookeeper.address, f"{root}/*", **plan) as live:
         for number in range(6):
             client.create(f"{root}/l{number}/m-0000000001")
-        eye.until(lambda world: all(len(names(world, f"{root}/l{n}")) == 2 for n in range(6)))
+        live.until(lambda world: all(len(names(world, f"{root}/l{n}")) == 2 for n in range(6)))
 
-        assert eye.source.cost().watches <= 4
-        assert way["persistent"] == (not eye.source.degraded())
+        assert live.source.cost().watches <= 4
+        assert way["persistent"] == (not live.source.degraded())
 
 
 def test_inside_a_chroot_paths_are_the_client_s(
@@ -272,10 +274,10 @@ def test_inside_a_chroot_paths_are_the_client_s(
 ) -> None:
     """The root of the facts is the chroot."""
     client.create(f"{root}/locks/a/m-0000000000", makepath=True)
-    with looking(zookeeper.address + root, "/locks/*", **way) as eye:
-        assert names(eye.world, "/locks/a") == {"m-0000000000"}
+    with observing(zookeeper.address + root, "/locks/*", **way) as live:
+        assert names(live.world, "/locks/a") == {"m-0000000000"}
         client.create(f"{root}/locks/a/m-0000000001", ephemeral=True)
-        eye.until(lambda world: names(world, "/locks/a") == {"m-0000000000", "m-0000000001"})
+        live.until(lambda world: names(world, "/locks/a") == {"m-0000000000", "m-0000000001"})
     client.delete(f"{root}/locks/a/m-0000000001")
 
 
@@ -285,17 +287,17 @@ def test_names_with_control_characters_are_asked_for_as_they_are(
     """The facts hold harmless text; the requests hold what the server knows."""
     client.create(f"{root}/a\u202eb/m-0000000000", b"x", makepath=True)
 
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
-        assert names(eye.world, root) == {"a\ufffdb"}
-        assert names(eye.world, f"{root}/a\ufffdb") == {"m-0000000000"}
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
+        assert names(live.world, root) == {"a\ufffdb"}
+        assert names(live.world, f"{root}/a\ufffdb") == {"m-0000000000"}
 
 
 def test_the_connection_is_a_fact(zookeeper: RunningServer, root: str, way: Way) -> None:
     """Connecting, then connected with session and server, at last closed."""
-    with looking(zookeeper.address, root, **way) as eye:
+    with observing(zookeeper.address, root, **way) as live:
         pass
 
-    links = [fact for fact in eye.facts if isinstance(fact, Link)]
+    links = [fact for fact in live.facts if isinstance(fact, Link)]
     assert [link.state for link in links] == ["connecting", "connected", "closed"]
     assert links[1].session
     assert links[1].server == zookeeper.address
@@ -306,19 +308,19 @@ def test_facts_of_one_lock_are_never_older_than_what_they_follow(
 ) -> None:
     """Events have no transaction of their own before 3.9; ours still put them in order."""
     client.create(f"{root}/l")
-    with looking(zookeeper.address, f"{root}/*", **way) as eye:
+    with observing(zookeeper.address, f"{root}/*", **way) as live:
         for number in range(50):
             client.create(f"{root}/l/m-{number:010d}")
             client.delete(f"{root}/l/m-{number:010d}")
         client.create(f"{root}/l/end-0000000000")
-        eye.until(lambda world: world.node(f"{root}/l/end-0000000000"))
+        live.until(lambda world: world.node(f"{root}/l/end-0000000000"))
 
-    zxids = [fact.zxid for fact in eye.facts if isinstance(fact, Node | Gone)]
+    zxids = [fact.zxid for fact in live.facts if isinstance(fact, Node | Gone)]
     assert zxids == sorted(zxids)
 
 
-def _labels(eye: Eye, path: str) -> list[bytes | None]:
-    return [one.data for one in sorted(eye.world.family(path), key=lambda one: one.name[-10:])]
+def _labels(live: Observation, path: str) -> list[bytes | None]:
+    return [one.data for one in sorted(live.world.family(path), key=lambda one: one.name[-10:])]
 
 
 def _create(client: KazooClient, paths: list[str]) -> None:

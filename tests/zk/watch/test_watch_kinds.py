@@ -12,8 +12,8 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import read_string
 from servers import RunningServer
-from zk.observed import Eye, looking, names
-from zk.request_proxy import REQUEST, Relay
+from zk.observed import Observation, names, observing
+from zk.request_proxy import REQUEST, RequestProxy
 
 from zktop.zk.read.requests import AddWatch
 
@@ -23,7 +23,7 @@ EXISTS, GET_DATA, GET_CHILDREN, GET_CHILDREN_2, ADD_WATCH = 3, 4, 8, 12, 106
 ONE_SHOT = {EXISTS: "data", GET_DATA: "data", GET_CHILDREN: "children", GET_CHILDREN_2: "children"}
 
 
-class Wiretap(Relay):
+class Wiretap(RequestProxy):
     """Notes each watch that a client sets: its kinds by path, for all connections together."""
 
     def __init__(self, port: int) -> None:
@@ -48,16 +48,16 @@ def wire(zookeeper: RunningServer) -> Iterator[Wiretap]:
         yield one
 
 
-def _churn(client: KazooClient, root: str, eye: Eye) -> None:
+def _churn(client: KazooClient, root: str, live: Observation) -> None:
     """A lock comes, changes, vanishes and comes back."""
     for number in range(3):
         client.create(f"{root}/l/m-{number:010d}", b"x", makepath=True)
-        eye.until(lambda world: names(world, f"{root}/l"))
+        live.until(lambda world: names(world, f"{root}/l"))
         client.set(f"{root}/l", b"%d" % number)
         client.delete(f"{root}/l", recursive=True)
-        eye.until(lambda world: not names(world, f"{root}/l"))
+        live.until(lambda world: not names(world, f"{root}/l"))
     client.create(f"{root}/l/last-0000000000", makepath=True)
-    eye.until(lambda world: names(world, f"{root}/l") == {"last-0000000000"})
+    live.until(lambda world: names(world, f"{root}/l") == {"last-0000000000"})
 
 
 ROOTS: dict[str, Callable[[str], tuple[str, ...]]] = {
@@ -76,9 +76,9 @@ def test_no_path_has_a_persistent_watch_and_another_one(
 ) -> None:
     """However the locks are found, and whatever becomes of them."""
     client.create(f"{root}/l/first-0000000000", makepath=True)
-    with looking(wire.address, *ROOTS[roots](root), persistent=persistent) as eye:
+    with observing(wire.address, *ROOTS[roots](root), persistent=persistent) as live:
         client.delete(f"{root}/l/first-0000000000")
-        _churn(client, root, eye)
+        _churn(client, root, live)
 
     assert wire.kinds, "nothing was watched"
     mixed = {path: kinds for path, kinds in wire.kinds.items() if len(kinds) > 1}
