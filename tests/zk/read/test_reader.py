@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from kazoo.exceptions import ConnectionLoss
-from zk.connect.test_client import Deaf
+from zk.connect.test_client import IgnoringListener
 
 from zktop.zk import Access, parse_hosts
 from zktop.zk.connect.client import ReadOnlyClient, ring_log
@@ -19,7 +19,7 @@ def _reader() -> Reader:
     """A reader on a connection that answers nothing by itself."""
     log, _ = ring_log()
     access = Access(parse_hosts("127.0.0.1:1"))
-    client = ReadOnlyClient(access, Deaf(), log)
+    client = ReadOnlyClient(access, IgnoringListener(), log)
     pace = RequestBudget(1_000_000)
     reader = Reader(client, access.hosts, EventLoop(lambda: None, log), ZxidClock(), pace)
     reader.next_turn(connected=True)
