@@ -1,6 +1,8 @@
 """Many sessions with similar names are one line, until one of them is at risk."""
 
+from asyncio import sleep
 from collections.abc import Iterable
+from time import monotonic
 from typing import NamedTuple
 
 import pytest
@@ -8,16 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, ZK1, connections, figures, lock, own, row, session
 from textual.pilot import Pilot
-from ui.fake_feed import app_of, frames, settled
+from ui.fake_feed import WAIT_S, app_of, frames, settled
 
 from zktop.model.waits.lock_order import fold_name
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
 from zktop.ui.screens.common.live_rows import LiveRows
+from zktop.ui.screens.sessions import rows as session_rows
 from zktop.ui.screens.sessions.rows import MIN_GROUP
 from zktop.ui.screens.sessions.table import SessionTable
 from zktop.ui.state import Selection
+from zktop.ui.styled_text import text_of
 from zktop.ui.widgets.table import RowGroup
+from zktop.ui.widgets.text_view import TextView
 
 WEB = tuple(f"web-{number}" for number in range(30))
 
@@ -171,6 +176,27 @@ async def test_a_selected_session_is_listed_outside_its_group() -> None:
         assert row_there is not None
         assert row_there.session == session("web-12")
         assert "28  ▸ web-*" in text
+
+
+async def test_the_first_opening_reads_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the last, the screen says that it reads; then it shows what it always shows."""
+    monkeypatch.setattr(session_rows, "MAX_MEMBERS_AT_ONCE", 1)
+    ui = app_of(*one_at_risk())
+    async with ui.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        ui.turn_to("sessions")
+        said: set[str] = set()
+        end = monotonic() + WAIT_S
+        while not any("in locks" in one for one in said):
+            assert monotonic() < end, f"waited for the number of sessions; there is {said}"
+            await sleep(0)  # a step is taken between two of these
+            for view in ui.screen.query("#summary").results(TextView):
+                said.update(text_of(view.draw(at, 120)) for at in range(view.count))
+        text = "\n".join(await settled(pilot))
+
+        assert " SESSIONS reading 31 sessions ..." in said
+        assert "29  ▸ web-*" in text
+        assert "HIGH" in text.partition("web-7")[0]
 
 
 async def test_a_group_is_copied_as_text() -> None:

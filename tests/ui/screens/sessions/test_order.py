@@ -10,7 +10,12 @@ from ui.fake_feed import frames
 from zktop.model.report import Report
 from zktop.ui.filters import Filter, parsed
 from zktop.ui.screens.common.session_index import RISKS
-from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
+from zktop.ui.screens.sessions.rows import (
+    MAX_MEMBERS_AT_ONCE,
+    SessionRow,
+    SessionRows,
+    partial_reports,
+)
 from zktop.ui.screens.sessions.table import COLUMNS, SessionTable
 
 LOCKS = 11  # one more, and sessions with similar names would be a group
@@ -116,3 +121,23 @@ def test_only_changed_rows_are_made_again() -> None:
     assert rows.update(later) == set()
     assert rows.rows == before
     assert rows.rows[session("A1")].report is later
+
+
+def test_a_large_ensemble_is_read_in_steps() -> None:
+    """Each step makes few rows; together they make those of the whole report, each once."""
+    each = 5
+    names = [[f"w{n}-{place}" for place in range(each)] for n in range(MAX_MEMBERS_AT_ONCE // 2)]
+    facts = [one for n, queue in enumerate(names) for one in lock(f"/locks/l{n}", *queue)]
+    report = frames((NOW, facts))[-1].report
+    rows = SessionRows()
+    made = [len(rows.update(one)) for one in (*partial_reports(report), report)]
+
+    assert len(made) == 3
+    assert max(made) < MAX_MEMBERS_AT_ONCE + each
+    assert sum(made) == len(rows.rows) == len(names) * each
+    assert shape(rows) == shape(rows_of(report))
+
+
+def test_a_small_ensemble_is_read_at_once() -> None:
+    """Its screen is complete in its first frame."""
+    assert list(partial_reports(REPORT)) == []

@@ -1,15 +1,18 @@
 """All sessions as rows, updated from each report: locks, connection, risk and packet rate."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.facts import Millis, Session, session_text
-from zktop.model.report import Report
+from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.lock_order import fold_name
 from zktop.model.world.ensemble import ExpiryWindow
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
 from zktop.ui.past.tape import Tape
@@ -27,6 +30,7 @@ from zktop.ui.screens.common.session_index import (
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
+MAX_MEMBERS_AT_ONCE: Final = 2_000  # of locks: reading them takes some 30 ms
 MAX_LOCKS_RANKED: Final = 1 << 20  # more locks of one session do not make it more urgent
 FIELDS: Final = ("owner", "state", "session", "client", "server", "risk", "lock")
 
@@ -39,6 +43,8 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
     risk: SessionRisk
     is_quiet: bool  # at low risk, and not a demo client
     group: str  # the name without its numbers
+    holds: int  # locks
+    waits: int
     rank: int  # the highest risk first, then the most locks
 
     @property
@@ -126,12 +132,12 @@ class SessionGroup(RowGroup[SessionRow], frozen=True, eq=False):
     @cached_property
     def holds(self) -> int:
         """The number of locks that they hold."""
-        return sum(len(row.locks.holds) for row in self.rows)
+        return sum(row.holds for row in self.rows)
 
     @cached_property
     def waits(self) -> int:
         """The number of locks that they wait for."""
-        return sum(len(row.locks.waits) for row in self.rows)
+        return sum(row.waits for row in self.rows)
 
 
 class SessionRows(LiveRows[SessionRow]):
@@ -199,8 +205,7 @@ class SessionRows(LiveRows[SessionRow]):
         return changed | (report.ensemble.changed_since(before.ensemble) if before else set())
 
     def _set(self, session: Session) -> None:
-        has_locks = session in self.directory.locks
-        is_listed = has_locks or session in self.risks.by_session
+        is_listed = session in self.directory.locks or session in self.risks.by_session
         if not session or not (is_listed or (not self.is_grouped and session in self.connected)):
             self.remove(session)
             return
@@ -208,12 +213,31 @@ class SessionRows(LiveRows[SessionRow]):
         is_quiet = risk == LOW_RISK and session not in self.shown.ours
         name = self.directory.name(session) if is_quiet else None
         group = fold_name(name) if name else ""
-        rank = _rank(risk, self.directory.locks.get(session, NO_LOCKS))
-        self.put(SessionRow(session, self, risk, is_quiet, group, rank))
+        locks = self.directory.locks.get(session, NO_LOCKS)
+        holds, waits = len(locks.holds), len(locks.waits)
+        rank = _rank(risk, holds, waits)
+        self.put(SessionRow(session, self, risk, is_quiet, group, holds, waits, rank))
 
 
-def _rank(risk: SessionRisk, locks: SessionLocks) -> int:
-    holds = min(len(locks.holds), MAX_LOCKS_RANKED - 1)
-    waits = min(len(locks.waits), MAX_LOCKS_RANKED - 1)
+def partial_reports(report: Report) -> Iterator[Report]:
+    """Yield the report with more and more of its locks, but not the whole.
+
+    Updating rows from each in turn reads a large ensemble in steps, between which keys are
+    handled. A small one has no steps.
+    """
+    read: PersistentMap[Text, LockRecord] = PersistentMap()
+    more: dict[Text, LockRecord | None] = {}
+    members = 0
+    for path, record in report.parts.items():
+        more[path] = record
+        members += record.lock.size
+        if members >= MAX_MEMBERS_AT_ONCE:
+            read = read.with_changes(more)
+            yield replace(report, parts=read)
+            more, members = {}, 0
+
+
+def _rank(risk: SessionRisk, holds: int, waits: int) -> int:
     level = len(RISKS) - RISKS.index(risk.level)
-    return (level * MAX_LOCKS_RANKED + holds) * MAX_LOCKS_RANKED + waits
+    place = level * MAX_LOCKS_RANKED + min(holds, MAX_LOCKS_RANKED - 1)
+    return place * MAX_LOCKS_RANKED + min(waits, MAX_LOCKS_RANKED - 1)

@@ -1,5 +1,7 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -7,7 +9,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from zktop.model.facts import Session
+from zktop.model.format import count
 from zktop.model.history.lock_history import SECOND_MS
+from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
@@ -19,10 +23,16 @@ from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import SessionDetails, details
 from zktop.ui.screens.sessions.groups import about_group
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
-from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
+from zktop.ui.screens.sessions.rows import (
+    SessionGroup,
+    SessionRow,
+    SessionRows,
+    partial_reports,
+)
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, session_counts
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
+from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.text_view import TextView
 
 MAX_SERVERS: Final = 6  # without scrolling
@@ -68,6 +78,7 @@ class SessionsScreen(Page):
         self._table.newest = self._sessions.rows
         self._reorder = Reorder(self._table, self._order)
         self._state: ViewState | None = None
+        self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
         self._ordered_for: object = None  # the filter and the frame of the order shown
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # what the detail was drawn for
@@ -90,10 +101,29 @@ class SessionsScreen(Page):
             self._detail_for = None
             detail = self.query_one("#detail", TextView)
             detail.show(empty_state(state, detail.room.width))
+        elif self._sessions.report is None:
+            self._read_more(partial_reports(state.frame.report))
+        elif not self._is_reading:
+            self._draw(state, state.frame.report)
+
+    def _read_more(self, steps: Iterator[Report]) -> None:
+        """Take one step of the first reading, then let keys be handled; draw after the last."""
+        report = next(steps, None)
+        self._is_reading = report is not None
+        if report is not None:
+            self._sessions.update(report)
+            call_after(0, self, partial(self._read_more, steps))
+        if self._state is None or self._state.frame is None:
             return
-        is_new = state.frame.report is not self._sessions.report
+        if self._is_reading:
+            self._surround(self._state)
+        else:
+            self._draw(self._state, self._state.frame.report)
+
+    def _draw(self, state: ViewState, report: Report) -> None:
+        is_new = report is not self._sessions.report
         self._contacts.look(state.tape)
-        changed = self._sessions.update(state.frame.report, state.tape)
+        changed = self._sessions.update(report, state.tape)
         if changed or (is_new and (self._table.has_order or state.filter)):
             self._reorder.changed()
         self._follow(state)
@@ -106,7 +136,7 @@ class SessionsScreen(Page):
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
         state, rows, table = self._state, self._sessions, self._table
-        if state is None or state.frame is None:
+        if state is None or state.frame is None or self._is_reading:
             return
         listed = rows.listed(
             state.frame.report.now, state.filter, {table.kept}, is_sorted=table.has_order
@@ -126,8 +156,12 @@ class SessionsScreen(Page):
         table = self.query_one(ServerTable)
         table.styles.height = min(len(rows), MAX_SERVERS) + 1 if rows else 0
         table.show(rows)
-        shown = len(self._table.rows) if state.filter else 1
-        counts = session_counts(self._sessions, shown=shown)
+        if self._is_reading and state.frame is not None:
+            total = count(len(state.frame.report.locks_of), "session")
+            counts = line((f"reading {total} ...", "dim"))
+        else:
+            shown = len(self._table.rows) if state.filter else 1
+            counts = session_counts(self._sessions, shown=shown)
         self._put("#summary", [(*line((" SESSIONS ", "title")), *counts)])
         self._show_detail(state)
 
@@ -144,7 +178,8 @@ class SessionsScreen(Page):
             detail.show(about_group(group))
         elif row is None or not width:
             self._detail_for = None
-            detail.show([line((" No session uses a lock.", "dim"))] if not row else [])
+            is_empty = not row and not self._is_reading
+            detail.show([line((" No session uses a lock.", "dim"))] if is_empty else [])
         else:
             contacts = self._contacts.recent(row.session, row.report)
             detail_for = row, row.report.now // SECOND_MS, state.index, contacts, width
