@@ -1,4 +1,4 @@
-"""When a member of an ensemble dies, the session moves to another one and nothing is lost."""
+"""When a member dies, the session moves to another one and nothing is lost."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.zookeeper
 
 @pytest.fixture
 def ensemble() -> Iterator[list[RunningServer]]:
-    """Three members of its own, because they are killed."""
+    """Three members for this module, because they are killed."""
     with real_ensemble(3) as members:
         yield members
 
@@ -25,7 +25,7 @@ def ensemble() -> Iterator[list[RunningServer]]:
 def test_members_may_die_one_after_the_other_and_all_at_once(
     ensemble: list[RunningServer],
 ) -> None:
-    """After each, the picture is that of a fresh look; the history of the link is told."""
+    """After each failure the world equals a fresh one, and the link's history is complete."""
     hosts = ",".join(member.address for member in ensemble)
     client = KazooClient(hosts, timeout=20)
     client.start()
@@ -54,7 +54,7 @@ def test_members_may_die_one_after_the_other_and_all_at_once(
 
 
 def test_a_loss_is_dated_by_its_beginning() -> None:
-    """Whatever is tried later: the session expires meanwhile, and that is news of its own."""
+    """Later attempts do not move the date of the loss; expiry has an event of its own."""
     with (
         real_zookeeper(tickTime=500) as server,
         closing(CutProxy(server.port)) as line,

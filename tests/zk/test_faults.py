@@ -1,4 +1,4 @@
-"""After every fault the picture is that of a fresh look, and nothing was invented meanwhile."""
+"""After every fault the world equals a fresh one, and no event was invented."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -14,8 +14,8 @@ from zk.observed import Observation, names, observing, picture
 
 from zktop.model.facts import Link, session_id
 
-NEVER_S = 3600.0  # nothing is left to an audit to find
-Way = dict[str, object]  # what a plan says about how to watch
+NEVER_S = 3600.0  # no audit repairs anything
+Way = dict[str, object]  # the part of a plan that selects the kind of watches
 
 pytestmark = [
     pytest.mark.zookeeper,
@@ -25,17 +25,17 @@ pytestmark = [
 ]
 
 
-def test_a_lost_connection_is_suspended_and_then_made_good(
-    zookeeper: RunningServer, cable: CutProxy, client: KazooClient, root: str, way: Way
+def test_a_lost_connection_is_suspended_then_restored(
+    zookeeper: RunningServer, cut_proxy: CutProxy, client: KazooClient, root: str, way: Way
 ) -> None:
-    """What changed while nobody could look is there afterwards, and so is what comes later."""
+    """Changes during the loss are found afterwards, and later ones are followed."""
     client.create(f"{root}/l/m-0000000000", makepath=True)
-    with _looking(cable.address, root, way) as live:
-        cable.cut()
+    with _looking(cut_proxy.address, root, way) as live:
+        cut_proxy.cut()
         live.until_fact(lambda fact: isinstance(fact, Link) and fact.state == "suspended")
         client.create(f"{root}/l/m-0000000001", b"x")
         client.delete(f"{root}/l/m-0000000000")
-        cable.mend()
+        cut_proxy.mend()
         live.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
         client.create(f"{root}/l/m-0000000002", b"x")
         live.until(lambda world: names(world, f"{root}/l") == {"m-0000000001", "m-0000000002"})
@@ -49,19 +49,19 @@ def test_a_lost_connection_is_suspended_and_then_made_good(
 
 
 def test_an_expired_session_is_replaced(
-    zookeeper: RunningServer, cable: CutProxy, client: KazooClient, root: str, way: Way
+    zookeeper: RunningServer, cut_proxy: CutProxy, client: KazooClient, root: str, way: Way
 ) -> None:
-    """Cut off for longer than the session lasts, it comes back as another one."""
+    """After a loss longer than the session timeout there is a new session."""
     client.create(f"{root}/l/m-0000000000", makepath=True)
-    with _looking(cable.address, root, way) as live:
+    with _looking(cut_proxy.address, root, way) as live:
         first = live.source.link
         assert first is not None
         assert first.session is not None
-        cable.cut()
+        cut_proxy.cut()
         client.delete(f"{root}/l/m-0000000000")
         eventually(lambda: hex(first.session or 0) not in ask(zookeeper.port, "dump"))
         client.create(f"{root}/l/m-0000000001", b"x")
-        cable.mend()
+        cut_proxy.mend()
         live.until(lambda world: names(world, f"{root}/l") == {"m-0000000001"})
         _equals_a_fresh_look(live, zookeeper.address, root)
 
@@ -73,7 +73,7 @@ def test_an_expired_session_is_replaced(
 
 
 def test_a_server_that_is_killed_and_started_again(way: Way) -> None:
-    """The ephemerals of clients that did not come back are gone, and that is seen."""
+    """Ephemerals of clients that did not come back are gone afterwards."""
     with real_zookeeper() as server, ExitStack() as stack:
         client = KazooClient(server.address, timeout=4)
         client.start()
@@ -104,7 +104,7 @@ def test_a_holder_that_dies_is_gone_when_its_session_is(
     root: str,
     way: Way,
 ) -> None:
-    """Its node stays for as long as the server waits for it, and is Gone after that."""
+    """A dead holder's node stays until its session expires."""
     holder = clients()
     lock = holder.Lock(f"{root}/l", "holder")
     lock.acquire()
@@ -132,8 +132,8 @@ def _equals_a_fresh_look(live: Observation, address: str, root: str) -> None:
 
 
 @pytest.fixture
-def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
+def cut_proxy(zookeeper: RunningServer) -> Iterator[CutProxy]:
     """A way to the server that can be cut."""
-    cable = CutProxy(zookeeper.port)
-    yield cable
-    cable.close()
+    cut_proxy = CutProxy(zookeeper.port)
+    yield cut_proxy
+    cut_proxy.close()

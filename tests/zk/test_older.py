@@ -1,4 +1,4 @@
-"""Servers before 3.6: watched by one-shot watches, read one by one, and told of by words alone."""
+"""Servers before 3.6: one-shot watches, single reads, and tables only by words."""
 
 import json
 import subprocess
@@ -35,7 +35,7 @@ def old(request: pytest.FixtureRequest) -> Iterator[Older]:
 
 @contextmanager
 def client_of(address: str) -> Iterator[KazooClient]:
-    """Somebody with a session."""
+    """A client with a session."""
     client = KazooClient(address, timeout=10)
     client.start()
     try:
@@ -47,7 +47,7 @@ def client_of(address: str) -> Iterator[KazooClient]:
 
 @pytest.fixture
 def queue(old: Older) -> Iterator[list[KazooClient]]:
-    """Alice has a lock of kazoo, and bob waits for it."""
+    """Alice holds a kazoo lock, and bob waits for it."""
     with ExitStack() as stack:
         people = [stack.enter_context(client_of(old.address)) for _ in "ab"]
         alice, bob = (
@@ -68,8 +68,8 @@ def _watches_something(old: Older, client: KazooClient) -> bool:
     return session in ask(int(old.address.rpartition(":")[2]), "wchc")
 
 
-def taken(old: Older, *arguments: str) -> dict[str, Any]:
-    """A snapshot, by the command."""
+def snapshot_of(old: Older, *arguments: str) -> dict[str, Any]:
+    """The output of `zktop snapshot`."""
     command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", old.address, *arguments]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -77,9 +77,9 @@ def taken(old: Older, *arguments: str) -> dict[str, Any]:
     return told
 
 
-def test_a_snapshot_is_the_truth(old: Older, queue: list[KazooClient]) -> None:
-    """Holder, waiter, what it watches, and the sessions, from what such servers tell."""
-    told = taken(old, "--root", "/locks/*")
+def test_a_snapshot_is_complete(old: Older, queue: list[KazooClient]) -> None:
+    """Holder, waiter, its watch, and the sessions are in the snapshot."""
+    told = snapshot_of(old, "--root", "/locks/*")
 
     alice, bob = (session_text(session_id(one.client_id[0])) for one in queue)
     (lock,) = told["locks"]
@@ -103,15 +103,15 @@ def test_a_snapshot_is_the_truth(old: Older, queue: list[KazooClient]) -> None:
 
 
 def test_locks_are_found_in_the_whole_tree(old: Older, queue: list[KazooClient]) -> None:
-    """Without a root, by asking folder after folder."""
-    told = taken(old)
+    """Without a root, folders are listed one after another."""
+    told = snapshot_of(old)
 
     assert [lock["path"] for lock in told["locks"]] == [LOCK]
     assert len(queue) == len(told["locks"][0]["holders"] + told["locks"][0]["waiters"])
 
 
 def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> None:
-    """No request is sent that such a server would hang up on."""
+    """No unsupported request is sent, which would close the connection."""
     with client_of(old.address) as client, observing(old.address, "/folder/*") as live:
         for number in range(3):
             client.create(f"/folder/l/m-{number:010d}", b"x", makepath=True)
@@ -133,8 +133,8 @@ def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> No
     assert old.refused == []
 
 
-def test_such_a_server_hangs_up_on_what_it_does_not_know(old: Older) -> None:
-    """Else the tests above would show nothing."""
+def test_the_server_rejects_unsupported_requests(old: Older) -> None:
+    """The tests above rely on this."""
     lost = threading.Event()
     with client_of(old.address) as client:
         client.add_listener(lambda state: lost.set() if state == KazooState.SUSPENDED else None)

@@ -1,4 +1,4 @@
-"""Servers of ZooKeeper's protocol by other makers: each is known, and read by rules of its own."""
+"""Servers of other makers: how they are recognised, and what works on each."""
 
 import re
 import socket
@@ -28,7 +28,7 @@ from zk.other_servers import (
     RAFTKEEPER_MNTR,
     RAFTKEEPER_SRVR,
 )
-from zk.servers.test_unreadable import told_by
+from zk.servers.test_unreadable import facts_from
 
 from zktop.model.facts import Children, Link, Server, Stat, session_id
 from zktop.model.world.ensemble import Ensemble
@@ -48,20 +48,20 @@ ADD_WATCH, MULTI_READ, RECURSIVE = 106, 22, 1
 
 @pytest.fixture(scope="module", params=OTHERS)
 def other(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
-    """Each of them, as the sandbox plays it."""
+    """Each of them, as the sandbox imitates it."""
     with sandbox_server("--flavour", request.param) as server:
         server.process.args.append(request.param)  # type: ignore[attr-defined]  # a list it is
         yield server
 
 
 def flavour_of(server: RunningServer) -> str:
-    """Which one it plays."""
+    """The flavour that a server imitates."""
     return str(server.process.args[-1])  # type: ignore[index]  # a list it is
 
 
 @pytest.fixture
 def client(other: RunningServer) -> Iterator[KazooClient]:
-    """Somebody who writes."""
+    """A client that writes."""
     client = KazooClient(other.address, timeout=10)
     client.start()
     yield client
@@ -69,7 +69,7 @@ def client(other: RunningServer) -> Iterator[KazooClient]:
     client.close()
 
 
-# Who is it?
+# Recognition
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def client(other: RunningServer) -> Iterator[KazooClient]:
     ],
 )
 def test_a_server_is_known_by_its_first_line(answer: str, kind: ServerKind | None) -> None:
-    """Of whichever word; the version is a part of it."""
+    """The first line of any word's answer identifies the server and its version."""
     assert kind_of(answer) == kind
 
 
 def test_each_is_recognised_before_connecting(other: RunningServer) -> None:
-    """By what it answers to words, or that it does not."""
+    """Each is identified by its answers to words, or by its silence."""
     found = probe(Address("127.0.0.1", other.port))
 
     assert found.usable
@@ -110,10 +110,8 @@ def test_each_is_recognised_before_connecting(other: RunningServer) -> None:
         ("ruok", "imok", ServerKind()),
     ],
 )
-def test_who_may_not_answer_the_first_word_is_asked_for_others(
-    word: str, answer: str, kind: ServerKind
-) -> None:
-    """These servers hang up on words that are not in their list."""
+def test_a_refused_word_is_followed_by_others(word: str, answer: str, kind: ServerKind) -> None:
+    """These servers close the connection for words that are not permitted."""
     with listener(speaks({word: answer})) as address:
         found = probe(address)
 
@@ -121,15 +119,15 @@ def test_who_may_not_answer_the_first_word_is_asked_for_others(
 
 
 def test_silence_alone_is_not_zetcd() -> None:
-    """It would say that it is all right."""
+    """Zetcd is silent for the first word and answers `imok` to `ruok`."""
     with listener(silent) as address:
         found = probe(address, seconds=0.4)
 
     assert (found.outcome, found.kind) == ("silent", None)
 
 
-def test_a_slow_server_is_what_it_says_in_the_end() -> None:
-    """Not zetcd, though it is silent for long and says that it is all right."""
+def test_a_slow_server_is_identified_by_its_late_answer() -> None:
+    """A slow server that answers `ruok` is not taken for zetcd."""
 
     def behave(line: socket.socket) -> None:
         if line.recv(10).strip() == b"ruok":
@@ -151,11 +149,11 @@ def _each_apart(behave):  # type: ignore[no-untyped-def]  # of behaviours
     return lambda line: threading.Thread(target=behave, args=(line,), daemon=True).start()
 
 
-# What works there?
+# Supported requests
 
 
-def test_nobody_but_a_recent_zookeeper_is_sent_recursive_watches() -> None:
-    """Keeper's tell another path, and the others hang up or fall silent."""
+def test_only_a_recent_zookeeper_gets_recursive_watches() -> None:
+    """Keeper reports another path in events; the others close the connection or fall silent."""
     knowing = [(flavour, since) for flavour, since, traits in TABLE if traits.recursive]
 
     assert knowing == [("zookeeper", (3, 6, 0))]
@@ -176,13 +174,13 @@ def test_nobody_but_a_recent_zookeeper_is_sent_recursive_watches() -> None:
         (ServerKind(), False),
     ],
 )
-def test_what_works_depends_on_the_version(kind: ServerKind, *, multi_read: bool) -> None:
-    """Who does not say it is treated like the oldest, except ZooKeeper."""
+def test_supported_requests_depend_on_the_version(kind: ServerKind, *, multi_read: bool) -> None:
+    """Without a version a server counts as the oldest, except for ZooKeeper."""
     assert kind.traits.multi_read == multi_read
 
 
-def test_what_works_is_what_works_on_all() -> None:
-    """One way of watching goes for all servers of an ensemble."""
+def test_an_ensemble_supports_what_all_members_support() -> None:
+    """All servers of an ensemble are watched in one way."""
     assert common([]).recursive
     assert not common(
         [ServerKind("zookeeper", (3, 8, 0)), ServerKind("zookeeper", (3, 5, 9))]
@@ -195,7 +193,7 @@ ACTING = "csnp rqld clrs ydld rclc rcvr crst srst stmk kill jmfp jmep jmdp ftfl 
 
 @pytest.mark.parametrize("word", [*ACTING, "srvr\r\n", "", "POST /commands/restore"])
 def test_a_word_that_acts_is_never_sent(word: str) -> None:
-    """Nor anything else that is not known to read only: it is refused where the bytes would go."""
+    """Only words that are known to read are written to a socket."""
     sent: list[bytes] = []
     with listener(lambda line: sent.append(line.recv(10))) as address:
         with pytest.raises(ValueError, match="only read"):
@@ -206,7 +204,7 @@ def test_a_word_that_acts_is_never_sent(word: str) -> None:
 
 
 def test_nothing_else_sends_bytes_to_such_ports() -> None:
-    """The process that reads tables is given words by `table_reader`, which has the same list."""
+    """The process that reads tables sends only the words of `table_reader`, from the same list."""
     from pathlib import Path  # noqa: PLC0415
 
     import zktop.zk  # noqa: PLC0415
@@ -221,11 +219,11 @@ def test_nothing_else_sends_bytes_to_such_ports() -> None:
         TableReader().parts(Address("127.0.0.1", 1), "csnp", 1.0)
 
 
-# What do its tables say?
+# Tables
 
 
 def test_cons_without_brackets_is_read() -> None:
-    """Addresses have no slash; who asked has no session."""
+    """Addresses have no slash, and the connection of `cons` itself has no session."""
     rows = tables.connections(KEEPER_CONS)
 
     assert [(row.session, row.client) for row in rows] == [
@@ -239,40 +237,40 @@ def test_cons_without_brackets_is_read() -> None:
 
 
 @pytest.mark.parametrize("cons", [RAFTKEEPER_CONS, RAFTKEEPER_CONS_NOW])
-def test_who_asked_raftkeeper_is_no_session(cons: str) -> None:
-    """Whether it prints nothing or minus one for it."""
+def test_the_connection_of_raftkeepers_cons_is_no_session(cons: str) -> None:
+    """Its session id is empty or -1, depending on the version."""
     assert [row.session for row in tables.connections(cons)] == [0x33B]
 
 
-def test_keeper_tells_all_kinds_of_watches_and_all_sessions() -> None:
-    """A path that is watched in two ways is one path."""
-    told = told_by(KEEPER_WORDS)
+def test_keeper_lists_all_kinds_of_watches_and_all_sessions() -> None:
+    """A path that is watched in two ways counts once."""
+    told = facts_from(KEEPER_WORDS)
 
     assert told.watches == {5: ("/locks/a",), 6: ("/locks/a/x-0000000001",)}
     assert told.sessions == (5, 6, 7)
-    assert told.ephemerals == {5: ("/locks/a/x-0000000001",)}  # as far as anybody watches them
+    assert told.ephemerals == {5: ("/locks/a/x-0000000001",)}  # only those that are watched
     assert told.zxid == 0x22
     assert told.figures["server_state"] == "follower"
 
 
-def test_its_last_answer_is_not_the_last_that_was_heard() -> None:
-    """Pings do not count there, so a session that only pings would seem silent."""
-    rows = told_by(KEEPER_WORDS).connections or ()
+def test_its_last_answer_does_not_count_pings() -> None:
+    """A session that only pings would seem silent, so no silence is derived."""
+    rows = facts_from(KEEPER_WORDS).connections or ()
 
     assert [row.quiet_ms for row in rows] == [None, None]
     assert [row.last_operation for row in rows] == ["GETC", "NA"]
 
 
 def test_an_empty_watch_table_of_keeper_is_known_by_the_sum() -> None:
-    """Its answer would have no byte, like a refusal."""
+    """Its answer is empty like a refusal; the sum of watches tells them apart."""
     none = "0 connections watching 0 paths\nTotal watches:0\n"
 
-    assert told_by(KEEPER_WORDS | {"wchs": none, "wchc": ""}).watches == {}
+    assert facts_from(KEEPER_WORDS | {"wchs": none, "wchc": ""}).watches == {}
 
 
 def test_a_word_that_is_not_allowed_is_named_with_the_setting() -> None:
-    """Whoever can allow it has to know where."""
-    told = told_by({"srvr": KEEPER_SRVR, "cons": KEEPER_CONS})
+    """The blind spot names the word and the setting that permits it."""
+    told = facts_from({"srvr": KEEPER_SRVR, "cons": KEEPER_CONS})
 
     assert told.why["watches"].startswith("wchs is not in the four_letter_word_white_list")
     assert "ClickHouse Keeper" in told.why["watches"]
@@ -280,7 +278,7 @@ def test_a_word_that_is_not_allowed_is_named_with_the_setting() -> None:
 
 @pytest.mark.parametrize("sample", [KEEPER_CONS, KEEPER_WCHC, KEEPER_DUMP])
 def test_their_tables_are_whole_or_unknown_too(sample: str) -> None:
-    """Cut in the middle of a line, none of them can be read; `dump` has counts besides."""
+    """A table that ends within a line is unknown; `dump` also has counts to compare."""
     parse = {
         KEEPER_CONS: tables.connections,
         KEEPER_WCHC: lambda text: tables.watched(text.split("\n"), blank_end=False),
@@ -298,7 +296,7 @@ def test_their_tables_are_whole_or_unknown_too(sample: str) -> None:
         tables.dump(KEEPER_DUMP.replace("Ephemerals (2)", "Ephemerals (3)").split("\n"))
 
 
-# What does a Stat prove?
+# Stats
 
 
 STAT = Stat(7, 8, 1_795_219_104_533, cversion=9, num_children=3, pzxid=9)
@@ -311,7 +309,7 @@ STAT = Stat(7, 8, 1_795_219_104_533, cversion=9, num_children=3, pzxid=9)
 def test_what_a_stat_does_not_prove_is_unknown(
     flavour: str, next_sequence: int | None, pzxid: int | None
 ) -> None:
-    """The next number, and when children last came or went."""
+    """The next sequence and the last change of children are unknown on some servers."""
     fact = Children(zxid=9, at=9, path="/a", names=("b",), stat=STAT)  # type: ignore[arg-type]
     told = trusted(fact, ServerKind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
 
@@ -320,10 +318,8 @@ def test_what_a_stat_does_not_prove_is_unknown(
     assert told.stat.czxid == 7
 
 
-def test_nothing_rests_on_counters_that_count_something_else(
-    other: RunningServer, client: KazooClient
-) -> None:
-    """Data of a child is written, and nobody says that somebody came; times are times."""
+def test_a_write_to_a_child_is_no_arrival(other: RunningServer, client: KazooClient) -> None:
+    """A write to a child's data yields no event, and times stay times."""
     client.ensure_path("/stat/a")
     client.create("/stat/a/x-", sequence=True, ephemeral=True)
     with observing(other.address, "/stat") as live:
@@ -343,13 +339,13 @@ def test_nothing_rests_on_counters_that_count_something_else(
     assert all(abs(age) < 100 for age in ages)
 
 
-# The whole chain
+# From the server to the world
 
 
 def test_changes_are_followed_without_one_reconnect(
     other: RunningServer, client: KazooClient
 ) -> None:
-    """By watches for one event each: no request is sent that the server does not know."""
+    """One-shot watches follow all changes, and no unsupported request is sent."""
     client.ensure_path("/follow/a")
     with observing(other.address, "/follow", introspect=True, sample_every=0.2) as live:
         for number in range(20):
@@ -370,7 +366,7 @@ def test_changes_are_followed_without_one_reconnect(
 def test_many_znodes_are_read_though_some_are_gone(
     other: RunningServer, client: KazooClient
 ) -> None:
-    """In batches where the server knows them, whatever form its errors have."""
+    """Batches are read where supported, whatever the form of their errors."""
     client.ensure_path("/many")
     for number in range(40):
         client.create(f"/many/x-{number:010d}", b"%d" % number, ephemeral=True)
@@ -384,7 +380,7 @@ def test_many_znodes_are_read_though_some_are_gone(
 
 @pytest.mark.parametrize("flavour", OTHERS)
 def test_an_unknown_request_is_answered_as_they_do(flavour: str) -> None:
-    """Keeper knows recursive watches, but tells the path of the watch; the others do not."""
+    """The sandbox answers unsupported requests as these servers do."""
     with sandbox_server("--flavour", flavour) as server, RawClient(server.port) as raw:
         raw.send(ADD_WATCH, struct.pack(">i", 1) + b"/" + struct.pack(">i", RECURSIVE), xid=1)
         raw.send(103, struct.pack(">i", 0), xid=2)  # the ephemerals of a session
@@ -397,7 +393,7 @@ def test_an_unknown_request_is_answered_as_they_do(flavour: str) -> None:
 
 @pytest.mark.parametrize("flavour", TELLING)
 def test_their_tables_show_a_herd(flavour: str) -> None:
-    """Who watches the children of a lock is in the table, and nothing is hidden."""
+    """Watches on the children of a lock are in the table, so no watch is hidden."""
     with sandbox_server("--flavour", flavour) as server:
         client = KazooClient(server.address, timeout=10)
         client.start()
@@ -420,7 +416,7 @@ def test_their_tables_show_a_herd(flavour: str) -> None:
 
 
 def _heard(_event: WatchedEvent) -> None:
-    """Take note of nothing."""
+    """Ignore the event."""
 
 
 def test_the_words_that_keeper_allows_by_default_leave_watches_unknown() -> None:
@@ -440,7 +436,7 @@ def test_the_words_that_keeper_allows_by_default_leave_watches_unknown() -> None
 
 @pytest.mark.parametrize("flavour", OTHERS)
 def test_only_words_that_read_are_sent(flavour: str, tmp_path) -> None:  # type: ignore[no-untyped-def]  # a path
-    """The server would complain of every other one."""
+    """The server would log every other word."""
     complaints = tmp_path / "complaints"
     with (
         complaints.open("w") as errors,
@@ -449,7 +445,7 @@ def test_only_words_that_read_are_sent(flavour: str, tmp_path) -> None:  # type:
         with observing(one.address, "/", introspect=True, sample_every=0.1) as live:
             assert live.source.wait_until_sampled(20)
             told = live.until_fact(lambda fact: isinstance(fact, Server))
-            time.sleep(0.5)  # some more rounds; nothing tells how many there were
+            time.sleep(0.5)  # some more rounds; their number is not visible
         assert complaints.read_text() == ""
         if flavour != "zetcd":
             assert ask(one.port, "csnp") == "ok"

@@ -1,4 +1,4 @@
-"""What servers print, from recorded samples of 3.4 to 3.9, and from nobody in particular."""
+"""Parsers of four-letter words: samples of 3.4 to 3.9, cut tables and garbage."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -110,7 +110,7 @@ version=100000000
 
 
 def test_cons_lists_sessions_with_address_and_age() -> None:
-    """Who asked has no session and is no row; ages count from the newest answer."""
+    """Ages count from the newest answer; the connection of `cons` itself is no row."""
     rows = tables.connections(CONS)
 
     assert rows[0] == Connection(
@@ -122,16 +122,16 @@ def test_cons_lists_sessions_with_address_and_age() -> None:
 
 
 @pytest.mark.parametrize("answered", ["lresp=0", "lresp="])
-def test_cons_without_an_answer_yet_tells_no_silence(answered: str) -> None:
-    """A session that moved here has had none: the time since then would be the host's uptime."""
+def test_cons_without_an_answer_yet_has_no_silence(answered: str) -> None:
+    """A session that moved here has had no answer; its age would be the host's uptime."""
     moved = CONS.replace("lresp=1077000", answered)
     assert moved != CONS
 
     assert [row.quiet_ms for row in tables.connections(moved)] == [0, None, 0]
 
 
-def test_cons_where_nothing_was_answered_tells_no_clock() -> None:
-    """All clients have just come: 0 is no moment of the server's clock."""
+def test_cons_without_any_answer_has_no_clock() -> None:
+    """With only new clients, 0 is not a time of the server's clock."""
     line = " /127.0.0.1:57326[1](queued=0,recved=1,sent=1,sid=0x1,lop=SESS,to=4000,lresp=0)\n\n"
 
     assert tables.newest_answer(line) is None
@@ -139,7 +139,7 @@ def test_cons_where_nothing_was_answered_tells_no_clock() -> None:
 
 
 def test_watch_tables_read_the_same_from_both_sides() -> None:
-    """By session and by path; names may hold blanks and letters of any language."""
+    """Wchc and wchp give the same watches; names may hold spaces and any letters."""
     assert tables.watched(WCHC.split("\n")) == {
         0xC800001194BA0001: ("/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001",),
         0x1000008ED7B0002: (
@@ -150,25 +150,25 @@ def test_watch_tables_read_the_same_from_both_sides() -> None:
 
 
 def test_an_empty_watch_table_is_empty() -> None:
-    """A server with no watch prints a newline."""
+    """A server without watches prints a newline."""
     assert tables.watched(["", ""]) == {}
 
 
 def test_a_watch_that_is_listed_twice_counts_once() -> None:
-    """Servers that list watches of every kind do that."""
+    """Servers that list watches of every kind print a path twice."""
     listed = ["0x1", "\t/a", "\t/a", "0x2", ""]
 
     assert tables.watched(listed, blank_end=False) == {1: ("/a",)}
 
 
 def test_the_sum_of_watches_is_read() -> None:
-    """It decides whether the table itself may be asked for."""
+    """The sum decides whether the table may be requested."""
     assert tables.watches_in_all("8 connections watching 8 paths\nTotal watches:80\n") == 80
     assert admin_tables.watches_in_all({"num_total_watches": 80}) == 80
 
 
 def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
-    """The list of connections has buckets too, which are no sessions' expiry."""
+    """The connection buckets in the dump are not read as session expiry."""
     found = tables.dump(DUMP_LEADER.split("\n"))
 
     assert found.buckets == (
@@ -187,7 +187,7 @@ def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
 
 
 def test_only_ephemerals_that_are_wanted_are_kept() -> None:
-    """Each as the same string that was asked with; nothing at all where nothing is wanted."""
+    """Wanted paths keep their string object; without wanted paths nothing is kept."""
     lines = DUMP_LEADER.split("\n")
     wanted = Text("/locks/single:")
 
@@ -198,7 +198,7 @@ def test_only_ephemerals_that_are_wanted_are_kept() -> None:
 
 
 def test_a_follower_dumps_the_timeout_of_every_session() -> None:
-    """Of the whole ensemble, and no expiry."""
+    """A follower lists all sessions of the ensemble, without expiry."""
     found = tables.dump(DUMP_FOLLOWER.split("\n"))
 
     assert found.buckets == ()
@@ -207,7 +207,7 @@ def test_a_follower_dumps_the_timeout_of_every_session() -> None:
 
 
 def test_local_sessions_are_sessions_too() -> None:
-    """They stand in a part of their own."""
+    """Local sessions have a section of their own."""
     assert [sessions for _, sessions in tables.dump(DUMP_LOCAL.split("\n")).buckets] == [
         (7,),
         (8,),
@@ -215,14 +215,14 @@ def test_local_sessions_are_sessions_too() -> None:
 
 
 def test_an_old_follower_dumps_the_name_of_an_object() -> None:
-    """3.4 tells the ephemerals all the same."""
+    """3.4 prints an object's name there, and the ephemerals all the same."""
     found = tables.dump(DUMP_34_FOLLOWER.split("\n"))
 
     assert (found.buckets, found.timeouts_ms, found.ephemerals) == ((), None, {1: ("/x",)})
 
 
-def test_srvr_tells_version_mode_and_figures() -> None:
-    """Debian's build has a placeholder where others have a hash."""
+def test_srvr_has_version_mode_and_figures() -> None:
+    """Debian's build has a placeholder in place of the commit hash."""
     assert kind_of(SRVR) == ServerKind("zookeeper", (3, 8, 0))
     assert tables.mode_of(SRVR) == "leader"
     assert tables.figures(SRVR)["Zxid"] == "0x100000023"
@@ -238,18 +238,18 @@ def test_srvr_tells_version_mode_and_figures() -> None:
     ],
 )
 def test_the_mode_is_what_the_server_says(text: str, mode: str | None) -> None:
-    """None while it serves nobody."""
+    """The mode is read, and is None while the server does not serve."""
     assert tables.mode_of(text) == mode
 
 
 def test_mntr_and_conf_are_pairs() -> None:
-    """A tab stands between the ones, an equals sign between the others."""
+    """Mntr separates by tabs, conf by equals signs."""
     assert tables.monitored("zk_watch_count\t12\nzk_version\t3.8\n")["watch_count"] == "12"
     assert tables.settings("tickTime=2000\nmembership: \n") == {"tickTime": "2000"}
 
 
 def test_members_are_found_in_the_configuration() -> None:
-    """A client port is there only where somebody wrote it; 0.0.0.0 means the host itself."""
+    """The client port may be missing; 0.0.0.0 means the host itself."""
     assert tables.members(CONFIG) == (
         EnsembleMember("zk1", 2181),
         EnsembleMember("10.0.9.2", 2182),
@@ -259,8 +259,8 @@ def test_members_are_found_in_the_configuration() -> None:
     )
 
 
-def test_the_admin_server_says_the_same_in_json() -> None:
-    """Numbers instead of text, sessions as signed decimals, some of them negative."""
+def test_the_admin_server_has_the_same_in_json() -> None:
+    """JSON has numbers instead of text, and session ids as signed decimals."""
     entry = {
         "remote_socket_address": "127.0.0.1:40782",
         "outstanding_requests": 0,
@@ -298,7 +298,7 @@ def test_the_admin_server_has_no_silence_before_the_first_answer() -> None:
 
 
 def test_the_admin_server_s_tables_have_sessions_for_keys() -> None:
-    """As strings, because JSON has no other keys."""
+    """JSON keys are strings, so session ids are too."""
     watches = {"session_id_to_watched_paths": {"-4035225190614302720": ["/a", "/b"]}}
     dump = {
         "expiry_time_to_session_ids": {"2206000": [], "2208000": [-4035225190614302720, 5]},
@@ -310,8 +310,8 @@ def test_the_admin_server_s_tables_have_sessions_for_keys() -> None:
     assert admin_tables.ephemerals(dump) == {5: ("/x",)}
 
 
-def test_watch_details_are_believed_only_when_they_are_whole() -> None:
-    """Child watches are in them too, and belong to another table."""
+def test_watch_details_are_used_only_when_whole() -> None:
+    """The details also hold child watches, which belong to another table."""
     entries = [
         {"path": "/a", "session_id": 1, "watch_kind": ["data"]},
         {"path": "/b", "session_id": 1, "watch_kind": ["children"]},
@@ -343,7 +343,7 @@ Parse = Callable[[str], object]
 
 
 def by_lines(parse: Callable[[list[str]], object]) -> Parse:
-    """The same parser, of a text."""
+    """The same parser, fed with the lines of a text."""
     return lambda text: parse(text.split("\n"))
 
 
@@ -355,22 +355,22 @@ every_parser = pytest.mark.parametrize("parse", [parse for parse, _ in EVERY_TAB
 
 @every_table
 def test_a_whole_table_is_read(parse: Parse, sample: str) -> None:
-    """The samples below are cut and garbled; as they are they can be read."""
+    """Each sample parses before the tests below cut and garble it."""
     parse(sample)
 
 
 @every_table
 def test_a_table_that_is_cut_off_is_unknown(parse: Parse, sample: str) -> None:
-    """In the middle of a line, or of the table: what is missing may be what matters."""
+    """A table cut within or between lines is unknown, not shorter."""
     for end in range(len(sample) - 1) if sample != CONF else ():
         if sample[:end].endswith("\n") and sample not in (CONS, WCHC, WCHP):
-            continue  # between two lines only the lack of a blank one at the end tells
+            continue  # between two lines only the missing blank line at the end shows it
         with pytest.raises(UnreadableError, match="cannot be read"):
             parse(sample[:end])
 
 
 def test_a_setting_that_is_cut_off_is_unknown() -> None:
-    """The configuration of a member has no line break at its end."""
+    """The member configuration has no line break at its end."""
     whole = tables.settings(CONF)
     cuts = (CONF[:end] for end in range(CONF.index("\n") + 1, len(CONF)))
 
@@ -382,10 +382,10 @@ def test_a_setting_that_is_cut_off_is_unknown() -> None:
 def test_a_line_that_does_not_fit_makes_a_table_unknown(
     parse: Parse, sample: str, line: str, data: st.DataObject
 ) -> None:
-    """Whatever it says; the reason shows it."""
+    """One unexpected line makes the table unknown; the reason quotes it."""
     lines = sample.split("\n")
     place = data.draw(st.integers(0, sample.rstrip("\n").count("\n")))
-    odd = f"?{line}"  # no table has a line that begins so
+    odd = f"?{line}"  # no table has a line that begins like this
 
     with pytest.raises(UnreadableError, match="cannot be read"):
         parse("\n".join([*lines[:place], odd, *lines[place:]]))
@@ -393,8 +393,8 @@ def test_a_line_that_does_not_fit_makes_a_table_unknown(
 
 @every_parser
 @given(text=st.text())
-def test_what_is_no_table_is_unknown(parse: Parse, text: str) -> None:
-    """Any text may come back from any port; nothing but UnreadableError comes of it."""
+def test_other_text_is_unknown(parse: Parse, text: str) -> None:
+    """Any text raises UnreadableError and nothing else."""
     with pytest.raises(UnreadableError, match="cannot be read"):
         parse(f"HTTP/1.1 400 {text}")
 
@@ -407,7 +407,7 @@ GARBAGE = st.text() | st.lists(LIKELY | st.text(max_size=20), max_size=8).map("\
 @every_parser
 @given(text=GARBAGE)
 def test_garbage_is_unreadable_or_a_table(parse: Parse, text: str) -> None:
-    """Whatever a server, or what only looks like one, may answer."""
+    """Damaged samples parse or raise UnreadableError."""
     with suppress(UnreadableError):
         parse(text)
 
@@ -427,12 +427,12 @@ PARSERS = [
 @pytest.mark.parametrize("parse", PARSERS, ids=lambda parse: parse.__name__)
 @given(text=GARBAGE)
 def test_garbage_never_raises(parse: Parse, text: str) -> None:
-    """What reads one thing out of a text says that it is not there."""
+    """Parsers of a single value return None for garbage."""
     parse(text)
 
 
-def test_a_connection_that_is_being_closed_is_none() -> None:
-    """It has no address any more, and the table is whole all the same."""
+def test_a_closing_connection_is_no_row() -> None:
+    """A closing connection has no address; the table is still whole."""
     closed = " null[0](queued=0,recved=1,sent=1,sid=0x7,to=4000,lresp=7)\n"
 
     assert len(tables.connections(closed + CONS)) == 3
@@ -460,7 +460,7 @@ admin_parsers = pytest.mark.parametrize("parse", ADMIN_PARSERS, ids=lambda parse
 @admin_parsers
 @given(told=st.dictionaries(KEYS, JSON, max_size=5))
 def test_json_garbage_is_unreadable_or_a_table(parse: object, told: dict[str, object]) -> None:
-    """Any object may come back from any port."""
+    """Any JSON object parses or raises UnreadableError."""
     admin_tables.newest_answer(told)
     with suppress(UnreadableError):
         parse(told)  # type: ignore[operator]  # a parser it is
@@ -482,12 +482,12 @@ def test_json_garbage_is_unreadable_or_a_table(parse: object, told: dict[str, ob
     ],
 )
 def test_json_without_the_table_is_unknown(parse: object, told: dict[str, object]) -> None:
-    """An object that lacks it, or has something else in its place, says nothing of it."""
+    """An object without the table, or with another type in its place, is unknown."""
     with pytest.raises(UnreadableError, match=r"AdminServer .*cannot be read"):
         parse(told)  # type: ignore[operator]  # a parser it is
 
 
 @given(told=st.dictionaries(KEYS, JSON, max_size=5))
 def test_garbled_details_never_raise(told: dict[str, object]) -> None:
-    """A proposal may become anything."""
+    """Garbled details of a proposal are ignored."""
     admin_tables.watched_in_detail(told | {"truncated": False}, "data")

@@ -1,4 +1,4 @@
-"""What the servers tell of themselves becomes facts, and each refusal a named blind spot."""
+"""The servers' own tables become facts, and each refusal a named blind spot."""
 
 import signal
 import time
@@ -42,14 +42,14 @@ def waiter(ensemble: list[RunningServer]) -> Iterator[KazooClient]:
 
 @pytest.fixture(params=["admin", "4lw"])
 def channel(request: pytest.FixtureRequest) -> str:
-    """The way the servers are asked."""
+    """The way in which the servers are asked."""
     return str(request.param)
 
 
 def test_all_members_are_found_and_asked(
     ensemble: list[RunningServer], waiter: KazooClient, channel: str
 ) -> None:
-    """One is given; the others are in the ensemble's own configuration."""
+    """From one given address, the others are found in the ensemble's configuration."""
     session = session_id(waiter.client_id[0])
     with _sampled(ensemble[0].address, _admin(ensemble, channel)) as live:
         live.until(lambda world: len(world.tables) == 3)
@@ -73,10 +73,10 @@ def test_all_members_are_found_and_asked(
     assert {t.server.mode for t in by_address.values() if t.server} == {"leader", "follower"}
 
 
-def test_the_leader_tells_when_sessions_expire(
+def test_the_leader_reports_session_expiry(
     ensemble: list[RunningServer], waiter: KazooClient, channel: str
 ) -> None:
-    """Between two ticks more than the time-out and nothing; who owns what somebody watches."""
+    """Expiry lies within the timeout plus two ticks; owners of watched znodes are listed."""
     session = session_id(waiter.client_id[0])
     with _sampled(ensemble[0].address, _admin(ensemble, channel)) as live:
         world = live.until(
@@ -96,10 +96,10 @@ def test_the_leader_tells_when_sessions_expire(
     assert timeouts == ([] if channel == "admin" else [8000, 8000])
 
 
-def test_an_admin_server_of_another_member_is_not_believed(
+def test_another_members_admin_server_is_ignored(
     ensemble: list[RunningServer],
 ) -> None:
-    """On one machine, port 8080 belongs to one of them."""
+    """On one machine, port 8080 belongs to only one of the members."""
     admin = AdminAccess(port=ensemble[1].admin_port or 0)
     with _sampled(ensemble[0].address, admin) as live:
         world = live.until(lambda world: len(world.tables) == 3)
@@ -113,7 +113,7 @@ def test_an_admin_server_of_another_member_is_not_believed(
 
 
 def test_a_locked_down_server_is_a_named_blind_spot() -> None:
-    """It tells what it is, and that it tells no more."""
+    """A server without permitted words has figures and named blind spots."""
     with (
         real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
         _sampled(server.address, AdminAccess(port=free_port())) as live,
@@ -131,13 +131,13 @@ def test_a_locked_down_server_is_a_named_blind_spot() -> None:
     assert tables.connections.rows is None
 
 
-def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
+def test_a_huge_watch_table_is_not_requested_by_word(
     zookeeper: RunningServer,
     clients: Callable[[], KazooClient],
     root: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A stalled reader of it would freeze the server; the AdminServer and the user may."""
+    """A slow reader would block the server; only the AdminServer or a setting permits it."""
     monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: 20_000)
     monkeypatch.setattr("zktop.zk.servers.sample.READER_TAKES", 30_000)
     client = clients()
@@ -165,7 +165,7 @@ def test_a_watch_table_that_is_too_large_is_not_asked_for_by_word(
 def test_watched_paths_are_those_inside_the_chroot(
     zookeeper: RunningServer, clients: Callable[[], KazooClient], root: str
 ) -> None:
-    """The tables know full paths; what lies outside has no name in here."""
+    """Tables have full paths; paths outside the chroot are dropped."""
     client = clients()
     client.exists(f"{root}/inside", watch=lambda _event: None)
     client.exists(f"{root}x", watch=lambda _event: None)
@@ -176,10 +176,10 @@ def test_watched_paths_are_those_inside_the_chroot(
     assert (tables.watches.rows or {})[session_id(client.client_id[0])] == ("/inside",)
 
 
-def test_tables_are_not_newer_than_what_was_told_before_them(
+def test_tables_come_after_the_events_before_them(
     zookeeper: RunningServer, client: KazooClient, root: str
 ) -> None:
-    """A table is handed over after everything that happened before it was read."""
+    """A table is delivered after every event that precedes its reading."""
     client.create(f"{root}/before")
     with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as live:
         (tables,) = live.world.tables.values()
@@ -191,7 +191,7 @@ def test_tables_are_not_newer_than_what_was_told_before_them(
 
 
 def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
-    """What they cost us must not depend on how large they are."""
+    """The pause grows with the time that the tables took."""
     rest = ServerSchedule()
     rest.after(took=0.5, spent=0.2, every=2.0)
     left = rest.due - time.monotonic()
@@ -202,7 +202,7 @@ def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
 def test_a_server_that_never_answers_does_not_hold_up_the_others(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is given up after two deadlines, and named."""
+    """A silent server is given up after two deadlines, and named."""
     monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 0.3)
     with listener(silent) as mute:
         hosts = f"{mute},{zookeeper.address}"
@@ -220,10 +220,10 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
     assert told.keys() == {str(mute), zookeeper.address}
 
 
-def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
+def test_a_single_reading_asks_a_silent_server_once(
     zookeeper: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single look does not wait for it a second time, and the tables of the others are there."""
+    """One reading does not wait twice for a silent server, and has the others' tables."""
     monkeypatch.setattr("zktop.zk.servers.introspect.ANSWER_S", 60.0)
     with listener(silent) as mute:
         given = {"introspect": True, "admin": AdminAccess(port=free_port())}
@@ -238,7 +238,7 @@ def test_a_server_that_gave_no_answer_at_first_is_not_asked_again_at_once(
 def test_a_member_that_is_killed_is_down_until_it_is_back(
     ensemble: list[RunningServer],
 ) -> None:
-    """It refuses connections since then; the other two are up all the time."""
+    """A killed member refuses connections; the other two stay up."""
     dying, *others = ensemble
     hosts = ",".join(one.address for one in ensemble)
     with _sampled(hosts, _admin(ensemble, "4lw")) as live:
@@ -263,9 +263,9 @@ def test_a_member_that_is_killed_is_down_until_it_is_back(
 
 
 def test_a_paused_server_gives_no_answer_until_it_goes_on(zookeeper: RunningServer) -> None:
-    """It still accepts connections; its tables stand until the second silence.
+    """A paused server still accepts connections; its tables stand until the second silence.
 
-    Our own client notices as well: what the rounds ask does not put off its pings for ever.
+    The requests of the rounds do not postpone the client's pings, so it notices the pause too.
     """
     with _sampled(zookeeper.address, AdminAccess(port=free_port()), session_timeout=6.0) as live:
         live.until(lambda world: _rows(world, zookeeper.address))
@@ -283,7 +283,7 @@ def test_a_paused_server_gives_no_answer_until_it_goes_on(zookeeper: RunningServ
 
 
 def test_a_locked_down_server_is_up() -> None:
-    """It answers that it tells nothing."""
+    """A refusal of a word is an answer, so the server is up."""
     with (
         real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server,
         _sampled(server.address, AdminAccess(port=free_port())) as live,
@@ -292,14 +292,14 @@ def test_a_locked_down_server_is_up() -> None:
 
 
 def _figures(world: World, address: str) -> Server:
-    """What a server told of itself last."""
+    """The newest figures of a server."""
     told = next(tables for server, tables in world.tables.items() if str(server) == address)
     assert told.server
     return told.server
 
 
 def _state(world: World, address: str) -> str | None:
-    """Whether a server answers."""
+    """The state of a server."""
     return _figures(world, address).state if address in map(str, world.tables) else None
 
 
@@ -308,7 +308,7 @@ def _states(world: World) -> list[str | None]:
 
 
 def _rows(world: World, address: str) -> object:
-    """The connections of a server, by its own table."""
+    """The connections in a server's table."""
     told = next(tables for server, tables in world.tables.items() if str(server) == address)
     return told.connections and told.connections.rows
 
@@ -326,7 +326,7 @@ def _admin(ensemble: list[RunningServer], channel: str) -> AdminAccess:
 
 
 class _sampled:  # noqa: N801  used like a function
-    """An live whose servers have been asked once."""
+    """Observe servers; their tables have been read once."""
 
     def __init__(
         self, hosts: str, admin: AdminAccess, session_timeout: float = 10.0, **plan: object

@@ -1,4 +1,4 @@
-"""Watch tables of real size, by words alone: they are read, and nobody else waits for that."""
+"""Large watch tables, read by words: other clients do not wait for that."""
 
 import json
 import os
@@ -22,14 +22,14 @@ from zktop.zk.connect.address import AdminAccess
 pytestmark = pytest.mark.zookeeper
 
 WATCHES = 10_000
-MANY = 60_000  # far more than the buffers of a socket take
+MANY = 60_000  # far more than the socket buffers hold
 SESSIONS = 10
 LINUX_KEEPS = 212_992  # bytes, unless net.core.rmem_max says otherwise
 TOKEN = "0123456789abcdef0123456789abcdef"
 STOPS = 30
 STOPPED_S = 0.6
 NOTICED_S = 0.4  # a server that waits for a stopped reader waits for as long as that sleeps
-LOOKER = """
+TABLE_LOOP = """
 import socket, sys
 from pathlib import Path
 from zktop.zk import Access, AdminAccess, Plan, Source, parse_hosts
@@ -63,7 +63,7 @@ source.close()
 
 @contextmanager
 def _watched(count: int, path: str) -> Iterator[RunningServer]:
-    """A server without an AdminServer whose clients watch so many znodes."""
+    """A server without an AdminServer, with this many watched znodes."""
     with real_zookeeper(memory_mb=256) as server, ExitStack() as stack:
         for number in range(SESSIONS):
             client = KazooClient(server.address, timeout=40)
@@ -89,7 +89,7 @@ def large() -> Iterator[RunningServer]:
 
 @pytest.fixture
 def bystander(request: pytest.FixtureRequest) -> Iterator[KazooClient]:
-    """Somebody else at the server of the test."""
+    """Another client of the same server."""
     client = KazooClient(request.getfixturevalue("large").address)
     client.start()
     yield client
@@ -100,7 +100,7 @@ def bystander(request: pytest.FixtureRequest) -> Iterator[KazooClient]:
 def test_ten_thousand_watches_are_read_by_words(
     large: RunningServer, bystander: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without being told to; and whoever reads and watches beside it does not wait."""
+    """Without a setting, and without slowing down other clients' reads and watches."""
     monkeypatch.setattr("zktop.zk.servers.introspect.REST_FOR", 0)
     monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
     nobody = AdminAccess(port=free_port())
@@ -117,7 +117,7 @@ def test_ten_thousand_watches_are_read_by_words(
 
 
 def test_a_snapshot_has_them_too(large: RunningServer) -> None:
-    """It asks in the same way."""
+    """A snapshot reads the table in the same way."""
     command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", large.address]
     nowhere = {"XDG_CONFIG_HOME": "/nonexistent", "PATH": os.environ["PATH"]}
     told = subprocess.run(
@@ -131,13 +131,13 @@ def test_a_snapshot_has_them_too(large: RunningServer) -> None:
 
 @pytest.mark.timeout(240)
 def test_a_stopped_zktop_does_not_stop_the_server(tmp_path: Path) -> None:
-    """Whenever ctrl-z comes, the table is read to its end by somebody who is not stopped."""
+    """After ctrl-z at any moment, the process for tables reads on to the end."""
     chance = random.Random(12)
     with (
         _watched(
             MANY, f"/locks/of-a-longer-name-than-most-have/l{{}}/{TOKEN}__lock__{{:010}}"
         ) as server,
-        _looker(server, tmp_path) as looker,
+        _table_loop(server, tmp_path) as looker,
     ):
         client = KazooClient(server.address, timeout=40)
         client.start()
@@ -154,8 +154,8 @@ def test_a_stopped_zktop_does_not_stop_the_server(tmp_path: Path) -> None:
 
 
 def test_a_killed_zktop_leaves_no_process(large: RunningServer, tmp_path: Path) -> None:
-    """The one that reads its tables ends as well."""
-    with _looker(large, tmp_path) as looker:
+    """When zktop is killed, its process for tables ends as well."""
+    with _table_loop(large, tmp_path) as looker:
         (child,) = _children(looker.pid)
         looker.kill()
         looker.wait()
@@ -163,7 +163,7 @@ def test_a_killed_zktop_leaves_no_process(large: RunningServer, tmp_path: Path) 
 
 
 def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
-    """Nor a zombie."""
+    """No process and no zombie remains."""
     nobody = AdminAccess(port=free_port())
     before = _children(os.getpid())
     with observing(large.address, "/nothing", introspect=True, admin=nobody) as live:
@@ -175,9 +175,9 @@ def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
 
 
 @contextmanager
-def _looker(server: RunningServer, folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    """A process that reads the tables of a server all the time."""
-    command = [sys.executable, "-c", LOOKER, server.address, str(folder / "narrow.py")]
+def _table_loop(server: RunningServer, folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Start a process that reads the tables of a server all the time."""
+    command = [sys.executable, "-c", TABLE_LOOP, server.address, str(folder / "narrow.py")]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as looker:
         assert looker.stdout
@@ -190,7 +190,7 @@ def _looker(server: RunningServer, folder: Path) -> Iterator["subprocess.Popen[s
 
 
 def _times(client: KazooClient, seconds: float) -> list[float]:
-    """How long reading and watching takes, sorted."""
+    """Sorted durations of a read and a watch."""
     took = []
     end = time.monotonic() + seconds
     while not took or time.monotonic() < end:
@@ -201,6 +201,6 @@ def _times(client: KazooClient, seconds: float) -> list[float]:
 
 
 def _children(process: int) -> set[int]:
-    """The processes that a process has started."""
+    """The child processes of a process."""
     told = Path(f"/proc/{process}/task").glob("*/children")
     return {int(child) for thread in told for child in thread.read_text().split()}

@@ -1,4 +1,4 @@
-"""Tables that come again and again: what they say once more is kept once."""
+"""Rows that repeat in each reading of a table share one object."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +19,8 @@ ROWS = st.none() | st.lists(
 
 
 @st.composite
-def looks(draw: st.DrawFn) -> list[ServerFact]:
-    """One look at a server."""
+def readings(draw: st.DrawFn) -> list[ServerFact]:
+    """One reading of a server."""
     return [
         Connections(server=ZK, rows=draw(ROWS), zxid=1, at=1),
         Watches(server=ZK, rows=draw(TABLES), children=draw(TABLES), zxid=1, at=1),
@@ -35,19 +35,19 @@ def looks(draw: st.DrawFn) -> list[ServerFact]:
     ]
 
 
-@given(now=looks(), again=st.data(), before=looks())
-def test_facts_say_the_same_after_sharing(
+@given(now=readings(), again=st.data(), before=readings())
+def test_sharing_does_not_change_facts(
     now: list[ServerFact], again: st.DataObject, before: list[ServerFact]
 ) -> None:
-    """Whatever the look before said, and if there was none."""
+    """With any earlier reading, or none, the facts stay equal."""
     said = repr(now)
     share(now, again.draw(st.sampled_from([before, []])))
 
     assert repr(now) == said
 
 
-def test_what_has_not_changed_is_the_same_object() -> None:
-    """The whole table, or else its rows and its sessions."""
+def test_unchanged_parts_are_the_same_object() -> None:
+    """The whole table is shared, or else its unchanged rows and sessions."""
     alice, bob = 2**60, 2**60 + 1
     before = {alice: (Text("/a"),), bob: (Text("/b"),)}
     after = shared({2**60: (Text("/a"),), bob: ()}, before) or {}
@@ -58,8 +58,8 @@ def test_what_has_not_changed_is_the_same_object() -> None:
     assert next(iter(after)) is next(iter(before))
 
 
-def test_a_connection_that_did_nothing_is_the_same_row() -> None:
-    """Its numbers are those of the look before."""
+def test_an_idle_connection_is_the_same_row() -> None:
+    """An idle connection keeps the row of the reading before."""
     quiet, busy = Connection(1, Text("c:1")), Connection(2, Text("c:2"), received=1)
     before: list[ServerFact] = [Connections(server=ZK, rows=(quiet, busy), zxid=1, at=1)]
     rows = (Connection(1, Text("c:1")), Connection(2, Text("c:2"), received=2))

@@ -1,4 +1,4 @@
-"""The process that reads watch tables: what it gives, how it ends, how much may be asked."""
+"""The process that reads watch tables: its answers, its end, and its limits."""
 
 import signal
 import subprocess
@@ -17,14 +17,14 @@ TABLE = b"0x1\n\t/locks/l/m-0000000001\n" * 200_000
 
 @pytest.fixture
 def reader() -> Iterator[TableReader]:
-    """One whose process ends with the test."""
+    """A reader whose process ends with the test."""
     one = TableReader()
     yield one
     one.close()
 
 
 def test_a_table_comes_whole(reader: TableReader) -> None:
-    """However large it is, and again and again from the same process."""
+    """Tables of any size come whole, several times from one process."""
     with listener(answers(TABLE)) as address:
         first = b"".join(reader.parts(address, "wchc", 5.0))
         process = reader._process
@@ -35,13 +35,13 @@ def test_a_table_comes_whole(reader: TableReader) -> None:
 
 
 def test_words_that_change_something_are_not_sent(reader: TableReader) -> None:
-    """Here as elsewhere."""
+    """The process refuses words that change something."""
     with pytest.raises(ValueError, match="only read"):
         reader.parts(Address("127.0.0.1", 1), "crst", 1.0)
 
 
 def test_a_refusal_says_why(reader: TableReader) -> None:
-    """And the next question is answered all the same."""
+    """A refusal has a reason, and the next request is answered."""
     refusal = b"wchc is not executed because it is not in the whitelist.\n"
     with listener(silent) as address, pytest.raises(RefusedError, match="no answer in time"):
         reader.parts(address, "wchc", 0.2)
@@ -55,25 +55,25 @@ def test_a_refusal_says_why(reader: TableReader) -> None:
         assert reader.parts(address, "wchc", 5.0) == [b"\n"]
 
 
-def test_what_is_too_large_is_read_to_its_end_and_not_kept(
+def test_a_table_that_is_too_large_is_drained(
     reader: TableReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server is rid of it, and nobody's memory is full."""
+    """It is read to the end for the server's sake, and not kept in memory."""
     monkeypatch.setattr(table_reader, "LARGEST", 1000)
     sent = []
 
-    def tell(line: object) -> None:
+    def send_lines(line: object) -> None:
         answers(TABLE)(line)  # type: ignore[arg-type]  # a socket it is
         sent.append(len(TABLE))
 
-    with listener(tell) as address, pytest.raises(RefusedError, match="too large"):
+    with listener(send_lines) as address, pytest.raises(RefusedError, match="too large"):
         reader.parts(address, "wchc", 5.0)
 
     assert sent == [len(TABLE)]
 
 
 def test_a_process_that_died_is_started_again(reader: TableReader) -> None:
-    """An administrator may have ended what nobody had told him of."""
+    """The next request starts a new process."""
     with listener(answers(TABLE)) as address:
         reader.parts(address, "wchc", 5.0)
         assert reader._process
@@ -83,8 +83,8 @@ def test_a_process_that_died_is_started_again(reader: TableReader) -> None:
         assert b"".join(reader.parts(address, "wchc", 5.0)) == TABLE
 
 
-def test_nothing_is_left_of_a_closed_one(reader: TableReader) -> None:
-    """No process, no zombie, and none that begins later."""
+def test_closing_leaves_no_process(reader: TableReader) -> None:
+    """No process and no zombie remains, and none starts later."""
     with listener(answers(TABLE)) as address:
         reader.parts(address, "wchc", 5.0)
         process = reader._process
@@ -98,8 +98,8 @@ def test_nothing_is_left_of_a_closed_one(reader: TableReader) -> None:
     assert reader._process is None
 
 
-def test_an_answer_that_nobody_takes_ends_the_process() -> None:
-    """That is so when zktop was stopped, perhaps for good."""
+def test_an_unread_answer_ends_the_process() -> None:
+    """A stopped zktop does not take the answer, and may never go on."""
     process = table_reader._started()
     with listener(answers(TABLE)) as address:
         question = f'"host": "{address.host}", "port": {address.port}, "word": "wchc"'
@@ -112,7 +112,7 @@ def test_an_answer_that_nobody_takes_ends_the_process() -> None:
 
 
 def test_the_process_ends_with_zktop() -> None:
-    """Whatever becomes of zktop, the pipe between them ends then."""
+    """The process ends when the pipe to zktop closes."""
     process = table_reader._started()
     _closed(process)
 
@@ -120,7 +120,7 @@ def test_the_process_ends_with_zktop() -> None:
 
 
 def test_the_process_is_in_a_session_of_its_own() -> None:
-    """Ctrl-z and ctrl-c of the terminal are for zktop alone."""
+    """Ctrl-z and ctrl-c of the terminal do not reach it."""
     process = table_reader._started()
     told = subprocess.run(
         ["ps", "-o", "sid=", "-p", str(process.pid)], capture_output=True, text=True, check=True
@@ -131,8 +131,8 @@ def test_the_process_is_in_a_session_of_its_own() -> None:
     assert int(told.stdout) == process.pid
 
 
-def test_the_size_of_a_table_is_known_before_it_is_asked_for() -> None:
-    """From the paths in `dump`, which holds no lock, and then from the tables that came."""
+def test_the_size_of_a_table_is_estimated() -> None:
+    """The estimate uses the paths in `dump`, which takes no lock, and then earlier tables."""
     sizes, path = Sizes(), "/locks/" + 93 * "x"
     guess = sizes.expected(10_000)
     dump = f"Sessions with Ephemerals (2):\n0x1:\n\t{path}\n\t{path}\n0x2:\n\t{path}\n"
@@ -147,7 +147,7 @@ def test_the_size_of_a_table_is_known_before_it_is_asked_for() -> None:
     assert sizes.expected(10_000) == 2_500_000
 
 
-def test_a_dump_without_ephemerals_says_nothing_of_sizes() -> None:
+def test_a_dump_without_ephemerals_gives_no_estimate() -> None:
     """Nor does an empty table."""
     sizes = Sizes()
     sizes.read_dump([b"SessionTracker dump:\n", b"ephemeral nodes dump:\n"])
@@ -156,8 +156,8 @@ def test_a_dump_without_ephemerals_says_nothing_of_sizes() -> None:
     assert sizes.expected(100) == Sizes().expected(100)
 
 
-def test_the_kernel_says_what_it_keeps() -> None:
-    """At the least what a socket has that asks for nothing."""
+def test_the_kernel_reports_its_buffer_size() -> None:
+    """The size is at least that of a default socket."""
     assert held_by_the_kernel() >= 64_000
 
 

@@ -1,4 +1,4 @@
-"""What a server answers in a form that nobody knows: that table is unknown, and it says why."""
+"""An answer in an unknown form makes its table unknown, with a reason."""
 
 import pytest
 from zk.bad_servers import listener, speaks
@@ -24,8 +24,8 @@ WHOLE = {
 ODD = " 10.0.0.7:4711 (something new)\n"
 
 
-def told_by(words: dict[str, str]) -> Sample:
-    """What is learned of a server that answers these words so."""
+def facts_from(words: dict[str, str]) -> Sample:
+    """The facts about a server that gives these answers to words."""
     with listener(speaks(words)) as address:
         hosts = parse_hosts(str(address))
         way = SampleSettings(
@@ -34,9 +34,9 @@ def told_by(words: dict[str, str]) -> Sample:
         return by_words(way, ServerClock())
 
 
-def test_a_server_in_good_order_tells_everything() -> None:
-    """The others below differ from it in one answer."""
-    told = told_by(WHOLE)
+def test_readable_answers_give_every_table() -> None:
+    """The other tests change one of these answers."""
+    told = facts_from(WHOLE)
 
     assert told.why == {}
     assert (told.connections, told.watches, told.ephemerals) == ((), {1: ("/a",)}, {1: ("/a",)})
@@ -47,8 +47,8 @@ def test_a_server_in_good_order_tells_everything() -> None:
     [("cons", "connections"), ("wchs", "watches"), ("wchc", "watches"), ("dump", "expiry")],
 )
 def test_a_table_that_cannot_be_read_is_unknown(word: str, table: str) -> None:
-    """Not empty: that would say that nobody is connected, watches or owns anything."""
-    told = told_by(WHOLE | {word: ODD})
+    """It is not empty: that would mean no connections, watches or ephemerals."""
+    told = facts_from(WHOLE | {word: ODD})
     stamp = Stamp("zk1:2181", zxid=7, at=7)  # type: ignore[arg-type]  # a clean text it is
     server, connections, watches, expiry = facts(told, stamp, parse_hosts("zk1:2181"))
 
@@ -69,15 +69,15 @@ def test_a_table_that_cannot_be_read_is_unknown(word: str, table: str) -> None:
 
 
 def test_figures_that_cannot_be_read_are_unknown() -> None:
-    """What `srvr` said of them stays."""
-    told = told_by(WHOLE | {"mntr": ODD})
+    """The figures from `srvr` stay."""
+    told = facts_from(WHOLE | {"mntr": ODD})
 
     assert "watch_count" not in told.figures
     assert told.figures["server_state"] == "standalone"
     assert "mntr: this answer cannot be read" in told.why["server"]
 
 
-def test_who_does_not_say_what_it_is_tells_nothing() -> None:
-    """Its other answers would be read by rules of somebody else."""
+def test_an_unidentified_server_gives_no_tables() -> None:
+    """Without a known flavour there are no rules to read the other answers."""
     with pytest.raises(RefusedError, match="srvr: this answer cannot be read"):
-        told_by(WHOLE | {"srvr": ODD})
+        facts_from(WHOLE | {"srvr": ODD})

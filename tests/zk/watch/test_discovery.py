@@ -1,4 +1,4 @@
-"""Locks are found in a tree that also serves other things, without watching all of it."""
+"""Locks are found in a shared tree without a watch on all of it."""
 
 import re
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.scope import looks_like_a_place
 
 OFTEN = 200
-EVENTS_BYTES = OFTEN * 50  # that many events take so much at the least
+EVENTS_BYTES = OFTEN * 50  # the least size of that many events
 
 
 @pytest.fixture(scope="module", params=EITHER)
 def busy(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
-    """A server with two folders of locks, a lock at the top, and a lot of other things."""
+    """A server with two folders of locks, a lock at the top, and many other znodes."""
     with server_of(request.param) as server:
         client = KazooClient(server.address)
         client.start()
@@ -36,7 +36,7 @@ def busy(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
 
 @pytest.fixture
 def writer(busy: RunningServer) -> Iterator[KazooClient]:
-    """Somebody who changes that server."""
+    """A client that changes that server."""
     client = KazooClient(busy.address)
     client.start()
     yield client
@@ -46,7 +46,7 @@ def writer(busy: RunningServer) -> Iterator[KazooClient]:
 
 @pytest.mark.parametrize("roots", [(), ("/**",)], ids=["no root", "everything"])
 def test_locks_are_found_wherever_they_are(busy: RunningServer, roots: tuple[str, ...]) -> None:
-    """With their contenders read, and none of the rest."""
+    """All locks are found with their contenders, and nothing else is read."""
     with observing(busy.address, *roots, looks_like_a_lock=_has_places) as live:
         for path in ("/app/locks/a", "/app/locks/b", "/app/deep/er/locks/c", "/top"):
             (contender,) = live.world.family(path)
@@ -58,7 +58,7 @@ def test_locks_are_found_wherever_they_are(busy: RunningServer, roots: tuple[str
 def test_folders_that_may_not_be_listed_are_named(
     busy: RunningServer, writer: KazooClient
 ) -> None:
-    """An ACL hides what is in them, so the search says that it left them out."""
+    """A folder hidden by an ACL is named as not searched."""
     acl = [make_digest_acl("app", "secret", all=True)]
     writer.add_auth("digest", "app:secret")
     for path in ("/app/hidden-1", "/app/hidden-2"):
@@ -78,7 +78,7 @@ def test_folders_that_may_not_be_listed_are_named(
 def test_the_watches_are_on_the_narrowest_parents(
     busy: RunningServer, writer: KazooClient
 ) -> None:
-    """Two folders and one lock: what happens elsewhere does not reach us."""
+    """Two folders and one lock are watched; events elsewhere are not received."""
     with observing(busy.address, looks_like_a_lock=_has_places) as live:
         assert live.source.cost().watches == 3
         before = live.source.cost().bytes_in
@@ -92,7 +92,7 @@ def test_the_watches_are_on_the_narrowest_parents(
 def test_new_places_are_found_later(
     busy: RunningServer, writer: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tree is walked again now and then."""
+    """The tree is searched again from time to time."""
     monkeypatch.setattr(discovery, "AGAIN_S", 0.2)
     with observing(busy.address, looks_like_a_lock=_has_places) as live:
         watches = live.source.cost().watches
@@ -106,7 +106,7 @@ def test_new_places_are_found_later(
 def test_a_flood_is_narrowed_to_where_the_locks_are(
     busy: RunningServer, writer: KazooClient
 ) -> None:
-    """A root that leaves its depth open brings everything below it, until that is too much."""
+    """A root of open depth watches everything below it until the events are too many."""
     with observing(
         busy.address, "/app/**", flood_per_second=30, looks_like_a_lock=_has_places
     ) as live:
@@ -122,7 +122,7 @@ def test_a_flood_is_narrowed_to_where_the_locks_are(
 
 
 def test_a_flood_of_locks_is_polled(busy: RunningServer, writer: KazooClient) -> None:
-    """Nothing is narrower than a lock; it is looked at once a second then, and says so."""
+    """A lock with too many events is polled once a second, and reported as such."""
     with observing(busy.address, "/app/locks/*", flood_per_second=30) as live:
         _set_often(writer, "/app/locks/a/x__lock__0000000000")
         eventually(lambda: live.source.cost().watches == 0)
@@ -133,7 +133,7 @@ def test_a_flood_of_locks_is_polled(busy: RunningServer, writer: KazooClient) ->
 
 
 def test_a_pattern_from_the_top_needs_no_recognition(busy: RunningServer) -> None:
-    """Who says `/*/locks` says what is a lock."""
+    """With `/*/locks` the pattern decides what is a lock."""
     with observing(
         busy.address, "/*/locks", looks_like_a_lock=lambda _path, _names: False
     ) as live:
@@ -150,8 +150,8 @@ def _has_places(_path: str, found: object) -> bool:
     return any(map(looks_like_a_place, found))  # type: ignore[call-overload]  # names of children
 
 
-def test_what_might_be_a_lock_is_read() -> None:
-    """By the places in it, or by its own name."""
+def test_possible_locks_are_read() -> None:
+    """A znode is a possible lock by its children or its own name."""
     assert might_be_a_lock("/x", ["a__lock__0000000000"])
     assert might_be_a_lock("/x/leader", [])
     assert not might_be_a_lock("/x/config", ["a"])

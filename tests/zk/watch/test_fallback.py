@@ -1,4 +1,4 @@
-"""Servers that refuse what their version can do are watched all the same."""
+"""Servers that refuse requests of their version are watched by older ones."""
 
 from collections.abc import Iterator
 
@@ -14,15 +14,15 @@ OPTIMIZED = "org.apache.zookeeper.server.watch.WatchManagerOptimized"
 
 @pytest.fixture(scope="module")
 def optimized() -> Iterator[RunningServer]:
-    """A server whose watch manager knows no persistent watches."""
+    """A server whose watch manager has no persistent watches."""
     with real_zookeeper(watchManagerName=OPTIMIZED) as server:
         yield server
 
 
-def test_a_watch_manager_that_refuses_is_watched_by_single_watches(
+def test_refused_persistent_watches_become_one_shot_watches(
     optimized: RunningServer,
 ) -> None:
-    """It says so to the first request, and the connection stays."""
+    """The first refusal switches the kind of watches, and the connection stays."""
     client = KazooClient(optimized.address)
     client.start()
     client.create("/locks/l/m-0000000000", makepath=True)

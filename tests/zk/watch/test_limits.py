@@ -1,4 +1,4 @@
-"""How much is asked of the servers at most, and what is said when that is not enough."""
+"""The budgets of watches and requests, and what is reported when they do not suffice."""
 
 import signal
 import time
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.zookeeper
 LOCKS = 60
 TOKEN = "0123456789abcdef0123456789abcdef"
 A_SECOND = 20
-POLLED_A_SECOND = 15  # the rest is for what is found
+POLLED_A_SECOND = 15  # the rest is for reads that follow
 
 
 FEW = ("--watch-budget", "1", "--request-budget", f"{A_SECOND}")
@@ -25,14 +25,14 @@ FEW = ("--watch-budget", "1", "--request-budget", f"{A_SECOND}")
 
 @pytest.fixture(scope="module")
 def single() -> Iterator[Older]:
-    """A server that is asked about one znode at a time, so that requests are easily counted."""
+    """A server without batches, so that requests are easily counted."""
     with older("3.5.9") as server:
         yield server
 
 
 @pytest.fixture
 def locks(single: Older) -> str:
-    """More locks than may be watched; the root of them."""
+    """More locks than the watch budget; their root."""
     client = KazooClient(single.address)
     client.start()
     for number in range(LOCKS):
@@ -44,7 +44,7 @@ def locks(single: Older) -> str:
 
 @pytest.mark.parametrize("command", ["snapshot", "events", "check"])
 def test_a_command_says_that_it_polls(single: Older, locks: str, command: str) -> None:
-    """Once, on stderr; events as soon as it is so, since nobody knows when they will end."""
+    """Commands report it once on stderr; `events`, which has no end, at once."""
     with zktop_process(command, "--hosts", single.address, "--root", locks, *FEW) as zktop:
         if command == "events":
             zktop.until(lambda line: line["event"] == "connection")
@@ -58,10 +58,8 @@ def test_a_command_says_that_it_polls(single: Older, locks: str, command: str) -
     assert said.count("\n") == 1
 
 
-def test_what_is_polled_is_polled_within_the_budget_for_requests(
-    single: Older, locks: str
-) -> None:
-    """Slower, but all of it: each round goes on where the one before it ended."""
+def test_polling_stays_within_the_request_budget(single: Older, locks: str) -> None:
+    """All locks are polled, more slowly; each round continues the one before."""
     client = KazooClient(single.address)
     client.start()
     few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
@@ -75,7 +73,7 @@ def test_what_is_polled_is_polled_within_the_budget_for_requests(
     client.stop()
     client.close()
 
-    listed_and_read = 4  # what the two new places cost besides
+    listed_and_read = 4  # the cost of the two new contenders
     assert asked <= A_SECOND * (took + 1) + listed_and_read
     assert took < 2 * (LOCKS / POLLED_A_SECOND + 1) + 1
     assert f"{LOCKS} znodes are polled every 4 s" in degraded[0]
@@ -85,7 +83,7 @@ def test_what_is_polled_is_polled_within_the_budget_for_requests(
 def test_roots_beyond_the_watch_budget_are_polled(
     zookeeper: RunningServer, client: KazooClient, root: str, *, persistent: bool
 ) -> None:
-    """A watch on each is too many as well; the first ones have one, and roots may come later."""
+    """The first roots are watched, the rest polled; roots may appear later."""
     paths = [f"{root}/l{number}" for number in range(LOCKS)]
     for path in paths[1:]:
         client.create(f"{path}/m-0000000000", makepath=True)
@@ -97,14 +95,14 @@ def test_roots_beyond_the_watch_budget_are_polled(
         live.until(lambda world: names(world, paths[0]) == {"m-0000000001"})
         live.until(lambda world: len(names(world, paths[-1])) == 2)
 
-    assert watches <= (5 if persistent else 10)  # a one-shot root and its listing have one each
+    assert watches <= (5 if persistent else 10)  # one-shot: each root and listing
     assert "the watch budget is used up" in told[0]
 
 
-def test_absent_roots_beyond_the_watch_budget_are_looked_for_within_that_for_requests(
+def test_many_absent_roots_stay_within_the_request_budget(
     zookeeper: RunningServer, root: str
 ) -> None:
-    """However many there are."""
+    """Any number of absent roots is polled within the budget."""
     paths = [f"{root}/l{number}" for number in range(150)]
     few = {"watch_budget": 1, "requests_per_second": A_SECOND, "audit_every": 3600.0}
     with observing(zookeeper.address, *paths, **few) as live:

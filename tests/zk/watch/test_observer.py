@@ -1,4 +1,4 @@
-"""A live server turns into a world that is true, in both ways of watching."""
+"""The observer turns a live server into a true world, with both kinds of watches."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from zktop.model.facts import Denied, Gone, Link, Node, session_id
 from zktop.model.settings import Root, Settings
 from zktop.model.world.roots import missing_roots
 
-Way = dict[str, object]  # what a plan says about how to watch
+Way = dict[str, object]  # the part of a plan that selects the kind of watches
 
 pytestmark = pytest.mark.parametrize(
     "way", [{"persistent": True}, {"persistent": False}], ids=["persistent", "one-shot"]
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.parametrize(
 def test_a_queue_of_kazoo_locks_is_read(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """Each contender is there with its owner and its data."""
+    """Each contender has its owner and its data."""
     lock = client.Lock(f"{root}/orders", "worker-a")
     lock.acquire()
 
@@ -38,14 +38,14 @@ def test_a_queue_of_kazoo_locks_is_read(
     lock.release()
 
 
-def test_those_who_come_and_go_are_followed(
+def test_arrivals_and_departures_are_followed(
     zookeeper: RunningServer,
     client: KazooClient,
     clients: Callable[[], KazooClient],
     root: str,
     way: Way,
 ) -> None:
-    """A waiter appears behind the holder, and is alone when the holder has left."""
+    """A waiter appears behind the holder, and remains alone when the holder leaves."""
     holder, waiter = client.Lock(f"{root}/l", "holder"), clients().Lock(f"{root}/l", "waiter")
     with observing(zookeeper.address, f"{root}/*", **way) as live:
         holder.acquire()
@@ -60,23 +60,23 @@ def test_those_who_come_and_go_are_followed(
     waiter.release()
 
 
-def test_nothing_but_one_watch_on_servers_that_have_it(
+def test_one_recursive_watch_suffices_where_supported(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """One recursive watch for a pattern; else one a folder, and none for a contender."""
+    """A pattern needs one recursive watch, else one watch per folder and none per contender."""
     for number in range(3):
         client.create(f"{root}/l{number}/x-0000000000", makepath=True)
 
     with observing(zookeeper.address, f"{root}/*", **way) as live:
         watches = live.source.cost().watches
 
-    assert watches == (1 if way["persistent"] else 1 + 1 + 3)  # the base has two kinds
+    assert watches == (1 if way["persistent"] else 1 + 1 + 3)  # the base has two kinds of watches
 
 
 def test_a_root_may_appear_vanish_and_return(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """It is Gone until it is there, and watched all the time."""
+    """A root is Gone until it exists, and watched all the time."""
     path = f"{root}/a/later"
     with observing(zookeeper.address, path, **way) as live:
         assert any(isinstance(fact, Gone) and fact.path == path for fact in live.facts)
@@ -87,10 +87,10 @@ def test_a_root_may_appear_vanish_and_return(
             live.until(lambda world: world.node(path) is None and not names(world, path))
 
 
-def test_a_missing_root_is_missed_until_it_appears(
+def test_a_missing_root_is_reported_until_it_appears(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """With the name beside it that looks like it; a connection lists that once."""
+    """The report has a similar name beside it, listed once per connection."""
     client.create(f"{root}/locks", makepath=True)
     settings = Settings(roots=(Root(f"{root}/lock/*"),))
     with observing(zookeeper.address, f"{root}/lock/*", **way) as live:
@@ -105,7 +105,7 @@ def test_a_missing_root_is_missed_until_it_appears(
 def test_subfolders_of_a_lock_are_opened(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """Curator's semaphore keeps queue and leases one level deeper, and both may be empty."""
+    """Curator's semaphore has queue and leases one level deeper; both may be empty."""
     client.create(f"{root}/sem/leases", makepath=True)
     client.create(f"{root}/sem/locks")
     with observing(zookeeper.address, f"{root}/*", **way) as live:
@@ -128,7 +128,7 @@ def test_the_queue_beside_a_kazoo_semaphore_belongs_to_an_exact_root(
 def test_a_znode_that_is_the_lock_itself_is_noticed_when_created_again(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """The same name may be another znode: its owner and data are read again."""
+    """A recreated znode is read again, with its owner and data."""
     path = f"{root}/leader"
     client.create(path, b"first", ephemeral=True)
     with observing(zookeeper.address, f"{root}/*", **way) as live:
@@ -143,7 +143,7 @@ def test_a_znode_that_is_the_lock_itself_is_noticed_when_created_again(
 def test_data_that_changes_is_read_again(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """A root's own data says how many leases a semaphore has."""
+    """The data of a root has the number of leases of a semaphore."""
     path = f"{root}/sem"
     client.create(path, b"3")
     with observing(zookeeper.address, path, **way) as live:
@@ -154,7 +154,7 @@ def test_data_that_changes_is_read_again(
 def test_ten_thousand_children_are_read(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """All of them, with their data, and the next change as well."""
+    """All children are read with data, and the next change is followed."""
     _create(client, [f"{root}/m-{number:010d}" for number in range(10_000)])
     with observing(zookeeper.address, root, **way) as live:
         assert len(live.world.family(root).members) == 10_000
@@ -163,10 +163,10 @@ def test_ten_thousand_children_are_read(
         live.until(lambda world: world.node(f"{root}/m-0000000500") is None)
 
 
-def test_after_a_burst_the_picture_is_that_of_a_fresh_look_in_the_other_way(
+def test_after_a_burst_both_kinds_of_watches_agree(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """Whatever was skipped on the way, the end is true; the parents' counters included."""
+    """Worlds of both kinds of watches are equal, with the parents' counters."""
     client.create(f"{root}/l")
     with observing(zookeeper.address, f"{root}/*", **way) as live:
         alive = [client.create(f"{root}/l/n-", b"x", sequence=True) for _ in range(50)]
@@ -188,10 +188,10 @@ def test_after_a_burst_the_picture_is_that_of_a_fresh_look_in_the_other_way(
         assert not live.world.family(f"{root}/l").absent
 
 
-def test_the_reads_of_those_that_are_gone_at_once_are_spared(
+def test_short_lived_znodes_are_not_read(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """When znodes come and go fast, they are read when they have lived for a while."""
+    """In a fast churn, znodes are read only after they have lived for a while."""
     client.create(f"{root}/l")
     with observing(zookeeper.address, f"{root}/*", **way) as live:
         before = live.source.cost().requests
@@ -205,13 +205,13 @@ def test_the_reads_of_those_that_are_gone_at_once_are_spared(
         assert not way["persistent"] or sum(isinstance(f, Gone) for f in live.facts) >= 300
 
 
-def test_a_member_that_we_may_not_read_is_there_without_its_data(
+def test_an_unreadable_member_is_known_without_its_data(
     zookeeper: RunningServer,
     client: KazooClient,
     root: str,
     way: Way,
 ) -> None:
-    """It is known by its name and as far as the server tells, also when it came later."""
+    """It is known by its name and the visible Stat, also when it arrives later."""
     secret = [make_digest_acl("somebody", "else", all=True)]
     client.create(f"{root}/l")
     client.create(f"{root}/l/m-0000000000", b"secret", acl=secret)
@@ -226,10 +226,10 @@ def test_a_member_that_we_may_not_read_is_there_without_its_data(
         live.until(lambda world: world.node(f"{root}/l/m-0000000000") is None)
 
 
-def test_a_lock_that_we_may_not_list_is_denied_until_we_may(
+def test_an_unlistable_lock_is_denied_until_the_acl_opens(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """An ACL that opens makes no event, so it is tried again."""
+    """A change of an ACL sends no event, so the listing is tried again."""
     opened = make_acl("world", "anyone", all=True)
     admin = make_acl("world", "anyone", admin=True, create=True)
     client.create(f"{root}/l/m-0000000000", makepath=True)
@@ -256,7 +256,7 @@ def test_an_acl_that_closes_under_way_is_noticed(
 def test_over_the_watch_budget_changes_are_polled(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """Fewer watches and slower, and it says so."""
+    """Polling uses fewer watches and more time, and is reported."""
     for number in range(6):
         client.create(f"{root}/l{number}/m-0000000000", makepath=True)
     plan: dict[str, object] = way | {"watch_budget": 3}
@@ -284,7 +284,7 @@ def test_inside_a_chroot_paths_are_the_client_s(
 def test_names_with_control_characters_are_asked_for_as_they_are(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """The facts hold harmless text; the requests hold what the server knows."""
+    """Facts have clean text; requests have the name as the server knows it."""
     client.create(f"{root}/a\u202eb/m-0000000000", b"x", makepath=True)
 
     with observing(zookeeper.address, f"{root}/*", **way) as live:
@@ -293,7 +293,7 @@ def test_names_with_control_characters_are_asked_for_as_they_are(
 
 
 def test_the_connection_is_a_fact(zookeeper: RunningServer, root: str, way: Way) -> None:
-    """Connecting, then connected with session and server, at last closed."""
+    """The link is connecting, then connected with session and server, at last closed."""
     with observing(zookeeper.address, root, **way) as live:
         pass
 
@@ -303,10 +303,10 @@ def test_the_connection_is_a_fact(zookeeper: RunningServer, root: str, way: Way)
     assert links[1].server == zookeeper.address
 
 
-def test_facts_of_one_lock_are_never_older_than_what_they_follow(
+def test_facts_of_one_lock_come_in_order(
     zookeeper: RunningServer, client: KazooClient, root: str, way: Way
 ) -> None:
-    """Events have no transaction of their own before 3.9; ours still put them in order."""
+    """Events before 3.9 carry no zxid; the computed one keeps the order."""
     client.create(f"{root}/l")
     with observing(zookeeper.address, f"{root}/*", **way) as live:
         for number in range(50):

@@ -1,4 +1,4 @@
-"""When znodes come and go fast, they are read when they have lived for a while."""
+"""In a fast churn, new znodes are read only after they have lived for a while."""
 
 import pytest
 
@@ -8,45 +8,45 @@ from zktop.zk.watch.scope import RootPattern, WatchedRoot
 SCOPE = WatchedRoot(RootPattern("/l"), recursive=True, flood_per_s=100)
 
 
-class Hands:
-    """A clock that is moved by hand."""
+class ManualClock:
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
 
     def monotonic(self) -> float:
-        """Tell the time."""
+        """The time that the test has set."""
         return self.now
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Hands:
-    """The only clock that newcomers look at."""
-    hands = Hands()
+def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
+    """Replaces the clock of the pending reads."""
+    hands = ManualClock()
     monkeypatch.setattr("zktop.zk.watch.pending.time", hands)
     return hands
 
 
-def _storm(newcomers: UnreadZnodes, count: int) -> None:
+def _arrivals(newcomers: UnreadZnodes, count: int) -> None:
     for number in range(count):
         newcomers.add(f"/l/{number}", SCOPE)
 
 
 @pytest.mark.usefixtures("clock")
-def test_in_calm_weather_they_are_read_at_once() -> None:
-    """Nothing is gained by waiting."""
+def test_few_arrivals_are_read_at_once() -> None:
+    """A delay would gain nothing."""
     newcomers = UnreadZnodes()
-    _storm(newcomers, 5)
+    _arrivals(newcomers, 5)
 
     assert newcomers.grown_up() == {SCOPE: [f"/l/{number}" for number in range(5)]}
     assert not newcomers
     assert newcomers.wait_s() is None
 
 
-def test_in_a_storm_they_are_read_when_they_have_grown_up(clock: Hands) -> None:
-    """And those that are gone by then are never read."""
+def test_many_arrivals_are_read_after_a_delay(clock: ManualClock) -> None:
+    """Znodes that are gone by then are never read."""
     newcomers = UnreadZnodes()
-    _storm(newcomers, 30)
+    _arrivals(newcomers, 30)
 
     assert newcomers.grown_up() == {}
     assert newcomers.wait_s() == pytest.approx(0.05)
@@ -58,10 +58,10 @@ def test_in_a_storm_they_are_read_when_they_have_grown_up(clock: Hands) -> None:
     assert newcomers.grown_up() == {SCOPE: ["/l/28", "/l/29"]}
 
 
-def test_after_the_storm_it_is_calm_again(clock: Hands) -> None:
-    """A second without one is enough."""
+def test_the_delay_ends_after_a_quiet_second(clock: ManualClock) -> None:
+    """After a quiet second, arrivals are read at once again."""
     newcomers = UnreadZnodes()
-    _storm(newcomers, 30)
+    _arrivals(newcomers, 30)
     newcomers.clear()
     clock.now += 1.1
     newcomers.add("/l/later", SCOPE)
@@ -69,7 +69,7 @@ def test_after_the_storm_it_is_calm_again(clock: Hands) -> None:
     assert newcomers.grown_up() == {SCOPE: ["/l/later"]}
 
 
-def test_in_a_storm_those_that_have_grown_up_are_read_together(clock: Hands) -> None:
+def test_delayed_arrivals_are_read_together(clock: ManualClock) -> None:
     """One request for each would keep the server's other clients waiting."""
     newcomers = UnreadZnodes()
     requests = 0

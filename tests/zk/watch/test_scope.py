@@ -1,4 +1,4 @@
-"""How far a root reaches."""
+"""Which paths a root covers."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from zktop.zk.watch.scope import RootPattern, looks_like_a_place, reaches_of
 def test_paths_inside_and_outside(
     root: str, base: str, inside: list[str], outside: list[str]
 ) -> None:
-    """A path counts that is a lock of the root, leads to one, or lies within one."""
+    """A root covers its locks, the paths that lead to them, and everything within a lock."""
     reach = RootPattern(root)
 
     assert reach.base == base
@@ -47,10 +47,8 @@ def test_paths_inside_and_outside(
         ("/**", "/", False),
     ],
 )
-def test_children_that_count_whatever_they_are_called(
-    root: str, path: str, *, covered: bool
-) -> None:
-    """Below a `*`, and below a lock; not at the top, where ZooKeeper keeps things of its own."""
+def test_children_that_count_by_any_name(root: str, path: str, *, covered: bool) -> None:
+    """Any name counts below a `*` and below a lock, but not beside ZooKeeper's own folder."""
     reach = RootPattern(root)
 
     assert reach.covers_children(path) is covered
@@ -70,8 +68,8 @@ def test_children_that_count_whatever_they_are_called(
         ("/locks/a", "/locks/b", False),
     ],
 )
-def test_one_reach_may_contain_another(outer: str, inner: str, *, contained: bool) -> None:
-    """Then the inner one needs no watch of its own."""
+def test_one_scope_may_contain_another(outer: str, inner: str, *, contained: bool) -> None:
+    """The inner root then needs no watch of its own."""
     assert RootPattern(outer).contains(RootPattern(inner)) is contained
 
 
@@ -79,7 +77,7 @@ def test_one_reach_may_contain_another(outer: str, inner: str, *, contained: boo
     ("root", "wide"), [("/**", True), ("/*", True), ("/*/locks", True), ("/a/**", False)]
 )
 def test_a_root_whose_watch_would_be_on_everything_is_wide(root: str, *, wide: bool) -> None:
-    """Such a root is searched instead of watched."""
+    """A wide root is searched instead of watched."""
     assert RootPattern(root).wide is wide
 
 
@@ -93,7 +91,7 @@ def test_a_root_whose_watch_would_be_on_everything_is_wide(root: str, *, wide: b
     ],
 )
 def test_roots_as_a_user_writes_them(roots: tuple[str, ...], paths: list[str]) -> None:
-    """None means everything; beside an exact one a semaphore's queue may stand."""
+    """No root means everything; an exact root includes a semaphore's queue beside it."""
     assert [reach.path for reach in reaches_of(roots)] == paths
 
 
@@ -109,6 +107,6 @@ def test_roots_as_a_user_writes_them(roots: tuple[str, ...], paths: list[str]) -
         ("shard-12", False),
     ],
 )
-def test_a_place_in_a_queue_is_told_from_a_folder(name: str, *, place: bool) -> None:
-    """By a sequence number at its end, or a uuid."""
+def test_a_contender_is_distinguished_from_a_folder(name: str, *, place: bool) -> None:
+    """A contender has a sequence number at its end, or a uuid."""
     assert looks_like_a_place(name) is place

@@ -1,4 +1,4 @@
-"""What becomes of answers."""
+"""How answers are kept in the tree."""
 
 from zk.read.test_reader import _reader
 
@@ -11,8 +11,8 @@ STAT = Stat(1, 1, 0)
 ANSWER = Answer(None, None, 7, 8)
 
 
-def test_what_several_hold_is_kept_once() -> None:
-    """A service calls all its contenders the same; their labels need the room of one."""
+def test_equal_labels_are_kept_once() -> None:
+    """Labels of a service are often equal and share one object."""
     facts: list[SourceFact] = []
     held = {"/a": b"worker-%d" % 1, "/b": b"worker-%d" % 1, "/c": b"other", "/d": None}
     survey = TreeReader(_reader(), facts.append, watch_budget=0)
@@ -25,7 +25,7 @@ def test_what_several_hold_is_kept_once() -> None:
 
 
 def test_long_data_is_cut() -> None:
-    """A label is at the beginning."""
+    """Only the beginning of the data is kept, which has the label."""
     facts: list[SourceFact] = []
     survey = TreeReader(_reader(), facts.append, watch_budget=0)
     survey._seen({"/a": (b"x" * 10_000, STAT)}, ANSWER)
@@ -33,8 +33,8 @@ def test_long_data_is_cut() -> None:
     assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [(b"x" * LONGEST_DATA,)]
 
 
-def test_who_was_gone_just_now_is_told_alone() -> None:
-    """The answer that proves that it is there counts as newer than it; the others are as old."""
+def test_a_recreated_child_is_a_fact_of_its_own() -> None:
+    """It counts as newer than its deletion; the facts of the others keep their zxid."""
     facts: list[SourceFact] = []
     survey = TreeReader(_reader(), facts.append, watch_budget=0)
     survey._clock.happened("/a", 7, gone=True)

@@ -1,7 +1,7 @@
-"""Which watches we set, as they are on the wire.
+"""The kinds of watches that the observer sets, as they are on the recorder.
 
-Before 3.9 a one-shot watch on data silently takes the place of a persistent one on the same znode
-and session, which brings nothing any more from then on.
+Before 3.9 a one-shot watch on data silently replaces a persistent one of the same znode and
+session, which then sends no events.
 """
 
 from collections import defaultdict
@@ -23,15 +23,15 @@ EXISTS, GET_DATA, GET_CHILDREN, GET_CHILDREN_2, ADD_WATCH = 3, 4, 8, 12, 106
 ONE_SHOT = {EXISTS: "data", GET_DATA: "data", GET_CHILDREN: "children", GET_CHILDREN_2: "children"}
 
 
-class Wiretap(RequestProxy):
-    """Notes each watch that a client sets: its kinds by path, for all connections together."""
+class WatchRecorder(RequestProxy):
+    """Records the kinds of watches by path, for all connections together."""
 
     def __init__(self, port: int) -> None:
         self.kinds: dict[str, set[str]] = defaultdict(set)
         super().__init__(port)
 
     def refusal(self, frame: bytes) -> None:
-        """Look at a request."""
+        """Record the watch of a request."""
         _, request = REQUEST.unpack_from(frame)
         if request == ADD_WATCH or request in ONE_SHOT:
             path, offset = read_string(frame, REQUEST.size)
@@ -42,14 +42,14 @@ class Wiretap(RequestProxy):
 
 
 @pytest.fixture
-def wire(zookeeper: RunningServer) -> Iterator[Wiretap]:
-    """A line to the server, with a tap."""
-    with closing(Wiretap(zookeeper.port)) as one:
+def recorder(zookeeper: RunningServer) -> Iterator[WatchRecorder]:
+    """A proxy to the server that records watches."""
+    with closing(WatchRecorder(zookeeper.port)) as one:
         yield one
 
 
 def _churn(client: KazooClient, root: str, live: Observation) -> None:
-    """A lock comes, changes, vanishes and comes back."""
+    """A lock appears, changes, vanishes and returns."""
     for number in range(3):
         client.create(f"{root}/l/m-{number:010d}", b"x", makepath=True)
         live.until(lambda world: names(world, f"{root}/l"))
@@ -72,23 +72,23 @@ ROOTS: dict[str, Callable[[str], tuple[str, ...]]] = {
 @pytest.mark.parametrize("roots", ROOTS)
 @pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
 def test_no_path_has_a_persistent_watch_and_another_one(
-    wire: Wiretap, client: KazooClient, root: str, roots: str, *, persistent: bool
+    recorder: WatchRecorder, client: KazooClient, root: str, roots: str, *, persistent: bool
 ) -> None:
-    """However the locks are found, and whatever becomes of them."""
+    """No path has two kinds of watches, however its lock was found."""
     client.create(f"{root}/l/first-0000000000", makepath=True)
-    with observing(wire.address, *ROOTS[roots](root), persistent=persistent) as live:
+    with observing(recorder.address, *ROOTS[roots](root), persistent=persistent) as live:
         client.delete(f"{root}/l/first-0000000000")
         _churn(client, root, live)
 
-    assert wire.kinds, "nothing was watched"
-    mixed = {path: kinds for path, kinds in wire.kinds.items() if len(kinds) > 1}
+    assert recorder.kinds, "nothing was watched"
+    mixed = {path: kinds for path, kinds in recorder.kinds.items() if len(kinds) > 1}
     assert not any("persistent" in kinds for kinds in mixed.values()), mixed
-    assert any("persistent" in kinds for kinds in wire.kinds.values()) == persistent
+    assert any("persistent" in kinds for kinds in recorder.kinds.values()) == persistent
 
 
-def test_a_wiretap_hears_both_kinds(wire: Wiretap) -> None:
-    """Else the test above would show nothing."""
-    client = KazooClient(wire.address)
+def test_the_recorder_sees_both_kinds(recorder: WatchRecorder) -> None:
+    """The test above relies on this."""
+    client = KazooClient(recorder.address)
     client.start()
     client.get("/", watch=lambda _event: None)
     client.get_children("/", watch=lambda _event: None)
@@ -98,4 +98,4 @@ def test_a_wiretap_hears_both_kinds(wire: Wiretap) -> None:
     client.stop()
     client.close()
 
-    assert wire.kinds["/"] == {"data", "children", "persistent"}
+    assert recorder.kinds["/"] == {"data", "children", "persistent"}
