@@ -1,7 +1,7 @@
-"""Clients in processes of their own, and what they say of themselves.
+"""Clients of kazoo, Curator and Go in processes of their own, and their reports.
 
-Nothing here comes from zktop: the truth that its snapshots are compared with is what the clients
-made, have and watch by their own books.
+Nothing here comes from zktop: its snapshots are compared with the nodes, locks and watches that
+the clients themselves report.
 """
 
 import json
@@ -19,7 +19,7 @@ from servers import DEBIAN_JARS, RunningServer
 HERE = Path(__file__).parent
 KAZOO, CURATOR = "clients.kazoo_client", HERE / "CuratorClients.java"
 GO, DEBIAN_GO = HERE / "GoClients.go", Path("/usr/share/gocode")
-LONG_S = 30.0  # the session timeout of clients that nobody harms
+LONG_S = 30.0  # the session timeout of clients that are not killed
 JARS = (
     *("curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper"),
     *("zookeeper-recipes-lock", "zookeeper-recipes-election"),
@@ -29,18 +29,18 @@ QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
 
 
 class Program:
-    """A process that answers each line by one line of JSON."""
+    """A process that answers each line with one line of JSON."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
 
     def ask(self, *words: object) -> dict[str, Any]:
-        """Say something and wait for the answer."""
-        self.tell(*words)
+        """Send a command and wait for the answer."""
+        self.send(*words)
         return self.answer()
 
-    def tell(self, *words: object) -> None:
-        """Say something."""
+    def send(self, *words: object) -> None:
+        """Send a command."""
         assert self.process.stdin
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
@@ -56,7 +56,7 @@ class Program:
 
 
 class Place(NamedTuple):
-    """Where a client stands, by its own words; nodes are named as from the lock."""
+    """What a client reports about its place in a lock; node names are relative to the lock."""
 
     name: str
     session: str
@@ -73,11 +73,11 @@ class Place(NamedTuple):
         return node
 
     def below(self, prefix: str) -> "Place":
-        """The same, with the nodes whose names begin like this."""
+        """The same, with the nodes with this prefix."""
         return self._replace(nodes=[node for node in self.nodes if node.startswith(prefix)])
 
 
-class Person:
+class ClientProcess:
     """One session of one library."""
 
     def __init__(self, program: Program, name: str, answer: dict[str, Any], *who: str) -> None:
@@ -85,50 +85,50 @@ class Person:
         self.session = f"{answer['session'] % 2**64:#x}"
 
     def acquire(self, recipe: str, path: str, leases: int = 1) -> Place:
-        """Come back with the lock."""
+        """Acquire a lock and return."""
         place = self._place(path, "acquire", recipe, path, leases)
         assert place.holds
         return place
 
     def ask(self, recipe: str, path: str, leases: int = 1) -> Place:
-        """Come back as soon as it waits."""
+        """Ask for a lock, and return as soon as the client waits."""
         place = self._place(path, "ask", recipe, path, leases)
         assert not place.holds
         return place
 
     def fails(self, recipe: str, path: str) -> Place:
-        """Try, and come back when it has failed."""
+        """Ask for a lock, and return when the attempt has failed."""
         return self._place(path, "fail", recipe, path)
 
     def now(self, recipe: str, path: str) -> Place:
-        """Only look."""
+        """Return the client's place without a change."""
         return self._place(path, "now", recipe, path)
 
     def release(self, recipe: str, path: str) -> None:
-        """Let it go."""
+        """Release the lock."""
         self.program.ask(*self._who, "release", recipe, path)
 
     def does(self, verb: str, recipe: str, path: str) -> Place:
-        """Do what only some can."""
+        """Run a command that only some programs have."""
         return self._place(path, verb, recipe, path)
 
     def cancel(self, recipe: str, path: str) -> None:
         """Stop waiting."""
-        self.program.tell(*self._who, "cancel", recipe, path)
+        self.program.send(*self._who, "cancel", recipe, path)
         assert self.program.process.stdout
         self.program.process.stdout.readline()
 
     def kill(self) -> None:
-        """Without a word to the server."""
+        """End the process without closing the session."""
         self.program.process.kill()
         self.program.process.wait()
 
     def freeze(self) -> None:
-        """Stop the whole process."""
+        """Stop the process with SIGSTOP."""
         self.program.process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it run again."""
+        """Continue the process."""
         self.program.process.send_signal(signal.SIGCONT)
 
     def _place(self, path: str, *words: object) -> Place:
@@ -148,76 +148,78 @@ def _relative(path: str, node: str) -> str:
     return f"../{node.removeprefix(path.rpartition('/')[0] + '/')}"
 
 
-Hire = Callable[..., list[Person]]
+StartClients = Callable[..., list[ClientProcess]]
 
 
 class Stage(NamedTuple):
-    """Where it happens, and who can be hired; whoever is to die needs a process of its own."""
+    """A server, a root, and functions that start clients (`mortal`: to be killed)."""
 
     server: RunningServer
     root: str
-    kazoo: Hire
-    curator: Hire
-    mortal_curator: Hire
+    kazoo: StartClients
+    curator: StartClients
+    mortal_curator: StartClients
 
 
 @contextmanager
-def kazoo_people(server: RunningServer) -> Iterator[Hire]:
-    """Hire kazoo clients, each in a process of its own: they all start at once."""
+def kazoo_clients(server: RunningServer) -> Iterator[StartClients]:
+    """Start kazoo clients, each in its own process, all at once."""
     with ExitStack() as stack:
 
-        def hire(
+        def start_clients(
             *names: str, hosts: str = server.address, timeout_s: float = LONG_S
-        ) -> list[Person]:
+        ) -> list[ClientProcess]:
             commands = (
                 [sys.executable, "-m", KAZOO, hosts, name, str(timeout_s)] for name in names
             )
             programs = [stack.enter_context(_running(command)) for command in commands]
             return [
-                Person(program, name, program.answer())
+                ClientProcess(program, name, program.answer())
                 for program, name in zip(programs, names, strict=True)
             ]
 
-        yield hire
+        yield start_clients
 
 
 @contextmanager
-def go_people(server: RunningServer, program: Path) -> Iterator[Hire]:
-    """Hire Go clients, each in a process of its own."""
+def go_clients(server: RunningServer, program: Path) -> Iterator[StartClients]:
+    """Start Go clients, each in its own process."""
     with ExitStack() as stack:
 
-        def hire(*names: str) -> list[Person]:
+        def start_clients(*names: str) -> list[ClientProcess]:
             command = [str(program), server.address]
             programs = [stack.enter_context(_running(command)) for _ in names]
             return [
-                Person(program, name, program.answer())
+                ClientProcess(program, name, program.answer())
                 for program, name in zip(programs, names, strict=True)
             ]
 
-        yield hire
+        yield start_clients
 
 
-class Virtual:
+class CuratorProcess:
     """A Java process with any number of Curator clients in it."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def hire(self, *names: str, timeout_s: float = LONG_S, begin: str = "begin") -> list[Person]:
-        """Give clients with a session and a thread each; `begin-pool`: with many threads."""
+    def start_clients(
+        self, *names: str, timeout_s: float = LONG_S, begin: str = "begin"
+    ) -> list[ClientProcess]:
+        """Start clients with a session and a thread each; `begin-pool`: with many threads."""
         milliseconds = int(timeout_s * 1000)
         return [
-            Person(self.program, name, self.program.ask(name, begin, milliseconds), name)
+            ClientProcess(self.program, name, self.program.ask(name, begin, milliseconds), name)
             for name in names
         ]
 
-    def dismiss(self, person: Person) -> None:
+    def dismiss(self, person: ClientProcess) -> None:
         """Close a session."""
         self.program.ask(person.name, "end")
 
 
 def compiled(folder: Path) -> str:
-    """The class path of the Java program."""
+    """Compile the Java program; return its class path."""
     jars = ":".join(str(DEBIAN_JARS / f"{name}.jar") for name in (*JARS, "slf4j-simple"))
     command = ["javac", "-cp", jars, "-d", str(folder), str(CURATOR)]
     subprocess.run(command, check=True, timeout=60)
@@ -225,7 +227,7 @@ def compiled(folder: Path) -> str:
 
 
 def built(folder: Path) -> Path:
-    """The Go program; its library is the one of Debian."""
+    """Build the Go program with Debian's library."""
     program = folder / "contender"
     settings = {"GO111MODULE": "off", "GOPATH": str(DEBIAN_GO), "GOCACHE": str(folder / "cache")}
     command = ["go", "build", "-o", str(program), str(GO)]
@@ -234,11 +236,11 @@ def built(folder: Path) -> Path:
 
 
 @contextmanager
-def virtual(server: RunningServer, classpath: str) -> Iterator[Virtual]:
-    """A Java process."""
+def curator_process(server: RunningServer, classpath: str) -> Iterator[CuratorProcess]:
+    """Run a Java process."""
     command = [*JVM, QUIET, "-cp", classpath, CURATOR.stem, server.address]
     with _running(command) as program:
-        yield Virtual(program)
+        yield CuratorProcess(program)
 
 
 @contextmanager

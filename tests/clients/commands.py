@@ -1,4 +1,4 @@
-"""zktop's commands in processes of their own, with a config that does not wait for long."""
+"""zktop's commands in processes of their own, with a config of short waits."""
 
 import json
 import os
@@ -14,7 +14,7 @@ NOWHERE = {"XDG_CONFIG_HOME": "/nonexistent", "PATH": os.environ["PATH"]}
 
 
 class Ran(NamedTuple):
-    """How a command ended, and what it printed."""
+    """The exit code of a command, and what it printed."""
 
     code: int
     lines: list[str]
@@ -25,7 +25,7 @@ Check = Callable[..., Ran]
 
 
 def checking(server: RunningServer, root: str, folder: Path) -> Check:
-    """`check` with this config, and what a test adds to it."""
+    """`zktop check` with this config, extended by each test."""
 
     def run(*args: str, **config: object) -> Ran:
         file = folder / "config.yaml"

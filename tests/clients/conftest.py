@@ -10,15 +10,15 @@ import pytest
 from clients.client_processes import (
     DEBIAN_GO,
     LONG_S,
-    Hire,
-    Person,
+    ClientProcess,
+    CuratorProcess,
     Stage,
-    Virtual,
+    StartClients,
     built,
     compiled,
-    go_people,
-    kazoo_people,
-    virtual,
+    curator_process,
+    go_clients,
+    kazoo_clients,
 )
 from clients.commands import Check, checking
 from kazoo.client import KazooClient
@@ -44,7 +44,7 @@ def server() -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="session")
 def zookeeper(server: RunningServer) -> Iterator[KazooClient]:
-    """A client that only looks."""
+    """A client that only reads."""
     client = KazooClient(server.address)
     client.start()
     yield client
@@ -61,9 +61,9 @@ def classpath(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
-def machine(server: RunningServer, classpath: str) -> Iterator[Virtual]:
-    """The Java process of all Curator clients that come to no harm."""
-    with virtual(server, classpath) as running:
+def machine(server: RunningServer, classpath: str) -> Iterator[CuratorProcess]:
+    """The Java process of all Curator clients that are not killed."""
+    with curator_process(server, classpath) as running:
         yield running
 
 
@@ -76,33 +76,33 @@ def go_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def go(server: RunningServer, go_program: Path) -> Iterator[Hire]:
-    """Hire Go clients."""
-    with go_people(server, go_program) as hire:
-        yield hire
+def go(server: RunningServer, go_program: Path) -> Iterator[StartClients]:
+    """Start Go clients."""
+    with go_clients(server, go_program) as start_clients:
+        yield start_clients
 
 
 @pytest.fixture
 def stage(server: RunningServer, request: pytest.FixtureRequest) -> Iterator[Stage]:
-    """A place of the test's own; whoever is hired is gone after the test."""
-    with kazoo_people(server) as kazoo, ExitStack() as stack:
+    """A root for this test; its clients end with it."""
+    with kazoo_clients(server) as kazoo, ExitStack() as stack:
 
-        def curator(*names: str, begin: str = "begin") -> list[Person]:
-            shared: Virtual = request.getfixturevalue("machine")
-            people = shared.hire(*names, begin=begin)
-            for person in people:
-                stack.callback(shared.dismiss, person)
-            return people
+        def curator(*names: str, begin: str = "begin") -> list[ClientProcess]:
+            shared: CuratorProcess = request.getfixturevalue("machine")
+            members = shared.start_clients(*names, begin=begin)
+            for client in members:
+                stack.callback(shared.dismiss, client)
+            return members
 
-        def mortal_curator(*names: str, timeout_s: float = LONG_S) -> list[Person]:
+        def mortal_curator(*names: str, timeout_s: float = LONG_S) -> list[ClientProcess]:
             path = request.getfixturevalue("classpath")
-            own = stack.enter_context(virtual(server, path))
-            return own.hire(*names, timeout_s=timeout_s)
+            own = stack.enter_context(curator_process(server, path))
+            return own.start_clients(*names, timeout_s=timeout_s)
 
         yield Stage(server, f"/clients-{next(_numbers)}", kazoo, curator, mortal_curator)
 
 
 @pytest.fixture
 def check(stage: Stage, tmp_path: Path) -> Check:
-    """`zktop check` on this test's place, as a process."""
+    """`zktop check` on this test's root, as a process."""
     return checking(stage.server, stage.root, tmp_path)

@@ -1,12 +1,12 @@
-"""Deadlocks that real clients get themselves into, and what looks alike and goes on by itself."""
+"""Deadlocks of real clients, and similar situations that resolve themselves."""
 
-from clients.client_processes import Hire, Person, Stage
+from clients.client_processes import ClientProcess, Stage, StartClients
 from waiting import eventually
 
-# The deadlocks. Each gives those who are in it.
+# Deadlocks; each function returns the clients in it.
 
 
-def two_locks_in_opposite_orders(stage: Stage) -> list[Person]:
+def two_locks_in_opposite_orders(stage: Stage) -> list[ClientProcess]:
     """D1: of one library."""
     ann, bob = stage.kazoo("ann", "bob")
     ann.acquire("Lock", f"{stage.root}/orders")
@@ -16,8 +16,8 @@ def two_locks_in_opposite_orders(stage: Stage) -> list[Person]:
     return [ann, bob]
 
 
-def opposite_orders_of_two_libraries(stage: Stage) -> list[Person]:
-    """D1: kazoo and Curator, each told how to see the nodes of the other."""
+def opposite_orders_of_two_libraries(stage: Stage) -> list[ClientProcess]:
+    """D1: kazoo and Curator, each configured to see the nodes of the other."""
     (ann,), (bob,) = stage.kazoo("ann"), stage.curator("bob")
     ann.acquire("TolerantLock", f"{stage.root}/orders")
     bob.acquire("TolerantMutex", f"{stage.root}/stock")
@@ -26,8 +26,8 @@ def opposite_orders_of_two_libraries(stage: Stage) -> list[Person]:
     return [ann, bob]
 
 
-def readers_behind_queued_writers(stage: Stage) -> list[Person]:
-    """D2: two readers want to read what the other reads, and a writer waits for each."""
+def readers_behind_queued_writers(stage: Stage) -> list[ClientProcess]:
+    """D2: two readers want each other's lock, and a writer waits in each."""
     ann, bob, cem, dee = stage.curator("ann", "bob", "cem", "dee")
     page, image = f"{stage.root}/page", f"{stage.root}/image"
     ann.acquire("ReadLock", page)
@@ -39,19 +39,21 @@ def readers_behind_queued_writers(stage: Stage) -> list[Person]:
     return [ann, bob, cem, dee]
 
 
-def a_pool_that_nobody_leaves(stage: Stage) -> list[Person]:
-    """D3: all who have a lease wait for a lock, and its holder waits for a lease."""
-    return _without_a_lease_to_come_back(stage.kazoo, stage.root, "Lock", "Semaphore")
+def a_semaphore_that_no_holder_releases(stage: Stage) -> list[ClientProcess]:
+    """D3: all lease holders wait for a lock, and its holder waits for a lease."""
+    return _all_lease_holders_wait(stage.kazoo, stage.root, "Lock", "Semaphore")
 
 
-def a_pool_of_curators_that_nobody_leaves(stage: Stage) -> list[Person]:
-    """D3: Curator does not store how many leases there are; while one waits they are counted."""
+def a_curator_semaphore_that_no_holder_releases(stage: Stage) -> list[ClientProcess]:
+    """D3: Curator stores no number of leases; with a waiter the held leases are counted."""
     recipes = "InterProcessMutex", "InterProcessSemaphoreV2"
-    return _without_a_lease_to_come_back(stage.curator, stage.root, *recipes)
+    return _all_lease_holders_wait(stage.curator, stage.root, *recipes)
 
 
-def _without_a_lease_to_come_back(hire: Hire, root: str, lock: str, pool: str) -> list[Person]:
-    ann, bob, cem = hire("ann", "bob", "cem")
+def _all_lease_holders_wait(
+    start_clients: StartClients, root: str, lock: str, pool: str
+) -> list[ClientProcess]:
+    ann, bob, cem = start_clients("ann", "bob", "cem")
     bob.acquire(lock, f"{root}/stock")
     ann.acquire(pool, f"{root}/pool", 2)
     cem.acquire(pool, f"{root}/pool", 2)
@@ -61,16 +63,16 @@ def _without_a_lease_to_come_back(hire: Hire, root: str, lock: str, pool: str) -
     return [ann, bob, cem]
 
 
-def a_reader_that_wants_to_write(stage: Stage) -> list[Person]:
-    """D4: Curator says that this never succeeds."""
+def a_reader_that_wants_to_write(stage: Stage) -> list[ClientProcess]:
+    """D4: Curator documents that this never succeeds."""
     (ann,) = stage.curator("ann")
     ann.acquire("ReadLock", f"{stage.root}/page")
     ann.ask("WriteLock", f"{stage.root}/page")
     return [ann]
 
 
-def two_readers_that_want_to_write(stage: Stage) -> list[Person]:
-    """D5: each waits for the other's read."""
+def two_readers_that_want_to_write(stage: Stage) -> list[ClientProcess]:
+    """D5: each waits for the other's read lock."""
     ann, bob = stage.kazoo("ann", "bob")
     for one in (ann, bob):
         one.acquire("ReadLock", f"{stage.root}/page")
@@ -79,12 +81,12 @@ def two_readers_that_want_to_write(stage: Stage) -> list[Person]:
     return [ann, bob]
 
 
-def a_reader_that_watches_behind_itself(stage: Stage) -> list[Person]:
-    """D7: kazoo 2.8.0 wakes its reader, and that waits for a writer that waits for the reader."""
+def a_reader_that_watches_behind_itself(stage: Stage) -> list[ClientProcess]:
+    """D7: kazoo 2.8.0 wakes its reader, which then waits for a writer behind itself."""
     return _woken_between_writers(stage, "OldReadLock")
 
 
-def a_leader_that_waits_for_a_candidate(stage: Stage) -> list[Person]:
+def a_leader_that_waits_for_a_candidate(stage: Stage) -> list[ClientProcess]:
     """D8: the candidate is parked until it leads."""
     ann, bob = stage.curator("ann", "bob")
     ann.acquire("LeaderLatch", f"{stage.root}/leader")
@@ -94,11 +96,11 @@ def a_leader_that_waits_for_a_candidate(stage: Stage) -> list[Person]:
     return [ann, bob]
 
 
-# What looks alike, and goes on by itself.
+# Near misses, which resolve themselves.
 
 
 def two_locks_in_one_order(stage: Stage) -> None:
-    """Both take orders first."""
+    """Both take the lock of orders first."""
     ann, bob = stage.kazoo("ann", "bob")
     ann.acquire("Lock", f"{stage.root}/orders")
     ann.acquire("Lock", f"{stage.root}/stock")
@@ -106,7 +108,7 @@ def two_locks_in_one_order(stage: Stage) -> None:
 
 
 def a_chain(stage: Stage) -> None:
-    """Who holds the last lock waits for nobody."""
+    """The holder of the last lock waits for nothing."""
     ann, bob, cem = stage.kazoo("ann", "bob", "cem")
     ann.acquire("Lock", f"{stage.root}/orders")
     bob.acquire("Lock", f"{stage.root}/stock")
@@ -122,8 +124,8 @@ def readers_in_opposite_orders(stage: Stage) -> None:
             one.acquire("ReadLock", f"{stage.root}/{path}")
 
 
-def a_pool_with_a_lease_to_come_back(stage: Stage) -> None:
-    """One of the two who have a lease waits for nobody."""
+def a_semaphore_with_a_lease_to_be_released(stage: Stage) -> None:
+    """One of two lease holders waits for nothing."""
     ann, bob, cem = stage.kazoo("ann", "bob", "cem")
     bob.acquire("Lock", f"{stage.root}/stock")
     ann.acquire("Semaphore", f"{stage.root}/pool", 2)
@@ -132,8 +134,8 @@ def a_pool_with_a_lease_to_come_back(stage: Stage) -> None:
     ann.ask("Lock", f"{stage.root}/stock")
 
 
-def a_pool_with_a_lease_to_spare(stage: Stage) -> None:
-    """There is a third lease, and so nobody waits for one."""
+def a_semaphore_with_a_spare_lease(stage: Stage) -> None:
+    """A third lease is free, so no client waits for one."""
     ann, bob, cem = stage.kazoo("ann", "bob", "cem")
     bob.acquire("Lock", f"{stage.root}/stock")
     for one in (ann, cem, bob):
@@ -143,7 +145,7 @@ def a_pool_with_a_lease_to_spare(stage: Stage) -> None:
 
 
 def a_reader_and_another_that_wants_to_write(stage: Stage) -> None:
-    """The writer reads nothing."""
+    """The writer holds no read lock."""
     ann, bob, cem = stage.kazoo("ann", "bob", "cem")
     ann.acquire("ReadLock", f"{stage.root}/page")
     bob.acquire("ReadLock", f"{stage.root}/page")
@@ -151,7 +153,7 @@ def a_reader_and_another_that_wants_to_write(stage: Stage) -> None:
 
 
 def a_writer_that_also_reads(stage: Stage) -> None:
-    """Curator lets it."""
+    """Curator permits it."""
     ann, bob = stage.curator("ann", "bob")
     ann.acquire("WriteLock", f"{stage.root}/page")
     ann.acquire("ReadLock", f"{stage.root}/page")
@@ -164,14 +166,14 @@ def a_reader_that_watches_as_it_should(stage: Stage) -> None:
 
 
 def a_leader_that_holds_what_a_candidate_wants(stage: Stage) -> None:
-    """The candidate waits for the leader twice, and the leader for nobody."""
+    """The candidate waits for the leader twice, and the leader for nothing."""
     ann, bob = stage.curator("ann", "bob")
     ann.acquire("LeaderLatch", f"{stage.root}/leader")
     ann.acquire("InterProcessMutex", f"{stage.root}/stock")
     bob.ask("LeaderLatch", f"{stage.root}/leader")
 
 
-def _woken_between_writers(stage: Stage, recipe: str) -> list[Person]:
+def _woken_between_writers(stage: Stage, recipe: str) -> list[ClientProcess]:
     path = f"{stage.root}/page"
     ann, bob, cem = stage.kazoo("ann", "bob", "cem")
     ann.acquire("WriteLock", path)
@@ -186,8 +188,8 @@ DEADLOCKS = [
     ("D1", two_locks_in_opposite_orders),
     ("D1", opposite_orders_of_two_libraries),
     ("D2", readers_behind_queued_writers),
-    ("D3", a_pool_that_nobody_leaves),
-    ("D3", a_pool_of_curators_that_nobody_leaves),
+    ("D3", a_semaphore_that_no_holder_releases),
+    ("D3", a_curator_semaphore_that_no_holder_releases),
     ("D4", a_reader_that_wants_to_write),
     ("D5", two_readers_that_want_to_write),
     ("D7", a_reader_that_watches_behind_itself),
@@ -197,8 +199,8 @@ NEAR_MISSES = [
     two_locks_in_one_order,
     a_chain,
     readers_in_opposite_orders,
-    a_pool_with_a_lease_to_come_back,
-    a_pool_with_a_lease_to_spare,
+    a_semaphore_with_a_lease_to_be_released,
+    a_semaphore_with_a_spare_lease,
     a_reader_and_another_that_wants_to_write,
     a_writer_that_also_reads,
     a_reader_that_watches_as_it_should,

@@ -1,8 +1,8 @@
-"""One kazoo client in a process of its own: kazoo's recipes, moved by lines on stdin.
+"""One kazoo client in its own process, driven by lines on stdin.
 
-`acquire RECIPE PATH [LEASES]` returns with the lock, `ask` as soon as the client waits for it;
-`release`, `cancel` and `now RECIPE PATH` explain themselves. Each is answered by one line of JSON:
-what this client made, what it watches and whether it has the lock, all by its own books.
+`acquire RECIPE PATH [LEASES]` returns with the lock, `ask` as soon as the client waits for it; the
+other commands are `release`, `cancel` and `now RECIPE PATH`. Each is answered by one line of JSON:
+the nodes that this client created, its watches, and whether it has the lock.
 """
 
 import contextlib
@@ -18,26 +18,26 @@ PATIENCE_S = 40.0
 
 
 class Client(KazooClient):
-    """Keeps a list of the znodes that it knows to have made."""
+    """A kazoo client that lists the znodes that it created."""
 
     made: list
 
     def create(self, path, *arguments, **keywords):
-        """Create, and remember."""
+        """Create a znode and add it to the list."""
         made = super().create(path, *arguments, **keywords)
         if keywords.get("ephemeral") or "lock" in path or "lease" in path:
             self.made.append(made)
         return made
 
     def delete(self, path, *arguments, **keywords):
-        """Delete, and forget."""
+        """Delete a znode and remove it from the list."""
         super().delete(path, *arguments, **keywords)
         with contextlib.suppress(ValueError):
             self.made.remove(path)
 
 
 class Claim:
-    """One object of the library, taken on a thread of its own."""
+    """One lock object of the library, acquired on its own thread."""
 
     def __init__(self, client, recipe, path, name, leases):
         self.client, self.path = client, path
@@ -46,18 +46,18 @@ class Claim:
         self.has_it, self.failed = False, None
 
     def start(self):
-        """Take it, sooner or later."""
+        """Begin to acquire it."""
         threading.Thread(target=self._take, daemon=True).start()
 
     def _take(self):
         try:
             self.thing.acquire(**self.options)
             self.has_it = True
-        except Exception as error:  # noqa: BLE001  it is told to whoever asks
+        except Exception as error:  # noqa: BLE001  it becomes the answer
             self.failed = repr(error)
 
     def now(self):
-        """What this client knows of it."""
+        """The nodes, the watches and the state of this claim."""
         return {
             "holds": self.has_it,
             "failed": self.failed,
@@ -67,7 +67,7 @@ class Claim:
         }
 
     def has_settled(self, before):
-        """Whether it has the lock, or watches something that it did not watch before."""
+        """True if it has the lock, or watches more than before."""
         now = self.now()
         return (
             self.has_it
@@ -78,14 +78,14 @@ class Claim:
 
 
 def watched(watchers, prefix):
-    """The paths below here that kazoo keeps a watcher for; servers keep as many."""
+    """The paths below this prefix for which kazoo keeps a watcher, as the server does."""
     return sorted(
         path for path, those in list(watchers.items()) if those and path.startswith(prefix)
     )
 
 
 def until(condition, what):
-    """Wait for something that nobody announces."""
+    """Wait for a condition by asking every 2 ms."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
@@ -93,8 +93,8 @@ def until(condition, what):
         time.sleep(0.002)
 
 
-class Person:
-    """Whoever does what the lines say."""
+class CommandLoop:
+    """Runs the commands that come on stdin."""
 
     def __init__(self, hosts, name, timeout_s):
         self.name = name
@@ -103,8 +103,8 @@ class Person:
         self.client.start()
         self.claims = {}
 
-    def obey(self, verb, recipe, path, leases="1"):
-        """Do one thing, and tell how things are."""
+    def run(self, verb, recipe, path, leases="1"):
+        """Run one command and return the claim's state."""
         claim = self.claims.get((recipe, path))
         if claim is None:
             claim = Claim(self.client, recipe, path, self.name, int(leases))
@@ -113,34 +113,34 @@ class Person:
         return claim.now()
 
     def acquire(self, claim):
-        """Come back with it."""
+        """Return with the lock."""
         claim.start()
         until(lambda: claim.has_it or claim.failed, "the lock is acquired")
 
     def ask(self, claim):
-        """Come back when it waits."""
+        """Return when the client waits."""
         before = claim.now()
         claim.start()
         until(lambda: claim.has_settled(before), "the client holds or waits")
 
     def fail(self, claim):
-        """Come back when it has given up."""
+        """Return when the attempt has failed."""
         claim.start()
         until(lambda: claim.failed, "the attempt fails")
         claim.failed = None
 
     def list(self, claim):
-        """Come back when a dawdler has listed the queue and has not yet looked further."""
+        """Return when a pausing recipe has listed the queue but set no watch."""
         claim.start()
         until(claim.thing.is_listed.is_set, "the queue is listed")
 
     def go_on(self, claim):
-        """Let a dawdler look."""
+        """Let a pausing recipe set its watch."""
         claim.thing.goes_on.set()
         until(claim.thing.has_looked.is_set, "the predecessor is watched")
 
     def release(self, claim):
-        """Let it go."""
+        """Release the lock."""
         claim.thing.release()
         claim.has_it = False
 
@@ -150,23 +150,23 @@ class Person:
         until(lambda: claim.failed, "the attempt fails")
 
     def now(self, claim):
-        """Only tell."""
+        """Change nothing."""
 
 
 def main(hosts, name, timeout_s):
-    """Obey until stdin ends."""
-    person = Person(hosts, name, timeout_s)
-    say({"session": person.client.client_id[0]})
+    """Run commands until stdin ends."""
+    loop = CommandLoop(hosts, name, timeout_s)
+    print_answer({"session": loop.client.client_id[0]})
     for line in sys.stdin:
         try:
-            say(person.obey(*line.split()))
-        except Exception as error:  # noqa: BLE001  it is told to whoever asks
-            say({"failed": repr(error)})
-    person.client.stop()
+            print_answer(loop.run(*line.split()))
+        except Exception as error:  # noqa: BLE001  it becomes the answer
+            print_answer({"failed": repr(error)})
+    loop.client.stop()
 
 
-def say(answer):
-    """One line."""
+def print_answer(answer):
+    """Print one line of JSON."""
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 

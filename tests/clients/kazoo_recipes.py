@@ -1,4 +1,4 @@
-"""kazoo's recipes by name, and beside them the mistakes that libraries were cured of."""
+"""kazoo's recipes by name, and variants with bugs that libraries have had."""
 
 import contextlib
 import threading
@@ -14,7 +14,7 @@ INITIALIZED = TreeEvent.INITIALIZED
 
 
 class OldReadLock(kazoo.recipe.lock.ReadLock):
-    """As in kazoo 2.8.0 (issue 649): a reader takes a writer behind it for its predecessor."""
+    """kazoo 2.8.0 (issue 649): a reader takes a writer behind it for its predecessor."""
 
     def _get_predecessor(self, node):
         predecessor = None
@@ -27,38 +27,38 @@ class OldReadLock(kazoo.recipe.lock.ReadLock):
 
 
 class ForgetfulLock(kazoo.recipe.lock.Lock):
-    """After a lost answer it looks for its node on a server that lags, and sees none."""
+    """After a lost answer it searches its node on a server that lags, and finds none."""
 
     def _find_node(self):
         return None
 
 
 class DashedLock(kazoo.recipe.lock.Lock):
-    """Names its nodes as Curator does, and counts such names alone."""
+    """Names its nodes like Curator, and counts only such names."""
 
     _NODE_NAME = "-lock-"
     _EXCLUDE_NAMES: ClassVar = ["-lock-"]
 
 
 class ImpatientLock:
-    """Honours Curator's names, and gives up soon."""
+    """Counts Curator's names, and gives up soon."""
 
     def __init__(self, client, path, name):
         self.lock = client.Lock(path, name, ("-lock-",))
 
     def acquire(self):
-        """Try."""
+        """Try to acquire the lock."""
         self.lock.acquire(timeout=0.3)
 
 
 class Cache:
-    """kazoo's cache of a tree: it watches every node in it."""
+    """kazoo's cache of a tree, which watches every node in it."""
 
     def __init__(self, client, path):
         self.client, self.cache, self.path = client, TreeCache(client, path), path
 
     def acquire(self):
-        """Read all, and watch all."""
+        """Read and watch everything."""
         is_read = threading.Event()
         self.cache.listen(lambda event: event.event_type == INITIALIZED and is_read.set())
         self.cache.start()
@@ -66,10 +66,10 @@ class Cache:
 
 
 class CarelessLock:
-    """Mistakes that libraries were cured of.
+    """A lock with two bugs that libraries have had.
 
-    It does not look what a lost create has left behind, nor whether its predecessor was still
-    there when it was watched.
+    It does not search for the node of a lost create, and does not check that its predecessor still
+    existed when the watch was set.
     """
 
     prefix = "lock-"
@@ -82,7 +82,7 @@ class CarelessLock:
         self.node = None
 
     def acquire(self):
-        """Queue until nobody is in front."""
+        """Queue until it is first."""
         self.client.ensure_path(self.path)
         self.node = self._created().rpartition("/")[2]
         while True:
@@ -115,34 +115,34 @@ class CarelessLock:
             self.client.handler.sleep_func(0.01)
 
 
-class Dawdler(CarelessLock):
-    """Stops between its listing and its watch until it is told to go on; by name it is kazoo's."""
+class PausingLock(CarelessLock):
+    """Pauses between its listing and its watch; its names are kazoo's."""
 
     prefix = f"{uuid.uuid4().hex}__lock__"
     stops_before_watching = True
 
 
-class DawdlingReader(Dawdler):
-    """The same, and it watches by reading: of a znode that is gone there is no watch at all."""
+class PausingReader(PausingLock):
+    """Pauses too, and watches by reading, which sets no watch on a missing znode."""
 
     def _watch(self, path):
         self.client.get(path, watch=lambda _event: self.wake.set())
 
 
-class DawdlingCurator(DawdlingReader):
-    """The same, by name a client of Curator."""
+class PausingCurator(PausingReader):
+    """Pauses too; its names are Curator's."""
 
     prefix = f"_c_{uuid.uuid4()}-lock-"
 
 
 class Lease:
-    """kazoo's lease that nobody waits for: it is obtained, or it is not."""
+    """A kazoo lease that does not wait."""
 
     def __init__(self, client, path, name):
         self.client, self.path, self.name = client, path, name
 
     def acquire(self):
-        """Try."""
+        """Try to obtain it."""
         lasts = timedelta(minutes=5)
         utcnow = lambda: datetime.now(UTC).replace(tzinfo=None)  # noqa: E731
         self.got = self.client.NonBlockingLease(self.path, lasts, self.name, utcnow=utcnow)
@@ -151,14 +151,14 @@ class Lease:
 
 
 class Leader:
-    """A candidate that leads until it is told to stop."""
+    """A candidate that leads until `release` is called."""
 
     def __init__(self, client, path, name):
         self.election = client.Election(path, name)
         self.leads, self.ends = threading.Event(), threading.Event()
 
     def acquire(self):
-        """Run for leadership in the background; come back as leader."""
+        """Run for leadership in the background; return as leader."""
         threading.Thread(target=self.election.run, args=(self._lead,), daemon=True).start()
         self.leads.wait()
 
@@ -186,7 +186,7 @@ RECIPES = {
     "ImpatientLock": lambda client, path, name, _n: ImpatientLock(client, path, name),
     "Cache": lambda client, path, _name, _n: Cache(client, path),
     "CarelessLock": lambda client, path, name, _n: CarelessLock(client, path, name),
-    "Dawdler": lambda client, path, name, _n: Dawdler(client, path, name),
-    "DawdlingReader": lambda client, path, name, _n: DawdlingReader(client, path, name),
-    "DawdlingCurator": lambda client, path, name, _n: DawdlingCurator(client, path, name),
+    "PausingLock": lambda client, path, name, _n: PausingLock(client, path, name),
+    "PausingReader": lambda client, path, name, _n: PausingReader(client, path, name),
+    "PausingCurator": lambda client, path, name, _n: PausingCurator(client, path, name),
 }

@@ -1,4 +1,4 @@
-"""What zktop says of a lock, and what it should say by the words of those who are in it."""
+"""A lock in zktop's snapshot, to compare with what its clients report."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,8 +24,8 @@ Line = dict[str, Any]
 Roots = Sequence[str | Root]
 
 
-class Told(NamedTuple):
-    """One lock, as a snapshot tells it or as its clients do."""
+class LockState(NamedTuple):
+    """The state of one lock, from a snapshot or from its clients."""
 
     layout: str
     kind: str
@@ -34,16 +34,16 @@ class Told(NamedTuple):
     leases: int | None = None
 
 
-class Glance:
-    """A snapshot, to be asked."""
+class SnapshotReader:
+    """Reads parts of a snapshot."""
 
     def __init__(self, shot: Line) -> None:
         self.shot = shot
 
-    def lock(self, path: str) -> Told:
-        """What it tells of one lock, without what only time tells."""
+    def lock(self, path: str) -> LockState:
+        """The state of one lock, without times."""
         (lock,) = [lock for lock in self.shot["locks"] if lock["path"] == path]
-        return Told(
+        return LockState(
             lock["layout"],
             lock["kind"],
             [_place(one) for one in lock["holders"]],
@@ -52,13 +52,13 @@ class Glance:
         )
 
     def warnings(self, path: str) -> list[str]:
-        """What is noted about one lock."""
+        """The warnings of one lock."""
         (lock,) = [lock for lock in self.shot["locks"] if lock["path"] == path]
         return list(lock["warnings"])
 
     @property
     def paths(self) -> list[str]:
-        """All locks."""
+        """The paths of all locks."""
         return [lock["path"] for lock in self.shot["locks"]]
 
     @property
@@ -72,7 +72,7 @@ class Glance:
         return [(set(one["nodes"]), set(one["sessions"])) for one in those]
 
     def of(self, session: str) -> Line:
-        """What it tells of a session."""
+        """The entry of a session."""
         told: Line = self.shot["sessions"][session]
         return told
 
@@ -84,12 +84,12 @@ def _place(told: Line) -> Line:
 
 
 def held(place: Place, mode: str = "exclusive", **other: object) -> Line:
-    """Somebody who has it, as it should be told."""
+    """The expected entry of a holder."""
     return _of(place, mode, "holds", []) | {"watch": "none-needed"} | other
 
 
 def waiting(place: Place, *ahead: Place, mode: str = "exclusive", **other: object) -> Line:
-    """Somebody who waits for others, as it should be told."""
+    """The expected entry of a waiter."""
     return _of(place, mode, "waits", [one.node for one in ahead]) | {"watch": "confirmed"} | other
 
 
@@ -107,7 +107,7 @@ def _of(place: Place, mode: str, state: str, ahead: list[str]) -> Line:
 
 @contextmanager
 def watching(stage: Stage, roots: Roots) -> Iterator[LiveRun]:
-    """What every command looks through."""
+    """A live run, as every command makes it."""
     hosts, admin = stage.server.address, AdminSection(stage.server.admin_port or 0)
     config = Config(hosts=hosts, admin=admin, roots=tuple(roots), thresholds=QUICK)
     plan = plan_of(config, SAMPLE_EVERY_S)
@@ -115,30 +115,32 @@ def watching(stage: Stage, roots: Roots) -> Iterator[LiveRun]:
         yield watch
 
 
-def glance(stage: Stage, *roots: str | Root) -> Glance:
+def take_snapshot(stage: Stage, *roots: str | Root) -> SnapshotReader:
     """One snapshot, as the command takes it."""
     with watching(stage, roots) as watch:
-        return _glance(first_report(watch))
+        return _reader(first_report(watch))
 
 
-def glance_when(condition: Callable[[Glance], object], stage: Stage, *roots: str | Root) -> Glance:
-    """The first of many looks of which this is so."""
+def snapshot_when(
+    condition: Callable[[SnapshotReader], object], stage: Stage, *roots: str | Root
+) -> SnapshotReader:
+    """The first snapshot for which the condition is true."""
     last = None
     with watching(stage, roots) as watch:
         assert watch.read()
         for report in watch.reports(PATIENCE_S):
-            last = _glance(report)
+            last = _reader(report)
             if condition(last):
                 return last
     raise AssertionError(f"no snapshot in which {source_of(condition)}\n{last and last.shot}")
 
 
-def _glance(report: Any) -> Glance:
-    return Glance(msgspec.to_builtins(snapshot(report)))
+def _reader(report: Any) -> SnapshotReader:
+    return SnapshotReader(msgspec.to_builtins(snapshot(report)))
 
 
 def watched_by_server(stage: Stage, place: Place) -> list[str]:
-    """The watches of a session in one lock, in the server's own words."""
+    """The watches of a session in one lock, by the server's table."""
     found: list[str] = []
     owner = ""
     for line in ask(stage.server.port, "wchc").splitlines():

@@ -1,12 +1,12 @@
-"""`zktop check` on deadlocks that real clients got themselves into, and on what looks alike."""
+"""`zktop check` on deadlocks of real clients, and on near misses."""
 
 from collections.abc import Callable
 
 import pytest
-from clients.client_processes import Person, Stage
+from clients.client_processes import ClientProcess, Stage
 from clients.commands import Check
 from clients.deadlocks import DEADLOCKS, NEAR_MISSES, a_leader_that_waits_for_a_candidate
-from clients.snapshots import glance_when
+from clients.snapshots import snapshot_when
 
 from zktop.model.settings import Root
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.zookeeper
     ("rule", "made"), DEADLOCKS, ids=lambda one: getattr(one, "__name__", one)
 )
 def test_a_deadlock_fails(
-    stage: Stage, check: Check, rule: str, made: Callable[[Stage], list[Person]]
+    stage: Stage, check: Check, rule: str, made: Callable[[Stage], list[ClientProcess]]
 ) -> None:
-    """With exit code 1 and a sentence; a snapshot names who is in it."""
+    """The exit code is 1 with a sentence; a snapshot names the clients."""
     actors = {person.session for person in made(stage)}
     patterns = {"path": f"{stage.root}/*", "interop": True, "blocking": True}
 
     answer = check(roots=[patterns])
-    seen = glance_when(lambda seen: seen.deadlocks, stage, Root(**patterns))
+    seen = snapshot_when(lambda seen: seen.deadlocks, stage, Root(**patterns))
 
     assert (answer.code, answer.err) == (1, "")
     assert [line.split()[0] for line in answer.lines if line[0] == "D"] == [rule]
@@ -33,7 +33,7 @@ def test_a_deadlock_fails(
 
 @pytest.mark.parametrize("made", NEAR_MISSES, ids=lambda one: one.__name__)
 def test_a_near_miss_is_fine(stage: Stage, check: Check, made: Callable[[Stage], None]) -> None:
-    """With exit code 0."""
+    """The exit code is 0."""
     made(stage)
 
     answer = check(roots=[{"path": f"{stage.root}/*", "blocking": True}])
@@ -43,11 +43,11 @@ def test_a_near_miss_is_fine(stage: Stage, check: Check, made: Callable[[Stage],
     assert answer.lines[0].endswith(" 0 deadlocks")
 
 
-# What is for the user to decide.
+# Hints, which the user has to judge.
 
 
 def test_a_candidate_may_go_on(stage: Stage, check: Check) -> None:
-    """Nobody said that the candidates of this election are parked: it is a hint, no deadlock."""
+    """Candidates that may not be parked are a hint, no deadlock."""
     a_leader_that_waits_for_a_candidate(stage)
 
     answer, strict = check(), check("--fail-on", "D8", "--min-confidence", "C1")
@@ -58,7 +58,7 @@ def test_a_candidate_may_go_on(stage: Stage, check: Check) -> None:
 
 
 def test_a_second_request_of_one_session_may_be_a_threads(stage: Stage, check: Check) -> None:
-    """Only the user knows: it is a hint, no deadlock."""
+    """A session with two requests may have two threads: a hint, no deadlock."""
     (ann,) = stage.kazoo("ann")
     ann.acquire("Lock", f"{stage.root}/orders")
     ann.ask("TolerantLock", f"{stage.root}/orders")
@@ -74,7 +74,7 @@ def test_a_second_request_of_one_session_may_be_a_threads(stage: Stage, check: C
 def test_programs_with_a_session_of_each_library(
     stage: Stage, check: Check, identity: str, code: int
 ) -> None:
-    """Opposite orders across kazoo and Curator: a deadlock only of those who have two sessions."""
+    """Opposite orders across kazoo and Curator deadlock only programs with two sessions."""
     kazoo, curator = stage.kazoo("ann", "bob"), stage.curator("ann", "bob")
     kazoo[0].acquire("Lock", f"{stage.root}/orders")
     curator[1].acquire("InterProcessMutex", f"{stage.root}/stock")
@@ -90,7 +90,7 @@ def test_programs_with_a_session_of_each_library(
 
 
 def test_two_libraries_that_are_blind_to_each_other(stage: Stage, check: Check) -> None:
-    """Opposite orders again, but both get everything at once: no deadlock, and worse."""
+    """Both get every lock: no deadlock, but two holders."""
     (ann,), (bob,) = stage.kazoo("ann"), stage.curator("bob")
     for one, recipe, paths in ((ann, "Lock", "xy"), (bob, "InterProcessMutex", "yx")):
         for path in paths:

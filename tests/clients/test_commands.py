@@ -1,4 +1,4 @@
-"""The commands themselves, as processes: what they tell of clients that really are at it."""
+"""zktop's commands as processes, while real clients use locks."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from cli.live_processes import Line, Zktop, zktop_process
 from clients.client_processes import Stage
 from clients.commands import zktop
-from clients.snapshots import PATIENCE_S, Glance, Told, held, waiting, watching
+from clients.snapshots import PATIENCE_S, LockState, SnapshotReader, held, waiting, watching
 
 from zktop.output.events import EventStream
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.zookeeper
 
 
 def test_a_snapshot(stage: Stage) -> None:
-    """By name and number alone: nothing but --hosts and --root."""
+    """With nothing but --hosts and --root, the snapshot is right."""
     orders, page = f"{stage.root}/orders", f"{stage.root}/page"
     ann, bob = stage.kazoo("ann", "bob")
     cem, dee = stage.curator("cem", "dee")
@@ -25,11 +25,11 @@ def test_a_snapshot(stage: Stage) -> None:
 
     ran = zktop("snapshot", "--hosts", stage.server.address, "--root", f"{stage.root}/**")
 
-    seen = Glance(json.loads("".join(ran.lines)))
+    seen = SnapshotReader(json.loads("".join(ran.lines)))
     assert (ran.code, ran.err) == (0, "")
     assert seen.paths == [orders, page]
-    assert seen.lock(orders) == Told("kazoo-lock", "mutex", [held(a)], [waiting(b, a)])
-    assert seen.lock(page) == Told(
+    assert seen.lock(orders) == LockState("kazoo-lock", "mutex", [held(a)], [waiting(b, a)])
+    assert seen.lock(page) == LockState(
         "curator-rw", "read-write", [held(c, "read")], [waiting(d, c, mode="write")]
     )
     assert seen.of(a.session)["holds"] == [orders]
@@ -37,7 +37,7 @@ def test_a_snapshot(stage: Stage) -> None:
 
 
 def test_the_events_of_a_known_run(stage: Stage) -> None:
-    """Exactly what happened, in its order: nothing is left out, and nothing is made up."""
+    """The events are exactly those that happened, in their order."""
     orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
     (ann, bob), (cem, dee) = stage.kazoo("ann", "bob"), stage.curator("cem", "dee")
     ann.acquire("Lock", orders)
@@ -69,10 +69,11 @@ def test_the_events_of_a_known_run(stage: Stage) -> None:
     ]
 
 
-def test_an_expiry_is_told_apart(stage: Stage) -> None:
-    """Somebody is killed who holds one lock and waits for another; a third one only gives up.
+def test_an_expiry_is_distinguished(stage: Stage) -> None:
+    """One client is killed, another gives up: only the first is an expiry.
 
-    Servers do not say why a node went. Their tables do: who had no connection before it went.
+    Servers do not say why a node was deleted, but their tables show that the session had lost its
+    connection before.
     """
     orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
     (ann,), (bob, cem) = stage.kazoo("ann", timeout_s=2.0), stage.kazoo("bob", "cem")
@@ -98,8 +99,8 @@ def test_an_expiry_is_told_apart(stage: Stage) -> None:
     }
 
 
-def test_what_was_too_quick_to_be_seen_is_counted(stage: Stage) -> None:
-    """Each create and each delete of a busy client is told of, or counted as missed."""
+def test_events_that_are_too_fast_are_counted(stage: Stage) -> None:
+    """Each create and delete of a busy client is an event, or counted as missed."""
     path, rounds = f"{stage.root}/orders", 60
     ann, bob = stage.curator("ann", "bob")
     ann.acquire("InterProcessMutex", path)
@@ -115,7 +116,7 @@ def test_what_was_too_quick_to_be_seen_is_counted(stage: Stage) -> None:
     assert any(line["event"] == "missed" for line in told.lines)
 
 
-class Tape:
+class EventLines:
     """The lines of `zktop events`."""
 
     def __init__(self, zktop: Zktop) -> None:
@@ -123,19 +124,19 @@ class Tape:
 
     @property
     def lines(self) -> list[Line]:
-        """All of them but findings, which are another test's matter."""
+        """All lines except findings."""
         return [line for line in self._zktop.lines if not line["event"].startswith("finding")]
 
     @property
     def counted(self) -> tuple[int, int]:
-        """How many nodes were made and removed, told of one by one or only as a number."""
+        """Creates and deletes, as events or as missed ones."""
         lines = self.lines
         events = [line["event"] for line in lines]
         creates = events.count("queued") + sum(line.get("creates", 0) for line in lines)
         return creates, events.count("released") + sum(line.get("deletes", 0) for line in lines)
 
     def until(self, event: str, owner: str | None) -> None:
-        """Wait for something that somebody did."""
+        """Wait for this event of this owner."""
         wanted = event, owner
         try:
             self._zktop.until(lambda line: (line["event"], line.get("owner")) == wanted)
@@ -143,11 +144,11 @@ class Tape:
             raise AssertionError(f"no event {wanted} in {self._zktop.lines}") from nothing
 
     def until_counted(self, creates: int, deletes: int) -> None:
-        """Wait until so many are accounted for, or more."""
+        """Wait until at least so many are counted."""
         self._zktop.until(lambda _line: self.counted[0] >= creates and self.counted[1] >= deletes)
 
     def brief(self, root: str) -> list[tuple[str, str | None, str | None]]:
-        """What happened, where and to whom."""
+        """Event, lock and owner of each line."""
         lines = self.lines
         locks = [(line.get("lock") or "").removeprefix(f"{root}/") or None for line in lines]
         return [
@@ -157,10 +158,10 @@ class Tape:
 
 
 @contextmanager
-def _events(stage: Stage) -> Iterator[Tape]:
-    """The command, from the moment on at which it looks."""
+def _events(stage: Stage) -> Iterator[EventLines]:
+    """Run `zktop events`; it has read the locks."""
     roots = ("--root", f"{stage.root}/*")
     with zktop_process("events", "--hosts", stage.server.address, *roots) as process:
-        told = Tape(process)
+        told = EventLines(process)
         told.until("connection", None)
         yield told

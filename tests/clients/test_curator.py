@@ -1,8 +1,15 @@
-"""Curator's recipes, used by Curator: a snapshot tells what the clients say themselves."""
+"""Curator's own recipes: a snapshot agrees with what the clients report."""
 
 import pytest
 from clients.client_processes import Stage
-from clients.snapshots import Told, glance, glance_when, held, waiting, watched_by_server
+from clients.snapshots import (
+    LockState,
+    held,
+    snapshot_when,
+    take_snapshot,
+    waiting,
+    watched_by_server,
+)
 from waiting import eventually
 
 pytestmark = pytest.mark.zookeeper
@@ -13,19 +20,21 @@ pytestmark = pytest.mark.zookeeper
     [("InterProcessMutex", "curator-mutex"), ("LeaderSelector", "curator-mutex")],
 )
 def test_a_queue(stage: Stage, recipe: str, layout: str) -> None:
-    """One has it, and everybody watches who is in front; a selector is a mutex."""
+    """One client holds, and each other one watches its predecessor; a selector is a mutex."""
     path = f"{stage.root}/orders"
     ann, bob, cem = stage.curator("ann", "bob", "cem")
     a, b, c = ann.acquire(recipe, path), bob.ask(recipe, path), cem.ask(recipe, path)
 
-    seen = glance(stage, path)
+    seen = take_snapshot(stage, path)
 
-    assert seen.lock(path) == Told(layout, "mutex", [held(a)], [waiting(b, a), waiting(c, a, b)])
+    assert seen.lock(path) == LockState(
+        layout, "mutex", [held(a)], [waiting(b, a), waiting(c, a, b)]
+    )
     assert c.watches == watched_by_server(stage, c) == [f"{path}/{b.node}"]
 
 
 def test_a_latch(stage: Stage) -> None:
-    """One leads, and the others stand by, each behind the one before."""
+    """One client leads, and each other one stands by behind its predecessor."""
     path = f"{stage.root}/leader"
     ann, bob, cem = stage.curator("ann", "bob", "cem")
     a, b, c = (
@@ -34,9 +43,9 @@ def test_a_latch(stage: Stage) -> None:
         cem.ask("LeaderLatch", path),
     )
 
-    seen = glance(stage, path)
+    seen = take_snapshot(stage, path)
 
-    assert seen.lock(path) == Told(
+    assert seen.lock(path) == LockState(
         "curator-latch",
         "election",
         [held(a)],
@@ -45,16 +54,16 @@ def test_a_latch(stage: Stage) -> None:
 
 
 def test_readers_and_writers(stage: Stage) -> None:
-    """A reader waits for the nearest writer and watches the first; a writer, who is in front."""
+    """A reader waits for the nearest writer and watches the first; a writer, its predecessor."""
     path = f"{stage.root}/page"
     ann, bob, cem, dee, eve, fay = stage.curator("ann", "bob", "cem", "dee", "eve", "fay")
     a, b = ann.acquire("ReadLock", path), bob.acquire("ReadLock", path)
     c, d = cem.ask("WriteLock", path), dee.ask("ReadLock", path)
     e, f = eve.ask("WriteLock", path), fay.ask("ReadLock", path)
 
-    seen = glance(stage, path)
+    seen = take_snapshot(stage, path)
 
-    assert seen.lock(path) == Told(
+    assert seen.lock(path) == LockState(
         "curator-rw",
         "read-write",
         [held(a, "read"), held(b, "read")],
@@ -69,14 +78,14 @@ def test_readers_and_writers(stage: Stage) -> None:
 
 
 def test_a_writer_may_read(stage: Stage) -> None:
-    """Curator lets the thread that writes read too, although its read stands behind the write."""
+    """Curator grants a read to the writing thread, although it stands behind the write."""
     path = f"{stage.root}/page"
     ann, bob = stage.curator("ann", "bob")
     ann.acquire("WriteLock", path)
     a = ann.acquire("ReadLock", path)
     b = bob.ask("WriteLock", path)
 
-    told = glance(stage, path).lock(path)
+    told = take_snapshot(stage, path).lock(path)
 
     assert [(one["node"], one["mode"]) for one in told.holders] == [
         (node, "read" if "READ" in node else "write") for node in a.nodes
@@ -86,16 +95,16 @@ def test_a_writer_may_read(stage: Stage) -> None:
 
 
 def test_a_semaphore(stage: Stage) -> None:
-    """Two have leases, the third has made its lease too early, the fourth is at the gate."""
+    """Two have leases, the third has made its lease too early, the fourth waits at the lock."""
     path = f"{stage.root}/pool"
     ann, bob, cem, dee = stage.curator("ann", "bob", "cem", "dee")
     recipe = "InterProcessSemaphoreV2"
     a, b = ann.acquire(recipe, path, 2), bob.acquire(recipe, path, 2)
     c, d = cem.ask(recipe, path, 2), dee.ask(recipe, path, 2)
 
-    told = glance(stage, path).lock(path)
+    told = take_snapshot(stage, path).lock(path)
 
-    assert told == Told(
+    assert told == LockState(
         "curator-semaphore-v2",
         "semaphore",
         [held(a, "lease"), held(b, "lease")],
@@ -116,10 +125,10 @@ def test_a_downgrade_that_lets_the_next_writer_in(stage: Stage) -> None:
     b = bob.ask("WriteLock", path)
     a = ann.acquire("ReadLock", path)
 
-    foretold = glance_when(lambda seen: seen.found("S4"), stage, path)
+    foretold = snapshot_when(lambda seen: seen.found("S4"), stage, path)
     ann.release("WriteLock", path)
     eventually(lambda: bob.now("WriteLock", path).holds)
-    seen = glance_when(lambda seen: seen.found("S4"), stage, path)
+    seen = snapshot_when(lambda seen: seen.found("S4"), stage, path)
 
     read = ann.now("ReadLock", path)
     assert read.holds

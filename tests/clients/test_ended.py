@@ -1,9 +1,9 @@
-"""Deadlocks of real clients that end: who went is told, and the last verdict stays."""
+"""Deadlocks of real clients that end: the report says how, with the last verdict."""
 
 from collections.abc import Callable, Iterable
 
 import pytest
-from clients.client_processes import Person, Stage
+from clients.client_processes import ClientProcess, Stage
 from clients.snapshots import watching
 from waiting import source_of
 
@@ -11,22 +11,22 @@ from zktop.model.report import Report
 
 pytestmark = pytest.mark.zookeeper
 
-SOON_S = 4.0  # the session timeout of who is killed
+SOON_S = 4.0  # the session timeout of clients that are killed
 PATIENCE_S = 30.0
 
 
-def give_up(bob: Person, root: str) -> None:
-    """Its time was up."""
+def give_up(bob: ClientProcess, root: str) -> None:
+    """The client stops waiting."""
     bob.cancel("Lock", f"{root}/orders")
 
 
-def kill(bob: Person, _root: str) -> None:
-    """Without a word to the server: its session expires."""
+def kill(bob: ClientProcess, _root: str) -> None:
+    """Kill the process; the session expires."""
     bob.kill()
 
 
-def close(bob: Person, _root: str) -> None:
-    """Its program ends as it should."""
+def close(bob: ClientProcess, _root: str) -> None:
+    """End the program, which closes the session."""
     assert bob.program.process.stdin
     bob.program.process.stdin.close()
 
@@ -39,8 +39,8 @@ ENDS = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_who_went_is_told(stage: Stage, how: str) -> None:
-    """By one name, with the sentence and the confidence of its last moment."""
+def test_the_end_of_a_deadlock_is_reported(stage: Stage, how: str) -> None:
+    """It names the client that left, the sentence and the last confidence."""
     (ann,), (bob,) = stage.kazoo("ann"), stage.kazoo("bob", timeout_s=SOON_S)
     ann.acquire("Lock", f"{stage.root}/orders")
     bob.acquire("Lock", f"{stage.root}/stock")
@@ -62,12 +62,12 @@ def test_who_went_is_told(stage: Stage, how: str) -> None:
 
 
 def confidences(report: Report) -> list[str]:
-    """How sure each of the deadlocks is."""
+    """The confidence of each deadlock."""
     return [one.confidence for one in report.deadlocks]
 
 
 def first(reports: Iterable[Report], is_so: Callable[[Report], bool]) -> Report:
-    """The first report of which this is so."""
+    """The first report for which this is true."""
     seen = []
     for report in reports:
         seen = [(one.how, one.at) for one in report.over], confidences(report)

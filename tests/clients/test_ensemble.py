@@ -1,10 +1,10 @@
-"""Clients of three different servers of an ensemble: each server knows only its own."""
+"""Clients of three servers of an ensemble, each of which knows only its own clients."""
 
 from collections.abc import Iterator
 
 import pytest
-from clients.client_processes import Place, Stage, kazoo_people, virtual
-from clients.snapshots import PATIENCE_S, Told, glance, held, waiting, watching
+from clients.client_processes import Place, Stage, curator_process, kazoo_clients
+from clients.snapshots import PATIENCE_S, LockState, held, take_snapshot, waiting, watching
 from servers import RunningServer, ask, real_ensemble
 
 from zktop.model.report import Report
@@ -19,25 +19,23 @@ def ensemble() -> Iterator[list[RunningServer]]:
         yield members
 
 
-def test_what_several_servers_know_is_put_together(
-    ensemble: list[RunningServer], classpath: str
-) -> None:
-    """A deadlock of a client of each: asked at one of them, which names the others."""
+def test_tables_of_all_members_are_combined(ensemble: list[RunningServer], classpath: str) -> None:
+    """A deadlock of clients of all members is found from the address of one."""
     first, second, third = ensemble
     orders, page = "/members/orders", "/members/page"
-    with kazoo_people(first) as kazoo, virtual(third, classpath) as machine:
-        stage = Stage(first, "/members", kazoo, machine.hire, machine.hire)
+    with kazoo_clients(first) as kazoo, curator_process(third, classpath) as machine:
+        stage = Stage(first, "/members", kazoo, machine.start_clients, machine.start_clients)
         (ann,), (bob,) = kazoo("ann"), kazoo("bob", hosts=second.address)
-        cem, dee = machine.hire("cem", "dee")
+        cem, dee = machine.start_clients("cem", "dee")
         a, c = ann.acquire("Lock", orders), cem.acquire("ReadLock", page)
         bob.acquire("Lock", "/members/stock")
         b, d = bob.ask("Lock", orders), dee.ask("WriteLock", page)
         ann.ask("Lock", "/members/stock")
 
-        seen = glance(stage, "/members/*")
+        seen = take_snapshot(stage, "/members/*")
 
-    assert seen.lock(orders) == Told("kazoo-lock", "mutex", [held(a)], [waiting(b, a)])
-    assert seen.lock(page) == Told(
+    assert seen.lock(orders) == LockState("kazoo-lock", "mutex", [held(a)], [waiting(b, a)])
+    assert seen.lock(page) == LockState(
         "curator-rw", "read-write", [held(c, "read")], [waiting(d, c, mode="write")]
     )
     assert seen.deadlocks == [("D1", {ann.session, bob.session})]
@@ -47,19 +45,22 @@ def test_what_several_servers_know_is_put_together(
 
 
 def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
-    """A waiter moves to another member: it is in the same queue before, meanwhile and after."""
+    """A waiter that moves to another member keeps its place in the queue."""
     path = "/mixed/orders"
     with (
         real_ensemble(3) as members,
-        virtual(members[0], classpath) as machine,
-        kazoo_people(members[0]) as kazoo,
+        curator_process(members[0], classpath) as machine,
+        kazoo_clients(members[0]) as kazoo,
     ):
-        (ann,) = machine.hire("ann")
+        (ann,) = machine.start_clients("ann")
         hosts = ",".join(one.address for one in members[1:])
         bob, cem = kazoo("bob", "cem", hosts=hosts)
         a = ann.acquire("InterProcessMutex", path)
         c, b = cem.ask("DashedLock", path), bob.ask("TolerantLock", path)
-        with watching(Stage(members[0], "/mixed", kazoo, machine.hire, machine.hire), [path]) as w:
+        with watching(
+            Stage(members[0], "/mixed", kazoo, machine.start_clients, machine.start_clients),
+            [path],
+        ) as w:
             assert w.read()
             before = next(one for one in w.reports(PATIENCE_S) if _is_watching(one, b))
             doomed = next(one for one in members[1:] if bob.session in ask(one.port, "cons"))
@@ -79,7 +80,7 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
 
 
 def _is_watching(report: Report, place: Place) -> bool:
-    """Tell whether a table shows the watch that a client says it has."""
+    """True if a table shows the watch that a client reports."""
     session = int(place.session, 16)
     return set(place.watches) <= (report.ensemble.watched(session) or set())
 

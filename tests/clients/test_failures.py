@@ -1,16 +1,25 @@
-"""What goes wrong, made to go wrong for real: what a snapshot tells, before and after."""
+"""Real failures of clients: what a snapshot shows before and after."""
 
 import pytest
-from clients.client_processes import Person, Stage
+from clients.client_processes import ClientProcess, Stage
 from clients.commands import Check, Ran
-from clients.snapshots import Told, glance, glance_when, held, waiting, watched_by_server
+from clients.snapshots import (
+    LockState,
+    held,
+    snapshot_when,
+    take_snapshot,
+    waiting,
+    watched_by_server,
+)
 from demo.lossy_proxy import lossy_line
 from kazoo.client import KazooClient
 from waiting import eventually
 
 pytestmark = pytest.mark.zookeeper
 
-SOON_S = 6.0  # the session timeout of whoever is killed or frozen: long enough for a look
+SOON_S = (
+    6.0  # the session timeout of clients that are killed or frozen: long enough for a snapshot
+)
 RECIPES = {"kazoo": ("kazoo-lock", "Lock"), "curator": ("curator-mutex", "InterProcessMutex")}
 
 
@@ -20,77 +29,79 @@ def library(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def hire(stage: Stage, library: str, mortal: str, *others: str) -> list[Person]:
-    """Some of a library: the first may be killed or frozen, in a process of its own."""
+def start_clients(stage: Stage, library: str, mortal: str, *others: str) -> list[ClientProcess]:
+    """Start clients of a library; the first may be killed, in its own process."""
     if library == "curator":
         return [*stage.mortal_curator(mortal, timeout_s=SOON_S), *stage.curator(*others)]
     return [*stage.kazoo(mortal, timeout_s=SOON_S), *stage.kazoo(*others)]
 
 
 def test_a_holder_is_killed(stage: Stage, library: str) -> None:
-    """It holds until its session expires, and that is said; then the next one does."""
+    """It holds until its session expires, with a finding; then the next one holds."""
     path, (layout, recipe) = f"{stage.root}/orders", RECIPES[library]
-    ann, bob, cem = hire(stage, library, "ann", "bob", "cem")
+    ann, bob, cem = start_clients(stage, library, "ann", "bob", "cem")
     a, b, c = ann.acquire(recipe, path), bob.ask(recipe, path), cem.ask(recipe, path)
 
     ann.kill()
-    doomed = glance_when(lambda seen: seen.found("P1"), stage, path)
+    doomed = snapshot_when(lambda seen: seen.found("P1"), stage, path)
     eventually(lambda: bob.now(recipe, path).holds)
-    freed = glance(stage, path)
+    freed = take_snapshot(stage, path)
 
     gone = held(a, actual=None)
-    assert doomed.lock(path) == Told(layout, "mutex", [gone], [waiting(b, a), waiting(c, a, b)])
+    assert doomed.lock(path) == LockState(
+        layout, "mutex", [gone], [waiting(b, a), waiting(c, a, b)]
+    )
     assert doomed.found("P1") == [({a.node}, {a.session})]
-    assert freed.lock(path) == Told(
+    assert freed.lock(path) == LockState(
         layout, "mutex", [held(bob.now(recipe, path))], [waiting(c, b)]
     )
     assert a.session not in freed.shot["sessions"]
 
 
 def test_a_holder_is_frozen(stage: Stage, library: str) -> None:
-    """It falls silent, and that is said; it loses the lock, and still does when it wakes."""
+    """It is reported as silent, loses the lock, and still believes it holds when it wakes."""
     path, (layout, recipe) = f"{stage.root}/orders", RECIPES[library]
-    ann, bob = hire(stage, library, "ann", "bob")
+    ann, bob = start_clients(stage, library, "ann", "bob")
     a, b = ann.acquire(recipe, path), bob.ask(recipe, path)
 
     ann.freeze()
-    silent = glance_when(lambda seen: seen.found("S3"), stage, path)
+    silent = snapshot_when(lambda seen: seen.found("S3"), stage, path)
     eventually(lambda: bob.now(recipe, path).holds)
     ann.thaw()
-    after = glance(stage, path)
+    after = take_snapshot(stage, path)
 
-    assert silent.lock(path) == Told(layout, "mutex", [held(a)], [waiting(b, a)])
+    assert silent.lock(path) == LockState(layout, "mutex", [held(a)], [waiting(b, a)])
     assert silent.found("S3") == [({a.node}, {a.session})]
-    assert after.lock(path) == Told(layout, "mutex", [held(bob.now(recipe, path))], [])
+    assert after.lock(path) == LockState(layout, "mutex", [held(bob.now(recipe, path))], [])
 
 
 def test_a_middle_waiter_is_killed(stage: Stage, library: str) -> None:
-    """Who stood behind it now watches who was in front of it."""
+    """The waiter behind it now watches the one in front of it."""
     path, (layout, recipe) = f"{stage.root}/orders", RECIPES[library]
-    bob, ann, cem = hire(stage, library, "bob", "ann", "cem")
+    bob, ann, cem = start_clients(stage, library, "bob", "ann", "cem")
     a, b, c = ann.acquire(recipe, path), bob.ask(recipe, path), cem.ask(recipe, path)
 
     bob.kill()
     eventually(lambda: cem.now(recipe, path).watches not in ([], c.watches))
-    seen = glance(stage, path)
+    seen = take_snapshot(stage, path)
 
     later = cem.now(recipe, path)
     assert b.watches == later.watches == watched_by_server(stage, later)
-    assert seen.lock(path) == Told(layout, "mutex", [held(a)], [waiting(later, a)])
+    assert seen.lock(path) == LockState(layout, "mutex", [held(a)], [waiting(later, a)])
 
 
 def test_an_orphan(stage: Stage, check: Check) -> None:
-    """A persistent lock outlives its owner: it holds, and nobody will ever let it go."""
+    """A persistent lock node outlives its owner and is never released."""
     path = f"{stage.root}/import"
     (ann,) = stage.kazoo("ann", timeout_s=1.0)
     (bob,) = stage.kazoo("bob")
     a, b = ann.acquire("PersistentLock", path), bob.ask("Lock", path)
 
     ann.kill()
-    seen = glance_when(lambda seen: seen.found("B1"), stage, path)
+    seen = snapshot_when(lambda seen: seen.found("B1"), stage, path)
 
     left = held(a, session=None, actual=None)
-    assert seen.lock(path) == Told("kazoo-lock", "mutex", [left], [waiting(b, a)])
+    assert seen.lock(path) == LockState("kazoo-lock", "mutex", [left], [waiting(b, a)])
     assert seen.found("B1") == [({a.node}, set())]
     assert "persistent-contender" in seen.warnings(path)
     assert _failed(check()) == ["B1"]
@@ -104,19 +115,21 @@ def test_an_orphan(stage: Stage, check: Check) -> None:
 def test_a_ghost(
     stage: Stage, zookeeper: KazooClient, recipe: str, rule: str, layout: str, check: Check
 ) -> None:
-    """The answer to a create was lost: the client waits for a node that it does not know of."""
+    """After a lost answer, a client waits for its own node without knowing it."""
     path = f"{stage.root}/orders"
     with lossy_line(stage.server.address) as line:
         (ann,) = stage.kazoo("ann", hosts=line.hosts)
         known = ann.ask(recipe, path)
-        seen = glance_when(lambda seen: seen.found(rule), stage, path)
+        seen = snapshot_when(lambda seen: seen.found(rule), stage, path)
         failed = _failed(check())
     (ghost,) = set(zookeeper.get_children(path)) - set(known.nodes)
 
     unknown = known._replace(nodes=[ghost])
     assert line.lost.is_set()
     assert known.watches == [f"{path}/{ghost}"]
-    assert seen.lock(path) == Told(layout, "mutex", [held(unknown)], [waiting(known, unknown)])
+    assert seen.lock(path) == LockState(
+        layout, "mutex", [held(unknown)], [waiting(known, unknown)]
+    )
     assert seen.found(rule) == [({ghost, known.node}, {ann.session})]
     assert failed == [rule]
 
@@ -129,21 +142,23 @@ def test_who_looks_after_a_lost_answer_leaves_no_ghost(
     with lossy_line(stage.server.address) as line:
         (ann,) = stage.kazoo("ann", hosts=line.hosts)
         known = ann.acquire("Lock", path)
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
     (node,) = zookeeper.get_children(path)
 
     assert line.lost.is_set()
-    assert seen.lock(path) == Told("kazoo-lock", "mutex", [held(known._replace(nodes=[node]))], [])
+    assert seen.lock(path) == LockState(
+        "kazoo-lock", "mutex", [held(known._replace(nodes=[node]))], []
+    )
     assert not seen.shot["findings"]
 
 
 @pytest.mark.parametrize(
     ("recipe", "rule", "verdict"),
-    [("Dawdler", "L3", "elsewhere"), ("DawdlingReader", "L1", "missing")],
+    [("PausingLock", "L3", "elsewhere"), ("PausingReader", "L1", "missing")],
     ids=["into the void", "none at all"],
 )
 def test_a_lost_watch(stage: Stage, recipe: str, rule: str, verdict: str, check: Check) -> None:
-    """Who was in front left between the listing and the watch: nothing will wake the client."""
+    """The predecessor left between the listing and the watch, so nothing wakes the client."""
     path = f"{stage.root}/orders"
     ann, bob, cem = stage.kazoo("ann", "bob", "cem")
     a, b = ann.acquire("Lock", path), bob.ask("Lock", path)
@@ -151,11 +166,11 @@ def test_a_lost_watch(stage: Stage, recipe: str, rule: str, verdict: str, check:
     bob.cancel("Lock", path)
     c = cem.does("go_on", recipe, path)
 
-    seen = glance_when(lambda seen: seen.found(rule), stage, path)
+    seen = snapshot_when(lambda seen: seen.found(rule), stage, path)
 
     assert c.watches == ([f"{path}/{b.node}"] if rule == "L3" else [])
     assert c.watches == watched_by_server(stage, c)
-    assert seen.lock(path) == Told(
+    assert seen.lock(path) == LockState(
         "kazoo-lock", "mutex", [held(a)], [waiting(c, a, watch=verdict)]
     )
     assert seen.found(rule) == [({c.node}, {c.session})]
@@ -163,16 +178,16 @@ def test_a_lost_watch(stage: Stage, recipe: str, rule: str, verdict: str, check:
 
 
 def test_a_lost_watch_among_clients_of_curator(stage: Stage, check: Check) -> None:
-    """Each of them watches the ensemble's configuration, too: that is no watch on children."""
+    """Their watches on the ensemble's configuration are not taken for watches on children."""
     path, recipe = f"{stage.root}/orders", "InterProcessMutex"
     (ann, bob), (cem,) = stage.curator("ann", "bob"), stage.kazoo("cem")
     a = ann.acquire(recipe, path)
     bob.ask(recipe, path)
-    cem.does("list", "DawdlingCurator", path)
+    cem.does("list", "PausingCurator", path)
     bob.cancel(recipe, path)
-    c = cem.does("go_on", "DawdlingCurator", path)
+    c = cem.does("go_on", "PausingCurator", path)
 
-    seen = glance_when(lambda seen: seen.found("L1"), stage, path)
+    seen = snapshot_when(lambda seen: seen.found("L1"), stage, path)
 
     assert seen.lock(path).waiters == [waiting(c, a, watch="missing")]
     assert seen.found("L1") == [({c.node}, {c.session})]
@@ -187,16 +202,16 @@ def _failed(ran: Ran) -> list[str]:
 
 
 def test_two_libraries_on_one_path(stage: Stage) -> None:
-    """They do not see each other, and two clients say that they have the lock."""
+    """They do not see each other, and two clients believe they hold the lock."""
     path = f"{stage.root}/orders"
     ann, bob = stage.kazoo("ann", "bob")
     cem, dee = stage.curator("cem", "dee")
     a, c = ann.acquire("Lock", path), cem.acquire("InterProcessMutex", path)
     b, d = bob.ask("Lock", path), dee.ask("InterProcessMutex", path)
 
-    seen = glance(stage, path)
+    seen = take_snapshot(stage, path)
 
-    assert seen.lock(path) == Told(
+    assert seen.lock(path) == LockState(
         "mixed:curator-mutex+kazoo-lock",
         "mutex",
         [held(a), held(c)],

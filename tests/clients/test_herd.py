@@ -1,4 +1,4 @@
-"""A herd: everybody watches the children of the lock, which no table of any server shows."""
+"""A herd: all waiters watch the children of the lock, which no server table shows."""
 
 import threading
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ EVERY_S = 0.5
 
 @contextmanager
 def member(server: RunningServer, path: str, number: int) -> Iterator[KazooClient]:
-    """Somebody with a place in a lock."""
+    """A client with a place in a lock."""
     client = KazooClient(server.address, timeout=10)
     client.start()
     client.create(f"{path}/{TOKEN.format(number)}", ephemeral=True, sequence=True, makepath=True)
@@ -36,8 +36,8 @@ def member(server: RunningServer, path: str, number: int) -> Iterator[KazooClien
 
 
 @contextmanager
-def passers_by(client: KazooClient, path: str) -> Iterator[None]:
-    """Somebody comes to the end of the queue and goes away again, all the time."""
+def churn(client: KazooClient, path: str) -> Iterator[None]:
+    """A client joins the end of the queue and leaves, repeatedly."""
     over = threading.Event()
 
     def come_and_go() -> None:
@@ -54,10 +54,10 @@ def passers_by(client: KazooClient, path: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("herd", [True, False], ids=["herd", "chain"])
-def test_who_watches_the_children_is_told_by_what_wakes_it(
+def test_child_watches_are_inferred_from_wakeups(
     server: RunningServer, request: pytest.FixtureRequest, *, herd: bool
 ) -> None:
-    """Inferred from how often the server spoke unasked, and called an inference."""
+    """They follow from unrequested packets of the server, and are marked as inferred."""
     path = f"/herd-{request.node.callspec.id}/orders"
     admin = {Address("127.0.0.1", server.port): server.admin_port or 0}
     place = Place(server.address, f"{path.rpartition('/')[0]}/*", admin)
@@ -71,7 +71,7 @@ def test_who_watches_the_children_is_told_by_what_wakes_it(
             else:
                 client.get(f"{path}/{names[number]}", watch=lambda _event: None)
         eventually(lambda: _watched(server) - before == (0 if herd else WAITERS))
-        with witness(place) as looker, passers_by(members[0], path):
+        with witness(place) as looker, churn(members[0], path):
             sampled = len(looker.told)
             report = looker.until(
                 lambda report: _herds(report) or (not herd and len(looker.told) > sampled + 100)
@@ -89,5 +89,5 @@ def _herds(report: Report) -> list[Finding]:
 
 
 def _watched(server: RunningServer) -> int:
-    """How many watches the server's table has."""
+    """The number of watches in the server's table."""
     return int(ask(server.port, "wchs").rpartition(":")[2])

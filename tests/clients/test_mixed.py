@@ -1,15 +1,15 @@
-"""Several libraries in one folder, and children that are no contenders: real clients of each."""
+"""Several libraries in one folder, and children that are no contenders."""
 
 from collections.abc import Callable
 
 import pytest
-from clients.client_processes import Hire, Person, Place, Stage
+from clients.client_processes import ClientProcess, Place, Stage, StartClients
 from clients.commands import Check
 from clients.snapshots import (
     PATIENCE_S,
-    Glance,
-    glance,
-    glance_when,
+    SnapshotReader,
+    snapshot_when,
+    take_snapshot,
     watched_by_server,
     watching,
 )
@@ -25,16 +25,16 @@ LONG_MS = 60_000
 CURATOR = "InterProcessMutex"
 
 
-def standing(seen: Glance, path: str) -> dict[str, tuple[str, list[str]]]:
-    """Who has a place, how it stands, and who must go first."""
+def standing(seen: SnapshotReader, path: str) -> dict[str, tuple[str, list[str]]]:
+    """The places in a lock: their states and what they wait for."""
     lock = seen.lock(path)
     return {
         one["node"]: (one["state"], one["blocked_by"]) for one in (*lock.holders, *lock.waiters)
     }
 
 
-def rules(seen: Glance) -> set[str]:
-    """The rules that say something of a lock."""
+def rules(seen: SnapshotReader) -> set[str]:
+    """The rules with a finding on a lock."""
     return {one["rule"] for one in seen.shot["findings"] if one["lock"]}
 
 
@@ -44,22 +44,22 @@ def failed(check: Check) -> list[str]:
 
 
 class TestForeignChildren:
-    """Curator counts every child; one that no session owns may be in the way for ever."""
+    """Curator counts every child; one without a session may block for ever."""
 
     @pytest.mark.parametrize("name", ["00-config", "lock-0000000000"])
     def test_a_persistent_one_is_first(
         self, stage: Stage, zookeeper: KazooClient, check: Check, name: str
     ) -> None:
-        """Nobody holds, and everybody waits until it is deleted."""
+        """No client holds, and all wait until it is deleted."""
         path = f"{stage.root}/orders"
         zookeeper.create(f"{path}/{name}", makepath=True)
         ann, bob = stage.curator("ann", "bob")
         a, b = ann.ask(CURATOR, path), bob.ask(CURATOR, path)
 
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
         told = failed(check)
         zookeeper.delete(f"{path}/{name}")
-        freed = glance_when(lambda seen: seen.lock(path).holders, stage, path)
+        freed = snapshot_when(lambda seen: seen.lock(path).holders, stage, path)
 
         assert a.watches == [f"{path}/{name}"]
         assert standing(seen, path) == {
@@ -79,34 +79,34 @@ class TestForeignChildren:
         cem.acquire("Ttl", f"{path}/lock-0000000000", LONG_MS)
         a = ann.ask(CURATOR, path)
 
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
 
         assert standing(seen, path) == {a.node: ("waits", ["lock-0000000000"])}
         assert seen.found("B10")
 
     def test_one_that_comes_behind_the_holder(self, stage: Stage, zookeeper: KazooClient) -> None:
-        """Who was there before it keeps the lock; it is in the way of the next one."""
+        """The holder keeps the lock; the foreign child blocks the next one."""
         path = f"{stage.root}/orders"
         ann, bob = stage.curator("ann", "bob")
         a, b = ann.acquire(CURATOR, path), bob.ask(CURATOR, path)
         zookeeper.create(f"{path}/00-config")
 
-        held = glance(stage, path)
+        held = take_snapshot(stage, path)
         ann.release(CURATOR, path)
-        after = glance_when(lambda seen: not seen.lock(path).holders, stage, path)
+        after = snapshot_when(lambda seen: not seen.lock(path).holders, stage, path)
 
         assert standing(held, path)[a.node] == ("holds", [])
         assert standing(after, path) == {b.node: ("waits", ["00-config"])}
         assert after.found("B10")
 
     def test_one_that_kazoo_does_not_count(self, stage: Stage, zookeeper: KazooClient) -> None:
-        """It lists what its pattern finds."""
+        """Kazoo lists only names that match its pattern."""
         path = f"{stage.root}/orders"
         zookeeper.create(f"{path}/00-config", makepath=True)
         ann, bob = stage.kazoo("ann", "bob")
         a, b = ann.acquire("Lock", path), bob.ask("Lock", path)
 
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
 
         assert standing(seen, path) == {a.node: ("holds", []), b.node: ("waits", [a.node])}
         assert rules(seen) == {"R1"}
@@ -114,28 +114,28 @@ class TestForeignChildren:
     def test_one_at_which_zookeepers_election_fails(
         self, stage: Stage, zookeeper: KazooClient
     ) -> None:
-        """It leaves its node behind, which blocks until its session ends."""
+        """The election leaves its node behind, which blocks until its session ends."""
         path = f"{stage.root}/leader"
         zookeeper.create(f"{path}/config", makepath=True)
         (ann,) = stage.curator("ann")
         a = ann.fails("ElectionSupport", path)
 
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
 
         (left,) = seen.shot["locks"][0]["waiters"]
         assert (left["node"], left["stranded"]) == (a.node, True)
         assert seen.found("B11")
 
     def test_one_at_which_go_fails(
-        self, stage: Stage, go: Hire, zookeeper: KazooClient, check: Check
+        self, stage: Stage, go: StartClients, zookeeper: KazooClient, check: Check
     ) -> None:
-        """The same, and the next client waits for what it left behind."""
+        """The Go client leaves its node behind, and the next client waits for it."""
         path = f"{stage.root}/orders"
         zookeeper.create(f"{path}/config", makepath=True)
         (ann,), (bob,) = go("ann"), stage.curator("bob")
         a, b = ann.fails("Lock", path), bob.ask(CURATOR, path)
 
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
 
         assert standing(seen, path)[b.node] == ("waits", [a.node])
         assert [one["node"] for one in _stranded(seen, path)] == [a.node]
@@ -143,15 +143,15 @@ class TestForeignChildren:
         assert "B11" in failed(check)
 
 
-def _stranded(seen: Glance, path: str) -> list[dict[str, object]]:
+def _stranded(seen: SnapshotReader, path: str) -> list[dict[str, object]]:
     (lock,) = (one for one in seen.shot["locks"] if one["path"] == path)
     return [one for one in lock["waiters"] if one["stranded"]]
 
 
 class TestOneQueue:
-    """Clients that count each other are in one queue: that is no fault."""
+    """Clients that count each other's nodes are in one queue, without a finding."""
 
-    def test_go_and_curator(self, stage: Stage, go: Hire) -> None:
+    def test_go_and_curator(self, stage: Stage, go: StartClients) -> None:
         """Their names are nearly the same, and each counts every child."""
         path = f"{stage.root}/orders"
         (ann,), (bob, cem) = go("ann"), stage.curator("bob", "cem")
@@ -160,7 +160,7 @@ class TestOneQueue:
         d = dee.ask("Lock", path)
         c = cem.ask(CURATOR, path)
 
-        seen = glance_when(lambda seen: _watches(seen, path, d.node), stage, path)
+        seen = snapshot_when(lambda seen: _watches(seen, path, d.node), stage, path)
 
         assert standing(seen, path) == {
             a.node: ("holds", []),
@@ -172,27 +172,27 @@ class TestOneQueue:
 
     @pytest.mark.parametrize("recipe", ["TolerantLock", "DashedLock"])
     def test_kazoo_that_counts_curators_nodes(self, stage: Stage, recipe: str) -> None:
-        """It watches Curator's node: that proves that it sees it."""
+        """Its watch on Curator's node proves that it sees it."""
         path = f"{stage.root}/orders"
         (ann,), (bob,) = stage.curator("ann"), stage.kazoo("bob")
         a, b = ann.acquire(CURATOR, path), bob.ask(recipe, path)
 
-        seen = glance_when(lambda seen: _watches(seen, path, b.node), stage, path)
+        seen = snapshot_when(lambda seen: _watches(seen, path, b.node), stage, path)
 
         assert b.watches == [f"{path}/{a.node}"] == watched_by_server(stage, b)
         assert standing(seen, path) == {a.node: ("holds", []), b.node: ("waits", [a.node])}
         assert "S2" not in rules(seen)
 
     def test_zookeepers_lock_behind_curator(self, stage: Stage) -> None:
-        """It counts Curator's node; Curator does not count its: told before both have the lock."""
+        """It counts Curator's node but not the reverse, which is found before both hold."""
         path = f"{stage.root}/orders"
         ann, bob, cem = stage.curator("ann", "bob", "cem")
         a, b = ann.acquire(CURATOR, path), bob.ask("ZooKeeperLock", path)
         c = cem.ask(CURATOR, path)
 
-        seen = glance(stage, path)
+        seen = take_snapshot(stage, path)
         ann.release(CURATOR, path)
-        both = glance_when(lambda seen: len(seen.lock(path).holders) > 1, stage, path)
+        both = snapshot_when(lambda seen: len(seen.lock(path).holders) > 1, stage, path)
 
         assert [b.watches, c.watches] == [[f"{path}/{a.node}"]] * 2
         assert standing(seen, path) == {
@@ -205,8 +205,8 @@ class TestOneQueue:
         assert both.found("S2")
 
 
-def _watches(seen: Glance, path: str, node: str) -> bool:
-    """Tell whether the watch of a waiter was seen."""
+def _watches(seen: SnapshotReader, path: str, node: str) -> bool:
+    """True if a waiter's watch was seen."""
     return any(one["node"] == node and one["actual"] for one in seen.lock(path).waiters)
 
 
@@ -214,19 +214,19 @@ class TestDeadlocks:
     """Opposite orders through kazoo and Curator."""
 
     def test_by_names_that_both_count(self, stage: Stage, check: Check) -> None:
-        """A kazoo that writes Curator's names is in a real deadlock with it."""
+        """A kazoo client with Curator's names is in a real deadlock with it."""
         ann, bob = _crossed(stage, "DashedLock", is_stuck=True)
 
-        seen = glance_when(lambda seen: seen.deadlocks, stage, f"{stage.root}/*")
+        seen = snapshot_when(lambda seen: seen.deadlocks, stage, f"{stage.root}/*")
 
         assert seen.deadlocks == [("D1", {ann.session, bob.session})]
         assert failed(check) == ["D1"]
 
     def test_by_patterns_of_one_side(self, stage: Stage, check: Check) -> None:
-        """Curator does not count kazoo's names, and both get the lock: no deadlock, and worse."""
+        """Curator does not count kazoo's names, so both hold: no deadlock, but two holders."""
         ann, bob = _crossed(stage, "TolerantLock", is_stuck=False)
 
-        seen = glance(stage, f"{stage.root}/*")
+        seen = take_snapshot(stage, f"{stage.root}/*")
 
         x, y = f"{stage.root}/x", f"{stage.root}/y"
         assert not seen.deadlocks
@@ -235,7 +235,7 @@ class TestDeadlocks:
         assert failed(check) == ["S2"]
 
     def test_a_thread_pool(self, stage: Stage, check: Check) -> None:
-        """Sessions that wait in several locks at once have several threads: at most a hint."""
+        """Sessions that wait in several locks have several threads: at most a hint."""
         ann, bob = stage.curator("ann", "bob", begin="begin-pool")
         for one, held in ((ann, "ab"), (bob, "xy")):
             for name in held:
@@ -247,7 +247,7 @@ class TestDeadlocks:
         assert check().code == 0
 
 
-def _crossed(stage: Stage, recipe: str, *, is_stuck: bool) -> tuple[Person, Person]:
+def _crossed(stage: Stage, recipe: str, *, is_stuck: bool) -> tuple[ClientProcess, ClientProcess]:
     """Ann of kazoo has x and asks for y; bob of Curator has y and asks for x."""
     (ann,), (bob,) = stage.kazoo("ann"), stage.curator("bob")
     x, y = f"{stage.root}/x", f"{stage.root}/y"
@@ -259,7 +259,7 @@ def _crossed(stage: Stage, recipe: str, *, is_stuck: bool) -> tuple[Person, Pers
 
 
 class TestWatchesThatProveNothing:
-    """A holder that watches another node for another reason does not wait for it."""
+    """A holder may watch another node for a reason other than waiting."""
 
     def test_left_over_from_an_earlier_try(self, stage: Stage) -> None:
         """A kazoo Lock that gives up keeps its watch; then its session takes the lock."""
@@ -278,26 +278,26 @@ class TestWatchesThatProveNothing:
         assert states == {a.node: "holds", b.node: "holds"}
 
     def test_of_a_cache(self, stage: Stage) -> None:
-        """It watches every node of the folder, also its own."""
+        """A cache watches every node of the folder, also its own."""
         path = f"{stage.root}/orders"
         (ann,), (bob,) = stage.curator("ann"), stage.kazoo("bob")
         a, b = ann.acquire(CURATOR, path), bob.acquire("Lock", path)
         bob.acquire("Cache", path)
 
-        seen = glance_when(lambda seen: _seen_watching(seen, path, b, a), stage, path)
+        seen = snapshot_when(lambda seen: _seen_watching(seen, path, b, a), stage, path)
 
         assert standing(seen, path) == {a.node: ("holds", []), b.node: ("holds", [])}
         assert seen.found("S2") == [({a.node, b.node}, {a.session, b.session})]
 
     @pytest.mark.parametrize("cache", ["TreeCache", "PathChildrenCache"])
     def test_of_a_cache_of_curator(self, stage: Stage, cache: str) -> None:
-        """Its own lock waits for the one before it, whatever else it watches."""
+        """Its own lock waits for its predecessor, whatever else it watches."""
         path = f"{stage.root}/orders"
         ann, bob = stage.curator("ann", "bob")
         a, b = ann.acquire(CURATOR, path), bob.ask(CURATOR, path)
         ann.acquire(cache, path)
 
-        seen = glance_when(lambda seen: _seen_watching(seen, path, a, b), stage, path)
+        seen = snapshot_when(lambda seen: _seen_watching(seen, path, a, b), stage, path)
 
         assert standing(seen, path) == {a.node: ("holds", []), b.node: ("waits", [a.node])}
         assert not rules(seen)
@@ -321,7 +321,7 @@ def _watchers(report: Report, path: str) -> bool:
     return bool(report.ensemble.watchers(path))
 
 
-def _seen_watching(seen: Glance, path: str, who: Place, whom: Place) -> bool:
+def _seen_watching(seen: SnapshotReader, path: str, who: Place, whom: Place) -> bool:
     lock = seen.lock(path)
     every = (*lock.holders, *lock.waiters)
     return any(
@@ -331,15 +331,18 @@ def _seen_watching(seen: Glance, path: str, who: Place, whom: Place) -> bool:
 
 
 class TestHerd:
-    """Clients of Curator that watch the children of the lock, as many write it by hand."""
+    """Curator clients that watch the children of the lock, as handwritten recipes do."""
 
     def test_its_watches_are_invisible(self, stage: Stage, check: Check) -> None:
-        """Nobody is called lost: only the server knows that there are such watches."""
+        """No waiter is reported as lost, because the watches may exist on the server."""
         path = f"{stage.root}/orders"
-        people = stage.curator("ann", "bob", "cem", "dee")
-        places = [people[0].acquire("Herd", path), *(one.ask("Herd", path) for one in people[1:])]
+        members = stage.curator("ann", "bob", "cem", "dee")
+        places = [
+            members[0].acquire("Herd", path),
+            *(one.ask("Herd", path) for one in members[1:]),
+        ]
 
-        seen = glance_when(lambda seen: seen.lock(path).waiters[-1]["actual"] == [], stage, path)
+        seen = snapshot_when(lambda seen: seen.lock(path).waiters[-1]["actual"] == [], stage, path)
 
         assert [one["watch"] for one in seen.lock(path).waiters] == ["invisible"] * 3
         assert all(path in one.listens for one in places[1:])

@@ -1,31 +1,31 @@
-"""Clients of one name on one host, as Curator's are by default: zktop tells them apart."""
+"""Clients with equal labels on one host, as Curator writes by default."""
 
 import pytest
-from clients.client_processes import Hire, Person, Stage
+from clients.client_processes import ClientProcess, Stage, StartClients
 from clients.commands import Check
-from clients.snapshots import glance_when
+from clients.snapshots import snapshot_when
 
 pytestmark = pytest.mark.zookeeper
 
 LABEL = "127.0.0.1"
-PEOPLE = [
+WAITERS = [
     ("kazoo", "Lock", [LABEL] * 6),
     ("curator", "InterProcessMutex", [f"{LABEL}#{number}" for number in range(6)]),
 ]
 
 
-def hired(stage: Stage, library: str, names: list[str]) -> list[Person]:
+def started(stage: Stage, library: str, names: list[str]) -> list[ClientProcess]:
     """Clients of this library that all write the same label."""
-    hire: Hire = getattr(stage, library)
-    return hire(*names)
+    start_clients: StartClients = getattr(stage, library)
+    return start_clients(*names)
 
 
-@pytest.mark.parametrize(("library", "recipe", "names"), PEOPLE, ids=["kazoo", "curator"])
-def test_a_deadlock_of_two_equals_reads_as_two(
+@pytest.mark.parametrize(("library", "recipe", "names"), WAITERS, ids=["kazoo", "curator"])
+def test_equal_labels_in_a_deadlock_are_distinguished(
     stage: Stage, check: Check, library: str, recipe: str, names: list[str]
 ) -> None:
-    """By their addresses, in the sentence and in the ways out."""
-    ann, bob = hired(stage, library, names[:2])
+    """The sentence and the ways out have their addresses."""
+    ann, bob = started(stage, library, names[:2])
     ann.acquire(recipe, f"{stage.root}/one")
     bob.acquire(recipe, f"{stage.root}/two")
     ann.ask(recipe, f"{stage.root}/two")
@@ -35,7 +35,7 @@ def test_a_deadlock_of_two_equals_reads_as_two(
         shot = getattr(seen, "shot", {})
         return bool(shot["deadlocks"]) and all(one["client"] for one in shot["sessions"].values())
 
-    seen = glance_when(is_told, stage, f"{stage.root}/*")
+    seen = snapshot_when(is_told, stage, f"{stage.root}/*")
     (deadlock,) = seen.shot["deadlocks"]
     clients = {seen.of(one.session)["client"] for one in (ann, bob)}
 
@@ -47,24 +47,24 @@ def test_a_deadlock_of_two_equals_reads_as_two(
     assert all(client in told for client in clients)
 
 
-@pytest.mark.parametrize(("library", "recipe", "names"), PEOPLE, ids=["kazoo", "curator"])
-def test_six_equals_in_a_queue_have_six_names(
+@pytest.mark.parametrize(("library", "recipe", "names"), WAITERS, ids=["kazoo", "curator"])
+def test_six_equal_labels_in_a_queue_have_six_names(
     stage: Stage, library: str, recipe: str, names: list[str]
 ) -> None:
-    """With the tables their addresses, and at once the ends of their sessions."""
-    people = hired(stage, library, names)
-    people[0].acquire(recipe, f"{stage.root}/orders")
-    for one in people[1:]:
+    """Addresses distinguish them with the tables, and ends of session ids without."""
+    members = started(stage, library, names)
+    members[0].acquire(recipe, f"{stage.root}/orders")
+    for one in members[1:]:
         one.ask(recipe, f"{stage.root}/orders")
 
     def called(seen: object) -> list[str]:
         (lock,) = getattr(seen, "shot", {})["locks"] or [{"holders": [], "waiters": []}]
         return [one["name"] for one in (*lock["holders"], *lock["waiters"])]
 
-    first = glance_when(lambda seen: len(called(seen)) == 6, stage, f"{stage.root}/*")
-    later = glance_when(
+    first = snapshot_when(lambda seen: len(called(seen)) == 6, stage, f"{stage.root}/*")
+    later = snapshot_when(
         lambda seen: all(":" in name for name in called(seen)), stage, f"{stage.root}/*"
     )
 
     assert len(set(called(first))) == 6
-    assert set(called(later)) == {later.of(one.session)["client"] for one in people}
+    assert set(called(later)) == {later.of(one.session)["client"] for one in members}

@@ -1,4 +1,4 @@
-"""Deadlocks of real clients from before zktop came: they become sure while nothing happens."""
+"""Deadlocks that are older than zktop's first reading become confirmed."""
 
 import time
 
@@ -23,7 +23,7 @@ PATIENCE_S = QUIET_MS / 1000 + 15
 
 
 def opposite_orders_of_curators(stage: Stage) -> None:
-    """Two mutexes of Curator, whose names are all alike."""
+    """Two mutexes of Curator, whose labels are all equal."""
     cem, dee = stage.curator("cem", "dee")
     cem.acquire("InterProcessMutex", f"{stage.root}/cart")
     dee.acquire("InterProcessMutex", f"{stage.root}/mail")
@@ -32,16 +32,16 @@ def opposite_orders_of_curators(stage: Stage) -> None:
 
 
 def confidences(report: Report) -> list[str]:
-    """How sure each of the deadlocks is."""
+    """The confidence of each deadlock."""
     return [one.confidence for one in report.deadlocks]
 
 
 @pytest.mark.parametrize("channel", WORDS)
-def test_old_deadlocks_become_sure(stage: Stage, channel: str) -> None:
-    """Of kazoo and of Curator, seen through either channel, after 30 s of nothing but pings."""
+def test_old_deadlocks_are_confirmed(stage: Stage, channel: str) -> None:
+    """After 30 s with nothing but pings, through either channel, for both libraries."""
     two_locks_in_opposite_orders(stage)
     opposite_orders_of_curators(stage)
-    _until_settled(stage, channel)  # then nothing but the pings can make them sure
+    _until_settled(stage, channel)  # then only the pings can confirm them
     begin = time.monotonic()
     with watching(stage.server, stage.root, channel) as watch:
         assert watch.read()
@@ -72,7 +72,7 @@ def _until_settled(stage: Stage, channel: str) -> None:
 
 
 def watching(server: RunningServer, root: str, channel: str) -> LiveRun:
-    """What every command looks through, by one channel only."""
+    """A live run that uses one channel only."""
     admin = AdminSection(server.admin_port or 0) if channel == "AdminServer" else AdminSection(0)
     config = Config(hosts=server.address, admin=admin, roots=(f"{root}/*",))
     return LiveRun(access_of(config), plan_of(config, SAMPLE_EVERY_S), config.settings())

@@ -1,13 +1,13 @@
-"""Healthy clients of both libraries, with what they ask for by default: zktop finds nothing."""
+"""Healthy clients with default settings of both libraries cause no finding."""
 
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clients.client_processes import Person, Stage, kazoo_people, virtual
+from clients.client_processes import ClientProcess, Stage, curator_process, kazoo_clients
 from clients.commands import checking
-from clients.snapshots import glance_when
+from clients.snapshots import snapshot_when
 from servers import RunningServer, real_zookeeper
 
 pytestmark = pytest.mark.zookeeper
@@ -17,45 +17,47 @@ LOOKS_S = 3.0
 
 
 @pytest.fixture(scope="module")
-def usual() -> Iterator[RunningServer]:
-    """A server as it comes."""
+def default_server() -> Iterator[RunningServer]:
+    """A server with default settings."""
     with real_zookeeper(admin=True) as running:
         yield running
 
 
-def queue(people: list[Person], recipe: str, path: str) -> None:
-    """One has it, and the others wait."""
-    people[0].acquire(recipe, path)
-    for one in people[1:]:
+def queue(members: list[ClientProcess], recipe: str, path: str) -> None:
+    """One client holds, and the others wait."""
+    members[0].acquire(recipe, path)
+    for one in members[1:]:
         one.ask(recipe, path)
 
 
 @pytest.mark.parametrize("recipe", ["Lock", "ReadLock", "WriteLock", "Semaphore"])
-def test_healthy_clients_of_kazoo(usual: RunningServer, recipe: str, tmp_path: Path) -> None:
-    """A queue in which everybody waits as he should."""
-    with kazoo_people(usual) as hire:
-        people = hire("ann", "bob", "cem", timeout_s=ASKED_S)
+def test_healthy_clients_of_kazoo(
+    default_server: RunningServer, recipe: str, tmp_path: Path
+) -> None:
+    """A regular queue has no findings."""
+    with kazoo_clients(default_server) as start_clients:
+        members = start_clients("ann", "bob", "cem", timeout_s=ASKED_S)
         reads = recipe == "ReadLock"
-        queue(people[:1] if reads else people, recipe, f"/kazoo-{recipe}/orders")
-        _assert_quiet(usual, f"/kazoo-{recipe}", tmp_path)
+        queue(members[:1] if reads else members, recipe, f"/kazoo-{recipe}/orders")
+        _assert_quiet(default_server, f"/kazoo-{recipe}", tmp_path)
 
 
 @pytest.mark.parametrize("recipe", ["InterProcessMutex", "LeaderLatch", "WriteLock"])
 def test_healthy_clients_of_curator(
-    usual: RunningServer, classpath: str, recipe: str, tmp_path: Path
+    default_server: RunningServer, classpath: str, recipe: str, tmp_path: Path
 ) -> None:
-    """The same; their sessions get the most that the server grants."""
-    with virtual(usual, classpath) as machine:
-        people = machine.hire("ann", "bob", "cem", timeout_s=ASKED_S)
-        queue(people, recipe, f"/curator-{recipe}/orders")
-        _assert_quiet(usual, f"/curator-{recipe}", tmp_path)
+    """The same; their sessions get the longest timeout that the server grants."""
+    with curator_process(default_server, classpath) as machine:
+        members = machine.start_clients("ann", "bob", "cem", timeout_s=ASKED_S)
+        queue(members, recipe, f"/curator-{recipe}/orders")
+        _assert_quiet(default_server, f"/curator-{recipe}", tmp_path)
 
 
 def _assert_quiet(server: RunningServer, root: str, folder: Path) -> None:
-    """Watch for a while: nothing is found, and `check` prints OK alone."""
+    """Watch for a while: no finding appears, and `check` prints only OK."""
     stage = Stage(server, root, None, None, None)  # type: ignore[arg-type]  # nobody more is hired
     began = time.monotonic()
-    seen = glance_when(
+    seen = snapshot_when(
         lambda seen: seen.shot["findings"] or time.monotonic() > began + LOOKS_S,
         stage,
         f"{root}/*",

@@ -1,7 +1,7 @@
-"""A contender in a process of its own: kazoo's own locks, moved by lines on stdin.
+"""A kazoo client in its own process, driven by lines on stdin.
 
-`acquire PATH` takes a lock, `ask PATH` queues for one and goes on, `release PATH` lets it go. Each
-is answered by one line once the ensemble has done it.
+`acquire PATH` takes a lock, `ask PATH` queues for one and goes on, `release PATH` releases it.
+Each is answered by one line once the ensemble has done it.
 """
 
 import sys
@@ -14,7 +14,7 @@ PATIENCE_S = 40.0
 
 
 def main(hosts: str, name: str) -> None:
-    """Obey until stdin ends; then the session is closed."""
+    """Run commands until stdin ends; then close the session."""
     client = KazooClient(hosts, timeout=10)
     client.start()
     locks = {}
@@ -36,15 +36,15 @@ def main(hosts: str, name: str) -> None:
 
 
 def _until_queued(lock: object) -> None:
-    """A place in the queue is there once kazoo knows its name and has looked who is before it."""
+    """Wait until kazoo knows its node and has looked up its predecessor."""
     deadline = time.monotonic() + PATIENCE_S
-    while name_of_me(lock) not in lock.contenders():  # type: ignore[attr-defined]  # kazoo has no types
+    while own_name(lock) not in lock.contenders():  # type: ignore[attr-defined]  # kazoo has no types
         assert time.monotonic() < deadline, "the client did not queue"
         time.sleep(0.01)
 
 
-def name_of_me(lock: object) -> str:
-    """What the contenders of a lock call it."""
+def own_name(lock: object) -> str:
+    """The label of this process in a lock."""
     return lock.data.decode()  # type: ignore[attr-defined,no-any-return]  # kazoo has no types
 
 

@@ -23,7 +23,7 @@ from zktop.zk.read.requests import AddWatch
 pytestmark = pytest.mark.zookeeper
 
 LOCK = "/locks/orders"
-Hire = Callable[[str], KazooClient]
+StartClients = Callable[[str], KazooClient]
 
 
 @pytest.fixture(scope="module", params=kinds(), ids=named)
