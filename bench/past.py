@@ -159,7 +159,7 @@ def main(minutes: float) -> None:
     for number, frame in enumerate(played(round(minutes * 60 * LOOKS_PER_S))):
         tape.add(frame)
         if number % LOOKS_PER_S == 0:
-            past.look(tape)
+            past.update(tape)
             most = max(most, resident_mb())
     ages = [((tape.end or 0) - one.at) // 1000 for one in tape.frames()]
     print("seconds back:", ages[:: max(1, len(ages) // 40)])

@@ -70,7 +70,7 @@ class Past:
 async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str:
     """Draw what is on the screen after these keys, when all has happened."""
     feed = Past(hosts)
-    app = Zktop(feed, Scenery(frames), look=UiSettings(theme=theme()))
+    app = Zktop(feed, Scenery(frames), settings=UiSettings(theme=theme()))
     async with app.run_test(size=SIZE) as pilot:
         await told(pilot, app, feed, frames)
         await still(pilot)

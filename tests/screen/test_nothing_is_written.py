@@ -136,7 +136,7 @@ async def test_random_keys_write_nothing_however_quickly_each_is_followed(
     config = Config(hosts=server.address)
     troupe = Contenders(config)
     feed = live_feed(config, lambda: troupe.sessions)
-    app = Zktop(feed, troupe, look=UiSettings())
+    app = Zktop(feed, troupe, settings=UiSettings())
     try:
         async with app.run_test(size=(120, 36)) as pilot:
             await _live(pilot, app)

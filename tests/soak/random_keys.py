@@ -2,7 +2,7 @@
 
 Each round plays a scene, presses keys, resizes the window, and then ends the scene and all demo
 clients. What zktop has open then must be the same after every round. The keys follow from a seed;
-what the demo clients do does not.
+what the demo contenders do does not.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from zktop.demo.scenes import SCENES
 from zktop.ui.keys import KEYS
 
 PRESSED_S = 8.0  # in each round
-ANSWERS_S = 2.0  # median; starting demo clients may take the CPU
+ANSWERS_S = 2.0  # median; starting demo contenders may take the CPU
 HANGS_S = 20.0
 CLEARED_S = 30.0
 HERE = "[1 Locks]"
@@ -58,7 +58,7 @@ SCREENS = ("locks", "deadlocks", "sessions", "timeline", "demo")  # to search fo
 
 
 class Sample(NamedTuple):
-    """Measurements while no scene and no demo client runs."""
+    """Measurements while no scene and no demo contender runs."""
 
     at: float
     memory_mb: float
@@ -160,7 +160,7 @@ class RandomKeys:
             time.sleep(APART_S)
 
     def _end_the_scene(self) -> None:
-        """End the scene, and kill the remaining demo clients."""
+        """End the scene, and kill the remaining demo contenders."""
         self._go_to_first_screen()
         self._turn_to("6", "[6 Demo]")
         self._press("E")

@@ -33,7 +33,7 @@ async def filtered(pilot: Pilot[int], text: str, *before: str) -> list[str]:
 
 def ours() -> Zktop:
     """Locks with trouble in them, and two contenders of zktop's own."""
-    return Zktop(ToldFeed(*trouble()), FakeContenders(states=[ANN, BOB]), look=UiSettings())
+    return Zktop(ToldFeed(*trouble()), FakeContenders(states=[ANN, BOB]), settings=UiSettings())
 
 
 @pytest.mark.parametrize("page", PAGES)

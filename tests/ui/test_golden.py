@@ -29,7 +29,7 @@ BAR = re.compile("⟦.⟧$")  # the same, where it is reversed
 def app_of(situation: Situation) -> Zktop:
     """The UI in this situation."""
     feed = ToldFeed(*situation.news, name="zk1:2181")
-    return Zktop(feed, situation.stage, look=UiSettings(is_ascii=situation.is_ascii))
+    return Zktop(feed, situation.stage, settings=UiSettings(is_ascii=situation.is_ascii))
 
 
 Read = Callable[[Zktop, list[str]], list[str]]

@@ -167,7 +167,7 @@ async def test_dialogs_are_moved_in_by_the_same_keys() -> None:
     """The old key does nothing there any more either; what can be typed is typed."""
     keys = {"down": "f5,w"}
     look = UiSettings(table=remapped(keys), changed_keys=frozenset(keys))
-    app = Zktop(ToldFeed(*trouble()), Stage(), look=look)
+    app = Zktop(ToldFeed(*trouble()), Stage(), settings=look)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("S")

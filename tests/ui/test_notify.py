@@ -146,7 +146,7 @@ class Rung(Zktop):
 
 
 class Heard:
-    """A herald that remembers."""
+    """A finding_hook that remembers."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
@@ -162,9 +162,9 @@ class Heard:
 
 async def test_new_trouble_is_told_rung_and_handed_on() -> None:
     """In a corner, by the bell, and to the user's command, whose own trouble is told as well."""
-    herald = Heard()
+    finding_hook = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
-    app = Rung(ToldFeed(*made), look=UiSettings(bell=True, herald=herald))
+    app = Rung(ToldFeed(*made), settings=UiSettings(bell=True, finding_hook=finding_hook))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         messages = [one.message for one in app._notifications]
@@ -173,7 +173,7 @@ async def test_new_trouble_is_told_rung_and_handed_on() -> None:
         "a is wrong.",
         "notify-send could not be started: No such file or directory.",
     ]
-    assert (app.rung, herald.sentences) == (1, ["a is wrong."])
+    assert (app.rung, finding_hook.sentences) == (1, ["a is wrong."])
 
 
 async def test_a_small_window_is_told_in_a_few_words() -> None:
@@ -190,30 +190,30 @@ async def test_a_small_window_is_told_in_a_few_words() -> None:
 
 async def test_a_real_deadlock_is_told_when_it_is_proven() -> None:
     """Once, in its own sentence."""
-    herald = Heard()
+    finding_hook = Heard()
     quiet = (LATER, lock("/orders", "alice"))
     made = frames(
         quiet,
         *((LATER + at, AB_BA if at == 5_000 else []) for at in (5_000, 10_000, 20_000, 40_000)),
     )
-    app = Rung(ToldFeed(*made), look=UiSettings(herald=herald))
+    app = Rung(ToldFeed(*made), settings=UiSettings(finding_hook=finding_hook))
     async with app.run_test() as pilot:
         await settled(pilot)
 
     confirmed = [one.sentence for one in made[-1].report.findings if one.rule == "D1"]
-    assert herald.sentences == confirmed
+    assert finding_hook.sentences == confirmed
     assert app.rung == 0  # it was not asked for
 
 
 async def test_a_recording_wakes_nobody() -> None:
     """It is long past."""
-    herald = Heard()
+    finding_hook = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000))]
-    app = app_of(*made, is_live=False, herald=herald)
+    app = app_of(*made, is_live=False, finding_hook=finding_hook)
     async with app.run_test() as pilot:
         await settled(pilot)
 
-    assert herald.sentences == []
+    assert finding_hook.sentences == []
 
 
 SPY = """

@@ -39,7 +39,7 @@ def stage_of(**known: object) -> FakeContenders:
 
 def app_with(stage: FakeContenders, page: str = "demo", **look: object) -> Zktop:
     """The UI with this stage."""
-    return Zktop(ToldFeed(*frames()), stage, look=UiSettings(page=page, **look))
+    return Zktop(ToldFeed(*frames()), stage, settings=UiSettings(page=page, **look))
 
 
 async def press(pilot: Pilot[int], *keys: str) -> str:
@@ -250,7 +250,7 @@ async def test_with_permission_from_the_config_a_scene_plays_at_once() -> None:
 
 def reading(*, is_live: bool = True) -> Zktop:
     """The UI without contenders: started read-only, or on a recording."""
-    return Zktop(ToldFeed(*trouble(), is_live=is_live), look=UiSettings())
+    return Zktop(ToldFeed(*trouble(), is_live=is_live), settings=UiSettings())
 
 
 @pytest.mark.parametrize("is_live", [True, False])

@@ -98,6 +98,6 @@ def _run(feed: Feed, contenders: ContendersPort | None, address: str, settings: 
         feed.stop()
         if contenders is not None:
             contenders.close()
-        if settings.herald is not None:
-            settings.herald.close()
+        if settings.finding_hook is not None:
+            settings.finding_hook.close()
     return code if code is not None else app.return_code or 0

@@ -38,7 +38,7 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
         table=remapped(ui.keys),
         changed_keys=frozenset(ui.keys),
         bell=ui.bell,
-        herald=FindingCommand(ui.command) if ui.command else None,
+        finding_hook=FindingCommand(ui.command) if ui.command else None,
         is_ascii=is_ascii(environment),
         log=state_folder(environment) / "ui.log",
     )

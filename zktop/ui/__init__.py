@@ -1,1 +1,1 @@
-"""The terminal UI. It draws reports of the model; feeds and demo clients come from outside."""
+"""The terminal UI. It draws reports of the model; feeds and demo contenders come from outside."""

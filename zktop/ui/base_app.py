@@ -116,7 +116,7 @@ def _without_colours(style: Style) -> Style:
 
 
 def _first_theme(app: "BaseApp") -> str:
-    return app.look.theme.name if app.look.theme is not None else DEFAULT_THEME
+    return app.settings.theme.name if app.settings.theme is not None else DEFAULT_THEME
 
 
 class BaseApp(App[int]):
@@ -131,12 +131,12 @@ class BaseApp(App[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
 
-    def __init__(self, look: UiSettings) -> None:
+    def __init__(self, settings: UiSettings) -> None:
         self.has_colours = "NO_COLOR" not in os.environ
-        self.look = look
+        self.settings = settings
         super().__init__(ansi_color=None if self.has_colours else True)
-        self.error_log = ErrorLog(look.log)
-        self._ascii = AsciiFilter(enabled=look.is_ascii)
+        self.error_log = ErrorLog(settings.log)
+        self._ascii = AsciiFilter(enabled=settings.is_ascii)
         self._colourless = NoColorFilter(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
         self.key_queue = KeyQueue(self, self._deliver)
@@ -144,7 +144,7 @@ class BaseApp(App[int]):
     @property
     def available_themes(self) -> dict[str, Theme]:
         """All themes. The first one is needed before any can be registered."""
-        first = self.look.theme
+        first = self.settings.theme
         known = super().available_themes
         return known if first is None else {first.name: first, **known}
 

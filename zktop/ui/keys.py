@@ -108,20 +108,20 @@ KEYS: Final = (
         pages=(TIMELINE,)),
     Action("compare", "c", "compare this moment with now", "time", pages=(TIMELINE,),
         short="Compare"),
-    Action("new", "N", "start a demo client", "contenders", short="New", writes=True),
+    Action("new", "N", "start a demo contender", "contenders", short="New", writes=True),
     Action("new_reader", "R", "add a reader to this lock", "contenders", pages=CONTENDING,
         writes=True),
     Action("new_writer", "W", "add a writer to this lock", "contenders", pages=CONTENDING,
         writes=True),
-    Action("new_exclusive", "X", "add a client to this lock", "contenders", pages=CONTENDING,
+    Action("new_exclusive", "X", "add an exclusive contender", "contenders", pages=CONTENDING,
         writes=True),
-    Action("release", "U", "make a demo client release its lock", "contenders",
+    Action("release", "U", "make a contender release its lock", "contenders",
         pages=CONTENDING, writes=True),
-    Action("cancel", "C", "cancel a demo client's request", "contenders", pages=CONTENDING,
+    Action("cancel", "C", "cancel a contender's request", "contenders", pages=CONTENDING,
         writes=True),
-    Action("kill", "K", "kill a demo client, as a crash would", "contenders",
+    Action("kill", "K", "kill a contender, as a crash would", "contenders",
         pages=CONTENDING, writes=True),
-    Action("freeze", "Z", "freeze or thaw a demo client", "contenders", pages=CONTENDING,
+    Action("freeze", "Z", "freeze or thaw a contender", "contenders", pages=CONTENDING,
         writes=True),
     Action("scene_play", "space", "play or pause the scene", "contenders", pages=(DEMO,),
         short="Play", writes=True),
@@ -149,7 +149,7 @@ MOVES: Final = ("up", "down", "page_up", "page_down", "first", "last")  # they w
 
 
 def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
-    """The keys of a session that starts no demo clients and so has no screen 6.
+    """The keys of a session that starts no contenders and so has no screen 6.
 
     >>> {key.id for key in KEYS} - {key.id for key in reading_only(KEYS)} >= {"new", "page_6"}
     True

@@ -37,7 +37,7 @@ class PaletteProvider(Provider):
 
     async def startup(self) -> None:
         """Read the theme files once, not at every letter."""
-        self._themes = self._shell.look.themes()
+        self._themes = self._shell.settings.themes()
 
     async def discover(self) -> Hits:
         """List the actions before anything is typed."""
@@ -135,7 +135,7 @@ def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
 
 
 def _scenes(app: Shell) -> Iterator[PaletteItem]:
-    stage = app.stage
-    for scene in stage.scenes if stage else ():
+    contenders = app.contenders
+    for scene in contenders.scenes if contenders else ():
         about = f"scene: {scene.title}"
         yield PaletteItem(scene.name, about, partial(app.post_message, PlayScene(scene.name)))

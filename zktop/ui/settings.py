@@ -20,7 +20,7 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     table: tuple[Action, ...] = KEYS
     changed_keys: frozenset[str] = frozenset()  # ids of actions with keys of the user's own
     bell: bool = False
-    herald: FindingHook | None = None  # runs the user's command for new findings
+    finding_hook: FindingHook | None = None  # runs the user's command for new findings
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI
     page: str = "locks"

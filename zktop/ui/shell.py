@@ -84,16 +84,18 @@ class Shell(BaseApp):
     def __init__(
         self,
         feed: Feed,
-        stage: ContendersPort | None = None,
+        contenders: ContendersPort | None = None,
         exports: Exports | None = None,
-        look: UiSettings | None = None,
+        settings: UiSettings | None = None,
     ) -> None:
-        look = look or UiSettings()
-        super().__init__(look if stage else replace(look, table=reading_only(look.table)))
-        self.feed, self.stage, self.exports = feed, stage, exports
-        self.refresh_rate: int = self.look.refresh
+        settings = settings or UiSettings()
+        super().__init__(
+            settings if contenders else replace(settings, table=reading_only(settings.table))
+        )
+        self.feed, self.contenders, self.exports = feed, contenders, exports
+        self.refresh_rate: int = self.settings.refresh
         self.tape = Tape(None if feed.is_live else REPLAY)
-        self.playback = Playback(is_live=feed.is_live, at=self.look.at)
+        self.playback = Playback(is_live=feed.is_live, at=self.settings.at)
         tries = "Connecting to" if feed.is_live else "Opening"
         self.status = Status("connecting", f"{tries} {feed.name} ...")
         self.subject = Selection()
@@ -108,7 +110,7 @@ class Shell(BaseApp):
         self._is_due = False
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
             self.bind(key.movable, f"act('{key.id}')", show=False)
-        for key in look.table:
+        for key in settings.table:
             if key not in self.table:
                 self.bind(key.movable, "explain_no_contenders", show=False)
 
@@ -126,7 +128,7 @@ class Shell(BaseApp):
 
     def on_mount(self) -> None:
         """Draw the first frame, then start the feed. Keys wait for the first page."""
-        self.set_keymap(self.look.keymap)  # the keys inside dialogs
+        self.set_keymap(self.settings.keymap)  # the keys inside dialogs
         self.key_queue.wait()
         self.obey_signals()
         self.draw()
@@ -134,14 +136,14 @@ class Shell(BaseApp):
 
     async def _begin(self) -> None:
         self.mount(FilterLine(), before=self._foot)
-        await self.show_page(self.look.page)
-        if self.stage is not None:
-            self.stage.listen(self._inbox.wake, self.complain)
-        if self.look.scene is not None:
-            self.post_message(PlayScene(self.look.scene))
+        await self.show_page(self.settings.page)
+        if self.contenders is not None:
+            self.contenders.listen(self._inbox.wake, self.complain)
+        if self.settings.scene is not None:
+            self.post_message(PlayScene(self.settings.scene))
         self.feed.start(self._inbox.put)
-        if self.look.leave_after_s is not None:
-            self.set_timer(self.look.leave_after_s, self.leave)
+        if self.settings.leave_after_s is not None:
+            self.set_timer(self.settings.leave_after_s, self.leave)
 
     def leave(self) -> None:
         """End zktop; the exit code says if there never was a connection."""
@@ -209,12 +211,12 @@ class Shell(BaseApp):
         is_small = self.size.width < SMALL_WIDTH or self.size.height < SMALL_HEIGHT
         for finding in new.findings:
             self.show_message(brief(finding) if is_small else finding.sentence, is_wrong=True)
-            if self.look.herald is not None:
-                self.look.herald.call(finding, self.complain)
+            if self.settings.finding_hook is not None:
+                self.settings.finding_hook.call(finding, self.complain)
         if new.more:
             more = f"{new.more} more critical findings; n steps through them."
             self.show_message(more, is_wrong=True)
-        if new.findings and self.look.bell:
+        if new.findings and self.settings.bell:
             self.bell()
 
     def set_refresh(self, rate: int) -> None:
@@ -241,7 +243,7 @@ class Shell(BaseApp):
             status=self.status,
             tape=self.tape,
             feed=self.feed,
-            stage=self.stage,
+            contenders=self.contenders,
             exports=self.exports,
             subject=self.subject,
             filter=parsed(self.filter_text),
@@ -250,18 +252,18 @@ class Shell(BaseApp):
             is_paused=playback.is_paused,
             is_playing=playback.is_playing,
             speed=playback.speed,
-            is_ascii=self.look.is_ascii,
+            is_ascii=self.settings.is_ascii,
         )
 
     @property
     def table(self) -> tuple[Action, ...]:
         """The table of keys, with the user's own."""
-        return self.look.table
+        return self.settings.table
 
     def draw(self) -> None:
         """Draw header, footer and the visible page."""
         page, state = self.page, self.view_state
-        name = page.entry.name if page is not None else self.look.page
+        name = page.entry.name if page is not None else self.settings.page
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.entry.title}", partial(page.show, state))
         self._foot.show(name, self.table)

@@ -27,7 +27,7 @@ class Selection(NamedTuple):
     node: str | None = None  # of a lock node in it
     session: Session | None = None
     case: str | None = None  # id of a deadlock or finding
-    hand: str | None = None  # name of a demo client
+    contender: str | None = None  # name of a demo contender
 
 
 def locks_of(report: Report, selection: Selection) -> frozenset[str]:
@@ -45,7 +45,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     status: Status
     tape: Tape
     feed: Feed
-    stage: ContendersPort | None = None
+    contenders: ContendersPort | None = None
     exports: Exports | None = None
     subject: Selection = Selection()
     filter: Filter = NO_FILTER

@@ -23,7 +23,7 @@ Ink = Literal[
     "info",
     "good",
     "unknown",  # no data
-    "ours",  # a demo client
+    "ours",  # a demo contender
     "selected",
     "paused",  # must not be missed
 ]

@@ -21,7 +21,7 @@ SCENES = tuple(
 def app_with(scene: Scene) -> Zktop:
     """An app in which this scene is on."""
     stage = FakeContenders(scenes=SCENES, progress=SceneProgress(scene, "/zktop-demo/x"))
-    return Zktop(ToldFeed(*trouble()), stage, look=UiSettings(page="demo"))
+    return Zktop(ToldFeed(*trouble()), stage, settings=UiSettings(page="demo"))
 
 
 def is_in_sight(index: TextList) -> bool:

@@ -38,7 +38,7 @@ DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
 def equipped(page: str) -> Zktop:
     """An app that has all its dialogs."""
     look = UiSettings(page=page, themes=partial(theme_list, {"XDG_CONFIG_HOME": "/nowhere"}))
-    return Zktop(ToldFeed(*trouble()), FakeContenders(), look=look)
+    return Zktop(ToldFeed(*trouble()), FakeContenders(), settings=look)
 
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
@@ -78,7 +78,7 @@ async def test_every_way_to_the_palette_opens_ours() -> None:
 
 async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
     """A menu that has the keys and no lines yet stays where it is; Textual's would end the app."""
-    app = Zktop(ToldFeed(*trouble()), idle_stage(), look=UiSettings(page="demo"))
+    app = Zktop(ToldFeed(*trouble()), idle_stage(), settings=UiSettings(page="demo"))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("N")

@@ -28,7 +28,7 @@ from zktop.ui.state import Selection
 
 RECORDING: Final = "Contenders need a live ensemble: this is a recording."
 READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."
-NO_CONTENDER: Final = "No contender of ours is here. N starts one."
+NO_CONTENDER: Final = "No demo contender is here. N starts one."
 VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
 PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
     "release": ("holds",),
@@ -40,10 +40,10 @@ PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
 
 
 def _if_possible(action: Callable[[Shell, ContendersPort], None], app: Shell) -> None:
-    if app.stage is None:
+    if app.contenders is None:
         app.show_message(why_none(app))
     else:
-        action(app, app.stage)
+        action(app, app.contenders)
 
 
 def why_none(app: Shell) -> str:
@@ -72,7 +72,7 @@ def with_permission(app: Shell, port: ContendersPort, action: Callable[[], None]
 
 def play(app: Shell, scene: str, *, steps: bool = False) -> None:
     """Play a scene, or its first move, on screen 6."""
-    port = app.stage
+    port = app.contenders
     if port is None:
         return
 
@@ -121,7 +121,7 @@ def _join(mode: str, app: Shell, port: ContendersPort) -> None:
     layout = _layout(app, path)
     recipe = port.recipe_for(layout, mode)
     if recipe is None:
-        none = f"None of our recipes joins a {layout} to {VERBS[mode]} it. N lists all."
+        none = f"No recipe of zktop can {VERBS[mode]} a {layout}. N lists all recipes."
         gone = f"There is no lock at {path} now. N starts a contender anywhere."
         app.show_message(none if layout else gone)
         return
@@ -157,7 +157,7 @@ def _start(app: Shell, port: ContendersPort, *orders: ContenderOrder) -> None:
 def _act(action: ContenderAction, app: Shell, port: ContendersPort) -> None:
     contender = chosen(port.states, app.pointed, action)
     if contender is None:
-        name = app.pointed.hand
+        name = app.pointed.contender
         app.show_message(f"{name} is gone. N starts another one." if name else NO_CONTENDER)
     elif action == "freeze" and contender.state == "frozen":
         port.act("thaw", contender.name)
@@ -170,8 +170,8 @@ def chosen(
 ) -> ContenderState | None:
     """The contender that an action is for."""
     running = [one for one in states if not one.is_gone]
-    if selection.hand:
-        return next((one for one in running if one.name == selection.hand), None)
+    if selection.contender:
+        return next((one for one in running if one.name == selection.contender), None)
     if selection.session:
         return next((one for one in running if one.session == selection.session), None)
     here = [one for one in running if selection.path in (one.path, *one.holds)]
@@ -204,7 +204,7 @@ def _layout(app: Shell, path: str) -> str:
 
 
 class ContenderActions(Shell):
-    """The keys that start demo clients, act on one of them, or play a scene."""
+    """The keys that start demo contenders, act on one of them, or play a scene."""
 
     def on_play_scene(self, message: PlayScene) -> None:
         """Play a scene that a page or the command line asks for."""
@@ -223,23 +223,23 @@ class ContenderActions(Shell):
         _if_possible(partial(_join, "write"), self)
 
     def action_new_exclusive(self) -> None:
-        """Add an exclusive client to the selected lock."""
+        """Add an exclusive contender to the selected lock."""
         _if_possible(partial(_join, "exclusive"), self)
 
     def action_release(self) -> None:
-        """Make a client release its lock."""
+        """Make a contender release its lock."""
         _if_possible(partial(_act, "release"), self)
 
     def action_cancel(self) -> None:
-        """Cancel the request of a client."""
+        """Cancel the request of a contender."""
         _if_possible(partial(_act, "cancel"), self)
 
     def action_kill(self) -> None:
-        """Kill a client."""
+        """Kill a contender."""
         _if_possible(partial(_act, "kill"), self)
 
     def action_freeze(self) -> None:
-        """Freeze a client, or thaw it."""
+        """Freeze a contender, or thaw it."""
         _if_possible(partial(_act, "freeze"), self)
 
     def action_scene(self) -> None:

@@ -52,17 +52,19 @@ class ExportActions(Shell):
     def action_export(self) -> None:
         """Ask for a format and a file name, then write the file."""
         frame, exports = self.view_state.frame, self.exports
-        stretch = self.page.stretch if self.page is not None and exports is not None else None
+        time_range = (
+            self.page.marked_range if self.page is not None and exports is not None else None
+        )
         forms = [*(exports.forms if exports is not None and frame else ()), "svg"]
         stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
         def chosen(request: ExportRequest | None) -> None:
             if request is not None:
-                self.call_after_refresh(partial(self._start_export, request, stretch))
+                self.call_after_refresh(partial(self._start_export, request, time_range))
 
-        self.push_screen(ExportDialog(forms, stem, stretch), chosen)
+        self.push_screen(ExportDialog(forms, stem, time_range), chosen)
 
-    def _start_export(self, request: ExportRequest, stretch: TimeRange | None) -> None:
+    def _start_export(self, request: ExportRequest, time_range: TimeRange | None) -> None:
         """Take the content from the screen now; write it while the UI continues."""
         frame, exports = self.view_state.frame, self.exports
         if request.form == "svg":
@@ -70,8 +72,8 @@ class ExportActions(Shell):
             self.run_worker(self._write(request.file, lambda: picture))
         elif frame is None or exports is None:
             return
-        elif request.form == "clip" and stretch is not None:
-            frames = _frames(self.tape, stretch)
+        elif request.form == "clip" and time_range is not None:
+            frames = _frames(self.tape, time_range)
             self.run_worker(self._write(request.file, lambda: exports.clip(frames), REPLAY_HINT))
         else:
             text = partial(exports.export, frame.report, request.form)
@@ -89,9 +91,9 @@ class ExportActions(Shell):
             self.show_message(f"Written: {file}{more}")
 
 
-def _frames(tape: Tape, stretch: TimeRange) -> list[Frame]:
+def _frames(tape: Tape, time_range: TimeRange) -> list[Frame]:
     """The stored frames of a time range and of the minute before it."""
-    begin, end = stretch
+    begin, end = time_range
     frames = [one for one in tape.frames(begin - LEAD_MS) if one.at <= end]
     last = tape.last
     is_left = last is not None and last.at <= end and last is not frames[-1]

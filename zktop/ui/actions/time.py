@@ -28,8 +28,8 @@ class TimeActions(Shell):
 
     def first_report(self) -> None:
         """Start the playback of a recording if the command line asks for it."""
-        if self.look.speed is not None and not self.feed.is_live:
-            self.playback.speed = self.look.speed
+        if self.settings.speed is not None and not self.feed.is_live:
+            self.playback.speed = self.settings.speed
             self.playback.play(self.tape)
             self.run_clock()
 

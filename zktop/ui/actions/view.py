@@ -20,7 +20,7 @@ class ViewActions(Shell):
 
     def action_show_screen(self, name: str) -> None:
         """Go to a screen, if this session has it."""
-        if page_named(name).needs_contenders and self.stage is None:
+        if page_named(name).needs_contenders and self.contenders is None:
             self.show_message(why_none(self))
         else:
             self.turn_to(name, self._live_case() if name == "findings" else None)
@@ -107,7 +107,7 @@ class ViewActions(Shell):
 
     def action_theme(self) -> None:
         """Let the user choose a theme."""
-        themes = self.look.themes()
+        themes = self.settings.themes()
         for wrong in themes.mistakes:
             self.show_message(wrong, is_wrong=True)
         if not themes.designs:

@@ -44,11 +44,13 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
 
     moves_in = "#forms"
 
-    def __init__(self, forms: Sequence[str], stem: str, stretch: TimeRange | None = None) -> None:
+    def __init__(
+        self, forms: Sequence[str], stem: str, time_range: TimeRange | None = None
+    ) -> None:
         """Offer these formats; with a time range, first a recording of that range."""
         super().__init__()
-        self._forms = ["clip", *forms] if stretch else forms
-        self._stem, self._stretch = stem, stretch
+        self._forms = ["clip", *forms] if time_range else forms
+        self._stem, self._time_range = stem, time_range
 
     def compose(self) -> ComposeResult:
         """Yield the formats and the file name."""
@@ -64,7 +66,7 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
 
     def on_mount(self) -> None:
         """Select the first format; typing edits the name."""
-        times = [f"{time_s(at)}Z" for at in self._stretch or ()]
+        times = [f"{time_s(at)}Z" for at in self._time_range or ()]
         options = [
             Choosable(form, FORMATS[form][1], (FORMATS[form][2].format(*times),))
             for form in self._forms

@@ -20,7 +20,7 @@ GROUPS: Final[dict[Group, str]] = {
     "look": "Display",
     "time": "Time",
     "keep": "Copy, export, record",
-    "contenders": "Demo clients",
+    "contenders": "Demo contenders",
     "zktop": "zktop",
 }
 _MARKS: Final = re.compile(r"`([^`]*)`|\\(.)|\*")  # Markdown: code, escapes, emphasis
@@ -35,7 +35,7 @@ INKS: Final[tuple[tuple[str, Ink, str], ...]] = (
     ("info", "info", "worth knowing"),
     ("ok", "good", "no problem"),
     ("?", "unknown", "unknown: not the same as ok"),
-    ("ours", "ours", "a demo client, started by zktop"),
+    ("demo", "ours", "a demo contender, started by zktop"),
     ("PAUSED", "paused", "the display does not show the newest state"),
 )
 SIGNS: Final = (

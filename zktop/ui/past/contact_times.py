@@ -27,7 +27,7 @@ class ContactTimes:
         self._tables: list[tuple[Millis, ServerTables]] = []  # in the order of reading
         self._newest: dict[Text, Connections] = {}  # of each server
 
-    def look(self, tape: Tape) -> None:
+    def update(self, tape: Tape) -> None:
         """Read the tables that were added since the last call; after thinning, all of them."""
         if tape is not self._tape or tape.times_thinned != self._times_thinned:
             self._begin(tape)

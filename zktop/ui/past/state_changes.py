@@ -67,7 +67,7 @@ class StateChanges:
         self.names: dict[Session, Text] = {}  # of ended sessions, too
         self._places: dict[Text, dict[Session, bool]] = {}
 
-    def look(self, tape: Tape) -> None:
+    def update(self, tape: Tape) -> None:
         """Read the frames added since the last call; after thinning, all of them."""
         if self._tape is not tape or self._times_thinned != tape.times_thinned:
             self._begin(tape)

@@ -10,7 +10,9 @@ PAGES: Final = (
     PageEntry("findings", "Deadlocks", "FindingsScreen", "3", "deadlocks and findings"),
     PageEntry("sessions", "Sessions", "SessionsScreen", "4", "sessions and servers"),
     PageEntry("timeline", "Timeline", "TimelineScreen", "5", "the timeline"),
-    PageEntry("demo", "Demo", "DemoScreen", "6", "demo clients and scenes", needs_contenders=True),
+    PageEntry(
+        "demo", "Demo", "DemoScreen", "6", "demo scenes and contenders", needs_contenders=True
+    ),
 )
 
 

@@ -45,7 +45,7 @@ class Page(Backdrop, Vertical):
     def _on_mount(self, _event: events.Mount) -> None:
         self.post_message(PageReady())
 
-    def show(self, moment: ViewState) -> None:
+    def show(self, state: ViewState) -> None:
         """Draw this state. The app calls it when something changed and the page is visible."""
         raise NotImplementedError
 
@@ -55,7 +55,7 @@ class Page(Backdrop, Vertical):
         return None
 
     @property
-    def stretch(self) -> TimeRange | None:
+    def marked_range(self) -> TimeRange | None:
         """The marked time range that an export may cut out."""
         return None
 

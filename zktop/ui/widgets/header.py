@@ -121,7 +121,9 @@ class PageHeader(Canvas, can_focus=False):
         width = self.app.size.width
         lines = [
             _first(state, _when(state, recording), width),
-            _between(_tabs(page, width, state.stage is not None), _filter(state, result), width),
+            _between(
+                _tabs(page, width, state.contenders is not None), _filter(state, result), width
+            ),
             *wrapped(result.mistake, width, "warning", " ")[:MAX_STATUS_LINES],
             *wrapped(_said(state), width, "warning", " ")[:MAX_STATUS_LINES],
             *wrapped(trouble, width, "critical", " ")[:MAX_ERROR_LINES],
@@ -171,8 +173,8 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
 def _when(state: ViewState, recording: str) -> Line:
     word, ink = STATUS_WORDS[state.status.word]
     pieces: list[Line] = []
-    if state.feed.is_live and state.stage is None:
-        pieces.append(line(("RO", "strong")))  # no demo clients
+    if state.feed.is_live and state.contenders is None:
+        pieces.append(line(("RO", "strong")))  # no demo contenders
     if recording:
         pieces.append(line(("● REC", "critical")))
     frame = state.frame

@@ -23,7 +23,7 @@ PLAYING = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
 
 def app_with(stage: FakeContenders, *, page: str = "demo") -> Zktop:
     """The UI with this stage, and one lock of somebody."""
-    return Zktop(ToldFeed(*frames()), stage, look=UiSettings(page=page))
+    return Zktop(ToldFeed(*frames()), stage, settings=UiSettings(page=page))
 
 
 async def asked_after(stage: FakeContenders, *keys: str) -> list[tuple[object, ...]]:
@@ -130,10 +130,10 @@ async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
 @pytest.mark.parametrize(
     ("subject", "act", "name"),
     [
-        (Selection(hand="bob"), "kill", "bob"),
+        (Selection(contender="bob"), "kill", "bob"),
         (Selection(session=0xB), "kill", "bob"),
         (Selection(session=0xEE), "kill", None),
-        (Selection(hand="dan"), "kill", None),
+        (Selection(contender="dan"), "kill", None),
         (Selection(path="/zktop-demo/x/orders"), "release", "ann"),
         (Selection(path="/zktop-demo/x/orders"), "cancel", "bob"),
         (Selection(path="/zktop-demo/x/stock"), "freeze", "cid"),
@@ -211,8 +211,8 @@ async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
 
 async def test_says_so_when_no_recipe_fits() -> None:
     """A mutex has no readers; and a lock that is gone has none either."""
-    gone = Zktop(ToldFeed(), FakeContenders(states=[ANN]), look=UiSettings(page="demo"))
-    there = Zktop(ToldFeed(*trouble()), FakeContenders(), look=UiSettings(page="locks"))
+    gone = Zktop(ToldFeed(), FakeContenders(states=[ANN]), settings=UiSettings(page="demo"))
+    there = Zktop(ToldFeed(*trouble()), FakeContenders(), settings=UiSettings(page="locks"))
     told = []
     for app in (gone, there):
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -222,7 +222,7 @@ async def test_says_so_when_no_recipe_fits() -> None:
             told.append([one.message for one in app._notifications][-1])
 
     assert told[0] == f"There is no lock at {ANN.path} now. N starts a contender anywhere."
-    assert told[1] == "None of our recipes joins a kazoo-lock to read it. N lists all."
+    assert told[1] == "No recipe of zktop can read a kazoo-lock. N lists all recipes."
 
 
 async def test_says_so_when_a_contender_is_gone() -> None:

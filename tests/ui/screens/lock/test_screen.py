@@ -130,7 +130,7 @@ async def test_a_path_that_never_was_a_lock_says_so() -> None:
 
 async def test_before_the_first_picture_it_says_what_is_tried() -> None:
     """An empty table would be a lie."""
-    app = Zktop(ToldFeed(), look=UiSettings(page="lock"))
+    app = Zktop(ToldFeed(), settings=UiSettings(page="lock"))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         app.feed.tell(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]

@@ -151,7 +151,7 @@ async def test_a_lost_connection_leaves_the_last_report() -> None:
 
 async def test_an_ascii_terminal_sees_blocks_as_signs() -> None:
     """The sparkline and bounds have an ASCII form."""
-    app = Zktop(ToldFeed(*FILM), look=UiSettings(page="locks", is_ascii=True))
+    app = Zktop(ToldFeed(*FILM), settings=UiSettings(page="locks", is_ascii=True))
     async with app.run_test(size=WIDE) as pilot:
         lines = await settled(pilot)
         row = next(one for one in lines if "DED? /locks/orders" in one)

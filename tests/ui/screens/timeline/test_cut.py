@@ -60,7 +60,7 @@ async def test_x_cuts_out_what_is_in_sight(
     told = deadlock_frames()
     async with shown(told, is_live=is_live) as (app, pilot):
         assert app.page is not None
-        stretch = app.page.stretch
+        stretch = app.page.marked_range
         replay = await cut(app, pilot, tmp_path)
         reports = list(replay.reports())
         ends = [one for one in told if stretch and one.at <= stretch.end]
@@ -86,7 +86,7 @@ async def test_between_the_mark_and_the_cursor(
         await settled(pilot)
         screen = "\n".join(await settled(pilot))
         assert isinstance(app.page, TimelineScreen)
-        stretch = app.page.stretch
+        stretch = app.page.marked_range
         reports = list((await cut(app, pilot, tmp_path)).reports())
 
         assert stretch == (END - 4 * STEP, END - 2 * STEP)
@@ -112,13 +112,13 @@ async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
         await pilot.press("n", "m")
         await settled(pilot)
         assert isinstance(app.page, TimelineScreen)
-        marked = app.page.stretch
+        marked = app.page.marked_range
         await pilot.press("m")
         await settled(pilot)
         said = [one.message for one in app._notifications]
 
         assert marked == (BEGIN + 2_000, BEGIN + 2_000)
-        assert app.page.stretch != marked
+        assert app.page.marked_range != marked
         assert said[-1] == "Mark removed."
 
 

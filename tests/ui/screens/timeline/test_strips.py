@@ -23,7 +23,7 @@ LETTERS = {A: "A", B: "B"}
 def of_the_past() -> StateChanges:
     """Read the tape of the past with the deadlock."""
     made = StateChanges()
-    made.look(tape())
+    made.update(tape())
     return made
 
 
@@ -47,7 +47,7 @@ def as_sure_as(confidence: Confidence) -> StateChanges:
         dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)
         report = replace(frame.report, deadlocks=dead, findings=())
         known.add(replace(frame, report=report))
-    made.look(known)
+    made.update(known)
     return made
 
 
@@ -113,9 +113,9 @@ def test_tracks_read_only_what_is_new() -> None:
     """Reading the same tape twice counts nothing twice."""
     known = tape()
     once, twice = StateChanges(), StateChanges()
-    once.look(known)
+    once.update(known)
     for _ in range(2):
-        twice.look(known)
+        twice.update(known)
 
     assert (twice.locks, twice.sessions, twice.alarms) == (once.locks, once.sessions, once.alarms)
 
@@ -128,7 +128,7 @@ def test_contacts_are_marked_where_they_were() -> None:
         known.add(frame)
     heard = ContactTimes()
     for _ in range(2):
-        heard.look(known)
+        heard.update(known)
     window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
     contacts = heard.between(A, window.begin, window.end)
     drawn = text_of(strips.contact_strip([at for at, _ in contacts], window))
@@ -146,7 +146,7 @@ def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
         *((at, [own(at=at), connections(ZK1, row("A", 0), at=at, zxid=at)]) for at in times)
     ):
         known.add(frame)
-        heard.look(known)
+        heard.update(known)
 
     assert known.times_thinned
     assert len(heard.between(A, BEGIN, BEGIN + 200_000)) == len(known)
@@ -157,9 +157,9 @@ def test_contacts_of_another_tape_are_others() -> None:
     known, heard = Tape(), ContactTimes()
     (frame,) = frames((BEGIN, [own(at=BEGIN), connections(ZK1, row("A", 0), at=BEGIN)]))
     known.add(frame)
-    heard.look(known)
+    heard.update(known)
     before = heard.between(A, BEGIN - 1_000, BEGIN + 1_000)
-    heard.look(Tape())
+    heard.update(Tape())
 
     assert before == [(BEGIN, ZK1)]
     assert heard.between(A, BEGIN - 1_000, BEGIN + 1_000) == []

@@ -97,7 +97,7 @@ def test_a_tape_has_the_history_of_a_group() -> None:
     tape, changes = Tape(), StateChanges()
     for frame in frames(*moments()):
         tape.add(frame)
-    changes.look(tape)
+    changes.update(tape)
     crew = WaiterGroup("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
 
     seen = strips.window(END, BEGIN, END, 1_000, 40)

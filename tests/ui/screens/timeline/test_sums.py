@@ -27,7 +27,7 @@ def tape() -> Tape:
 def changes(tape: Tape) -> StateChanges:
     """The state changes on a tape."""
     made = StateChanges()
-    made.look(tape)
+    made.update(tape)
     return made
 
 

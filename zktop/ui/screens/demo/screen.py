@@ -69,16 +69,16 @@ class DemoScreen(Page):
                 yield Table(COLUMNS, lambda contender: contender.name, id="contenders")
                 yield LogView(id="log")
 
-    def show(self, moment: ViewState) -> None:
-        self._port = port = moment.stage
+    def show(self, state: ViewState) -> None:
+        self._port = port = state.contenders
         if port is None:  # then no key leads here
             return
         self._show_index(port)
-        self._show_scene(port, moment)
-        contenders = [contender for contender in port.states if _passes(contender, moment)]
-        self.passed = FilterCount(len(contenders), len(port.states)) if moment.filter else None
+        self._show_scene(port, state)
+        contenders = [contender for contender in port.states if _passes(contender, state.filter)]
+        self.passed = FilterCount(len(contenders), len(port.states)) if state.filter else None
         self._show_contenders(contenders, port)
-        self._show_log(port, moment.filter)
+        self._show_log(port, state.filter)
 
     def _show_contenders(self, shown: list[ContenderState], port: ContendersPort) -> None:
         contenders = self.query_one("#contenders", Table)
@@ -98,7 +98,7 @@ class DemoScreen(Page):
             index.target = next((one for one in port.scenes if one.name == on), None)
         index.show(lines, targets)
 
-    def _show_scene(self, port: ContendersPort, moment: ViewState) -> None:
+    def _show_scene(self, port: ContendersPort, state: ViewState) -> None:
         pane = self.query_one("#scene", TextView)
         width = max(20, pane.size.width - 1)
         target = self.query_one(DemoIndex).target
@@ -111,7 +111,7 @@ class DemoScreen(Page):
         elif self.focused_pane == "index" and is_other and progress.phase in ("empty", "over"):
             lines = scene_lines(target, width)  # type: ignore[arg-type]  # a scene, says is_other
         else:
-            lines = [*progress_lines(progress, width), *_verdict(moment, width)]
+            lines = [*progress_lines(progress, width), *_verdict(state, width)]
         pane.styles.height = len(lines)
         pane.show(lines)
 
@@ -184,7 +184,7 @@ class DemoScreen(Page):
         contender = self.query_one("#contenders", Table).row
         if not isinstance(contender, ContenderState):
             return Selection()
-        return Selection(path=contender.path, session=contender.session, hand=contender.name)
+        return Selection(path=contender.path, session=contender.session, contender=contender.name)
 
     def copied(self) -> str:
         """The log as text."""
@@ -195,9 +195,9 @@ class DemoScreen(Page):
         )
 
 
-def _verdict(moment: ViewState, width: int) -> list[Line]:
+def _verdict(state: ViewState, width: int) -> list[Line]:
     """The first deadlock or finding of the report, to compare with what contenders believe."""
-    report = moment.frame.report if moment.frame else None
+    report = state.frame.report if state.frame else None
     if report is None:
         return []
     worst = next((one for one in report.findings if not one.cause), None)
@@ -210,10 +210,10 @@ def _verdict(moment: ViewState, width: int) -> list[Line]:
     return []
 
 
-def _passes(one: ContenderState, moment: ViewState) -> bool:
+def _passes(one: ContenderState, wanted: Filter) -> bool:
     words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
     state = {"holds": "holding", "waits": "waiting"}.get(one.state, one.state)
-    return moment.filter.passes({"": words, "state": state, "owner": one.name})
+    return wanted.passes({"": words, "state": state, "owner": one.name})
 
 
 def _lock(contender: ContenderState) -> Line:

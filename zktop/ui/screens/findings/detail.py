@@ -52,29 +52,29 @@ class EvidenceLine(Protocol):
         """The evidence in words."""
 
 
-def write_reasons(pen: LineWriter, confidence: str, reasons: Iterable[EvidenceLine]) -> None:
+def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[EvidenceLine]) -> None:
     """Write the confidence and its evidence: for, against, and assumed."""
     word, _ = SURENESS[confidence]
-    pen.title("CONFIDENCE", f"{confidence}: {word}   + for   - against   ? assumed")
+    writer.title("CONFIDENCE", f"{confidence}: {word}   + for   - against   ? assumed")
     given = list(reasons)
     for supports in (True, False, None):
         for reason in given:
             if reason.supports is supports:
-                pen.item(MARKS[supports], reason.text)
+                writer.item(MARKS[supports], reason.text)
     if not given:
-        pen.say("No evidence is known.", "unknown")
+        writer.say("No evidence is known.", "unknown")
 
 
-def write_blind(pen: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> None:
+def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> None:
     """Write which data a rule lacked, if any."""
     whys = dict.fromkeys(one.why for one in blind if one.rule == rule)
     if whys:
-        pen.title("NO DATA", "more of the same may be hidden")
+        writer.title("NO DATA", "more of the same may be hidden")
         for why in list(whys)[:SHOWN]:
-            pen.item(("  ? ", "unknown"), why)
+            writer.item(("  ? ", "unknown"), why)
 
 
-def write_all_blind(pen: LineWriter, blind: Iterable[BlindSpot]) -> None:
+def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
     """Write which checks had no data, or not all of it, and why."""
     by_why: dict[str, list[str]] = {}
     for one in blind:
@@ -82,13 +82,13 @@ def write_all_blind(pen: LineWriter, blind: Iterable[BlindSpot]) -> None:
         if one.rule not in rules:
             rules.append(one.rule)
     if not by_why:
-        pen.say("✓ Every check had the data it needs.", "good")
+        writer.say("✓ Every check had the data it needs.", "good")
         return
     for why, rules in by_why.items():
-        pen.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
+        writer.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
         for rule in rules:
             means = f"{MEANS[rule].name}: {MEANS[rule].means}" if rule in MEANS else ""
-            pen.item((f"      {rule:<4} ", "unknown"), means, "dim")
+            writer.item((f"      {rule:<4} ", "unknown"), means, "dim")
 
 
 NAMED: Final = 500  # waiters of one lock whose names are counted
@@ -109,29 +109,29 @@ KINDS: Final = {
 }
 
 
-def write_deadlock(pen: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
+def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
     """Write a deadlock as it was confirmed, then its state now, or how it ended."""
     dead = case.deadlock
     now = next((one for one in live.deadlocks if one.number == dead.number), None)
     judged = now or case.verdict
     ink = ink_of_deadlock(judged)  # it may be surer by now
-    pen.write(_title(dead, ink, times))
-    pen.write(deadlock_status(case, now, live))
+    writer.write(_title(dead, ink, times))
+    writer.write(deadlock_status(case, now, live))
     when = clock(case.confirmed_at)
-    pen.say(f"{KINDS[dead.kind]} Confirmed {when}; the diagram shows that moment.", "dim", " ")
-    pen.write()
-    pen.say(judged.sentence, "strong")
-    pen.write()
-    pen.all(draw_ring(dead, pen.width - 1, ink))
+    writer.say(f"{KINDS[dead.kind]} Confirmed {when}; the diagram shows that moment.", "dim", " ")
+    writer.write()
+    writer.say(judged.sentence, "strong")
+    writer.write()
+    writer.all(draw_ring(dead, writer.width - 1, ink))
     known = live if now else case.last  # later tables prove more
-    write_steps(pen, dead, known, ink)
-    write_reasons(pen, judged.confidence, judged.evidence)
-    _write_behind(pen, judged, known)
+    write_steps(writer, dead, known, ink)
+    write_reasons(writer, judged.confidence, judged.evidence)
+    _write_behind(writer, judged, known)
     if now:
-        _write_ways(pen, judged, known)
+        _write_ways(writer, judged, known)
     else:
-        _write_end(pen, case, live)
-    write_blind(pen, dead.rule, live.blind)
+        _write_end(writer, case, live)
+    write_blind(writer, dead.rule, live.blind)
 
 
 def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
@@ -147,18 +147,18 @@ def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
     )
 
 
-def _write_end(pen: LineWriter, case: DeadlockRecord, live: Report) -> None:
+def _write_end(writer: LineWriter, case: DeadlockRecord, live: Report) -> None:
     """Write how the deadlock ended."""
     over = case.ending(live)
-    pen.title("HOW IT ENDED", "" if over is None else clock(over.at))
-    pen.say("It did not exist at this moment." if over is None else f"{over.how}.")
+    writer.title("HOW IT ENDED", "" if over is None else clock(over.at))
+    writer.say("It did not exist at this moment." if over is None else f"{over.how}.")
 
 
-def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
+def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
     """Write the requests queued behind it, lock by lock."""
-    pen.title(f"BEHIND IT ({dead.behind})")
+    writer.title(f"BEHIND IT ({dead.behind})")
     if not dead.behind:
-        pen.say("No other client waits behind it.", "dim")
+        writer.say("No other client waits behind it.", "dim")
         return
     for path in dead.locks:
         part = report.parts.get(Text(path))
@@ -171,7 +171,7 @@ def _write_behind(pen: LineWriter, dead: Deadlock, report: Report) -> None:
             told = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {told}", "dim"))  # fmt: skip
-            pen.write(drawn, LineLink(f"behind {path}", "lock", Selection(path=path)))
+            writer.write(drawn, LineLink(f"behind {path}", "lock", Selection(path=path)))
 
 
 def _classes(names: Sequence[str]) -> str:
@@ -180,13 +180,13 @@ def _classes(names: Sequence[str]) -> str:
     >>> _classes(["web-1", "cart-1", "cart-2"])
     'cart-* 2, web-1'
     """
-    deadlock_name = {fold_name(name): name for name in names}
+    example = {fold_name(name): name for name in names}
     classes = Counter(map(fold_name, names)).most_common(CLASSES)
-    return ", ".join(deadlock_name[name] if n == 1 else f"{name} {n}" for name, n in classes)
+    return ", ".join(example[name] if n == 1 else f"{name} {n}" for name, n in classes)
 
 
-def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
-    pen.title("HOW TO RESOLVE IT", "zktop will not do it for you")
+def _write_ways(writer: LineWriter, dead: Deadlock, report: Report) -> None:
+    writer.title("HOW TO RESOLVE IT", "zktop will not do it for you")
     for number, way in enumerate(dead.ways_out, start=1):
         freed = count(way.frees, "client")
         told = f"Kill {way.process}, which {way.why}: unblocks {freed}"
@@ -196,86 +196,86 @@ def _write_ways(pen: LineWriter, dead: Deadlock, report: Report) -> None:
             if session
             else None
         )
-        pen.item((f"  {number}. ", "key"), told, link=link)
+        writer.item((f"  {number}. ", "key"), told, link=link)
     told = next((one.advice for one in report.findings if one.id == dead.id), "")
     advice, _, _ = told.partition(" Cheapest: ")  # the first of the ways above
     if advice:
-        pen.item(("  →  ", "good"), advice)
+        writer.item(("  →  ", "good"), advice)
     else:
-        pen.item(("  -  ", "warning"), NEVER, "dim")
+        writer.item(("  -  ", "warning"), NEVER, "dim")
 
 
-def write_finding(pen: LineWriter, finding: Finding, report: Report) -> None:
+def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
     """Write a finding other than a deadlock."""
     since = (
         "" if finding.since is None else f"   for {elapsed(max(0, report.now - finding.since))}"
     )
-    pen.write(
+    writer.write(
         line(
             (f" {finding.severity.upper()} {finding.rule} {finding.name}", ink_of(finding)),
             (f"{since}   {finding.confidence}", "dim"),
         )
     )
-    pen.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())
-    pen.write()
-    pen.say(finding.sentence, "strong")
+    writer.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())
+    writer.write()
+    writer.say(finding.sentence, "strong")
     told = next((one for one in report.inversions if one.id == finding.id), None)
     if told is not None:
-        write_lock_order(pen, told)
+        write_lock_order(writer, told)
     if finding.advice:
-        pen.title("WHAT TO DO")
-        pen.say(finding.advice)
-    write_reasons(pen, finding.confidence, finding.evidence)
-    _write_where(pen, finding, report)
+        writer.title("WHAT TO DO")
+        writer.say(finding.advice)
+    write_reasons(writer, finding.confidence, finding.evidence)
+    _write_where(writer, finding, report)
     if finding.folded:
-        _write_followers(pen, finding, report)
-    write_blind(pen, finding.rule, report.blind)
+        _write_followers(writer, finding, report)
+    write_blind(writer, finding.rule, report.blind)
 
 
-def write_group(pen: LineWriter, kind: FindingKind, report: Report) -> None:
+def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     """Write all findings of one kind, one sentence each."""
     alike = [one for one in report.findings if one.cause is None and kind_of(one) == kind]
     if not alike:
         return
     first = alike[0]
     head = f" {first.severity.upper()} {first.rule} {first.name} {TIMES}{len(alike)}"
-    pen.write(line((head, ink_of(first))))
-    pen.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
-    pen.title("ALL OF THEM", "enter goes there")
+    writer.write(line((head, ink_of(first))))
+    writer.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
+    writer.title("ALL OF THEM", "enter goes there")
     for one in alike[:SENTENCES]:
         link = LineLink(f"case {one.id}", "findings", Selection(case=one.id))
-        pen.item(("  •  ", "dim"), one.sentence, link=link)
+        writer.item(("  •  ", "dim"), one.sentence, link=link)
     if len(alike) > SENTENCES:
-        pen.say(f"… and {len(alike) - SENTENCES} more", "dim")
+        writer.say(f"… and {len(alike) - SENTENCES} more", "dim")
 
 
-def _write_where(pen: LineWriter, finding: Finding, report: Report) -> None:
-    pen.title("WHERE", "enter goes there")
+def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
+    writer.title("WHERE", "enter goes there")
     for path in dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]):
-        pen.write(
+        writer.write(
             line("  ", (path, "strong")), LineLink(f"lock {path}", "lock", Selection(path=path))
         )
     for node in finding.nodes[:NODES]:
         subject = Selection(path=finding.lock, node=node)
         link = LineLink(f"node {node}", "lock", subject) if finding.lock else None
-        pen.write(line(("  node     ", "dim"), short(node)), link)
+        writer.write(line(("  node     ", "dim"), short(node)), link)
     for session in finding.sessions[:NODES]:
         name = report.owner_name(session, None)
         told = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
         link = LineLink(f"session {session_text(session)}", "sessions", Selection(session=session))
-        pen.write(told, link)
+        writer.write(told, link)
     hidden = max(0, len(finding.nodes) - NODES) + max(0, len(finding.sessions) - NODES)
     if hidden:
-        pen.say(f"… and {hidden} more", "dim")
+        writer.say(f"… and {hidden} more", "dim")
 
 
-def _write_followers(pen: LineWriter, finding: Finding, report: Report) -> None:
+def _write_followers(writer: LineWriter, finding: Finding, report: Report) -> None:
     """Write the findings that follow from it."""
-    pen.title(f"CONSEQUENCES ({finding.folded})")
+    writer.title(f"CONSEQUENCES ({finding.folded})")
     followers = [one for one in report.findings if one.cause == finding.id]
     for one in followers[:NODES]:
         subject = Selection(case=one.id)
-        pen.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
+        writer.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
                  LineLink(f"case {one.id}", "findings", subject))  # fmt: skip
     if len(followers) > NODES:
-        pen.say(f"… and {len(followers) - NODES} more", "dim")
+        writer.say(f"… and {len(followers) - NODES} more", "dim")

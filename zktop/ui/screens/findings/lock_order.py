@@ -20,18 +20,18 @@ GAP: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
 
 
-def write_lock_order(pen: LineWriter, told: Inversion) -> None:
+def write_lock_order(writer: LineWriter, told: Inversion) -> None:
     """Write what would happen if all of them ran at the same time."""
-    pen.title("IF THEY RUN AT THE SAME TIME", _missed(told))
+    writer.title("IF THEY RUN AT THE SAME TIME", _missed(told))
     names = brief_paths(list(dict.fromkeys(turn.lock for turn in told.turns)))
     columns = len(told.actors)
-    width = (pen.width - 3) // max(1, columns)
+    width = (writer.width - 3) // max(1, columns)
     if columns <= COLUMNS and width >= LEAST:
-        _beside(pen, told, names, width)
+        _beside(writer, told, names, width)
     else:
-        _below(pen, told, names)
+        _below(writer, told, names)
     end = "Then each of them waits for the next one forever."
-    pen.say(end, "warning")
+    writer.say(end, "warning")
 
 
 def _missed(told: Inversion) -> str:
@@ -42,21 +42,21 @@ def _missed(told: Inversion) -> str:
     return f"they have missed each other by {elapsed(told.missed_by_ms)} so far"
 
 
-def _beside(pen: LineWriter, told: Inversion, names: dict[str, str], width: int) -> None:
-    pen.write(_row([_who(told, column) for column in range(len(told.actors))], width))
-    pen.write(_row([_habit(told, column) for column in range(len(told.actors))], width))
+def _beside(writer: LineWriter, told: Inversion, names: dict[str, str], width: int) -> None:
+    writer.write(_row([_who(told, column) for column in range(len(told.actors))], width))
+    writer.write(_row([_habit(told, column) for column in range(len(told.actors))], width))
     for _, turns in groupby(told.turns, key=lambda turn: turn.verb):
         for turn in turns:
             cells: list[Line] = [() for _ in told.actors]
             cells[turn.column] = _said(turn, names)
-            pen.write(_row(cells, width), _door(turn))
+            writer.write(_row(cells, width), _door(turn))
 
 
-def _below(pen: LineWriter, told: Inversion, names: dict[str, str]) -> None:
+def _below(writer: LineWriter, told: Inversion, names: dict[str, str]) -> None:
     for column in range(len(told.actors)):
-        pen.write((Run("  "), *_who(told, column), Run("  "), *_habit(told, column)))
+        writer.write((Run("  "), *_who(told, column), Run("  "), *_habit(told, column)))
     for turn in told.turns:
-        pen.write((*line(("  ", "dim"), (f"{letter(turn.column)} ", "strong")),
+        writer.write((*line(("  ", "dim"), (f"{letter(turn.column)} ", "strong")),
                    *_said(turn, names)), _door(turn))  # fmt: skip
 
 

@@ -69,7 +69,7 @@ class FindingsScreen(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._moment: ViewState | None = None
+        self._view_state: ViewState | None = None
         self._subject: Selection | None = None
         self._case: str | None = None
         self._is_held = False  # the user has chosen; do not jump to a worse one
@@ -87,32 +87,32 @@ class FindingsScreen(Page):
 
     # What it shows
 
-    def show(self, moment: ViewState) -> None:
-        """Draw this moment."""
-        self._moment = moment
-        if moment.subject != self._subject:
-            self._subject = moment.subject
-            if moment.subject.case is not None:
-                self._case, self._is_held = moment.subject.case, True
-                self._open_around(moment)
-        if moment.frame is None:
+    def show(self, state: ViewState) -> None:
+        """Draw this state."""
+        self._view_state = state
+        if state.subject != self._subject:
+            self._subject = state.subject
+            if state.subject.case is not None:
+                self._case, self._is_held = state.subject.case, True
+                self._open_around(state)
+        if state.frame is None:
             self._list.display = False
-            self._sheet.show(empty_state(moment, self.size.width))
+            self._sheet.show(empty_state(state, self.size.width))
             return
-        report = moment.frame.report
-        self.passed = passed(report, moment.tape, moment.filter) if moment.filter else None
-        self._show_list(moment, report)
+        report = state.frame.report
+        self.passed = passed(report, state.tape, state.filter) if state.filter else None
+        self._show_list(state, report)
         self._show_case()
 
-    def _open_around(self, moment: ViewState) -> None:
+    def _open_around(self, state: ViewState) -> None:
         """Open the group that the selected finding is in."""
-        findings = moment.frame.report.findings if moment.frame else ()
+        findings = state.frame.report.findings if state.frame else ()
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
-    def _show_list(self, moment: ViewState, report: Report) -> None:
+    def _show_list(self, state: ViewState, report: Report) -> None:
         is_beside = self.size.width >= WIDE
         cases = self._list
-        listed = entries(report, moment.tape, moment.filter, self._opened)
+        listed = entries(report, state.tape, state.filter, self._opened)
         self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
         self._choose(listed)
         self._arrange(cases, len(listed), is_beside=is_beside)
@@ -136,46 +136,46 @@ class FindingsScreen(Page):
             cases.styles.height, cases.styles.width = wanted
 
     def _show_case(self) -> None:
-        moment, sheet = self._moment, self._sheet
-        if moment is None or moment.frame is None:
+        state, sheet = self._view_state, self._sheet
+        if state is None or state.frame is None:
             return
         width = (self.size.width - LEFT if self.size.width >= WIDE else self.size.width) - 2
-        pen = self._written(moment, moment.frame.report, width)
-        sheet.show(pen.lines, pen.links)
+        writer = self._written(state, state.frame.report, width)
+        sheet.show(writer.lines, writer.links)
 
-    def _written(self, moment: ViewState, report: Report, width: int) -> LineWriter:
+    def _written(self, state: ViewState, report: Report, width: int) -> LineWriter:
         """Text about the chosen entry."""
-        pen = LineWriter(width)
+        writer = LineWriter(width)
         if self._case == BLOCKING:
             return self._tree_text(report, width)
         if self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
-                pen.say("✓ No problems found in the data that zktop can read.", "good", " ")
-            pen.title("CHECKS WITHOUT DATA")
-            write_all_blind(pen, report.blind)
-            return pen
+                writer.say("✓ No problems found in the data that zktop can read.", "good", " ")
+            writer.title("CHECKS WITHOUT DATA")
+            write_all_blind(writer, report.blind)
+            return writer
         if self._kind is not None:
-            write_group(pen, self._kind, report)
-            return pen
-        case = self._frozen(moment, report)
+            write_group(writer, self._kind, report)
+            return writer
+        case = self._frozen(state, report)
         if case is not None:
             alike = [
                 c
-                for c in moment.tape.deadlocks.values()
+                for c in state.tape.deadlocks.values()
                 if c.deadlock.signature == case.deadlock.signature
             ]
-            write_deadlock(pen, case, report, len(alike))
-            return pen
+            write_deadlock(writer, case, report, len(alike))
+            return writer
         finding = next((one for one in report.findings if one.id == self._case), None)
         if finding is not None:
-            write_finding(pen, finding, report)
+            write_finding(writer, finding, report)
         else:
-            pen.say("It is over.", "good")
-        return pen
+            writer.say("It is over.", "good")
+        return writer
 
-    def _frozen(self, moment: ViewState, report: Report) -> DeadlockRecord | None:
+    def _frozen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
         """The chosen deadlock as it was confirmed."""
-        case = moment.tape.deadlocks.get(self._case or "")
+        case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.confirmed_at <= report.now:
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
@@ -186,16 +186,16 @@ class FindingsScreen(Page):
         known = self._tree
         if known is not None and known[1] == width and 0 <= report.now - known[0] < TREE_MS:
             return known[2]
-        pen = LineWriter(width)
+        writer = LineWriter(width)
         self._roster.update(report)
-        write_blocking_tree(pen, report, self._roster)
-        self._tree = report.now, width, pen
-        return pen
+        write_blocking_tree(writer, report, self._roster)
+        self._tree = report.now, width, writer
+        return writer
 
     def on_resize(self) -> None:
         """Draw again for the new size."""
-        if self._moment is not None:
-            self.show(self._moment)
+        if self._view_state is not None:
+            self.show(self._view_state)
 
     # What is asked for
 
@@ -232,8 +232,8 @@ class FindingsScreen(Page):
     def _turn(self, kind: FindingKind, *, opens: bool) -> None:
         """Open or fold the group of one kind."""
         (self._opened.add if opens else self._opened.discard)(kind)
-        if self._moment is not None:
-            self.show(self._moment)
+        if self._view_state is not None:
+            self.show(self._view_state)
 
     def action_right(self) -> None:
         """Unfold a group of similar findings."""
@@ -259,8 +259,8 @@ class FindingsScreen(Page):
 
     def copied(self) -> str:
         """The whole finding as text."""
-        moment = self._moment
-        if moment is None or moment.frame is None:
+        state = self._view_state
+        if state is None or state.frame is None:
             return ""
-        pen = self._written(moment, moment.frame.report, 100)
-        return "\n".join(text_of(one).rstrip() for one in pen.lines)
+        writer = self._written(state, state.frame.report, 100)
+        return "\n".join(text_of(one).rstrip() for one in writer.lines)

@@ -81,18 +81,18 @@ def _watch(view: LockView | None, node: str) -> str:
     return "" if view is None or member is None else WATCHING[view.watch_check.of(member).verdict]
 
 
-def write_steps(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
+def write_steps(writer: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
     """Write the steps as a table; each line links to its lock."""
     names, found = letters(deadlock), step_rows(deadlock, report)
     called = brief_paths(deadlock.locks)
-    pen.title("STEPS", "in zxid order")
+    writer.title("STEPS", "in zxid order")
     step_width = max(len(f"asked X:{name}") for name in called.values())
-    layout = StepColumns(pen.width, min(STEP, step_width))
-    pen.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
+    layout = StepColumns(writer.width, min(STEP, step_width))
+    writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
     for number, move in enumerate(found[:SHOWN], start=1):
         cells = (
             str(number),
-            _clock(move.at, is_exact=pen.width >= EXACT),
+            _clock(move.at, is_exact=writer.width >= EXACT),
             f"{move.czxid:x}",
             names[move.step.actor],
             f"{move.verb:<5} {MODE_LETTERS[move.place.mode]}:{called[move.place.lock]}",
@@ -101,9 +101,9 @@ def write_steps(pen: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -
             move.proof,
         )
         closing = move.step.closing and move.verb == "asked"
-        pen.write(_row(cells, layout, ink if closing else None), _door(move))
+        writer.write(_row(cells, layout, ink if closing else None), _door(move))
     if len(found) > SHOWN:
-        pen.say(f"… and {len(found) - SHOWN} more steps", "dim")
+        writer.say(f"… and {len(found) - SHOWN} more steps", "dim")
 
 
 def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:

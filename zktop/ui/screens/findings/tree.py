@@ -37,34 +37,34 @@ class BlockedLock(NamedTuple):
     nested: tuple[Member, ...]  # waiters that hold locks others wait for
 
 
-def write_blocking_tree(pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
+def write_blocking_tree(writer: LineWriter, report: Report, roster: SessionDirectory) -> None:
     """Write the tree; each line links to its lock or session."""
     roots = report.blockers
-    pen.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
+    writer.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
     if not roots:
         if report.is_lost:
-            pen.say("No client was waiting when the connection dropped.", "unknown")
+            writer.say("No client was waiting when the connection dropped.", "unknown")
         else:
-            pen.say("✓ No client is waiting.", "good")
+            writer.say("✓ No client is waiting.", "good")
         return
     for root in roots[:ROOTS]:
-        _Tree(pen, report, roster).root(root)
-        if len(pen.lines) > LINES:
+        _Tree(writer, report, roster).root(root)
+        if len(writer.lines) > LINES:
             break
     if len(roots) > ROOTS:
-        pen.say(f"… and {len(roots) - ROOTS} more root blockers with fewer waiters", "dim")
+        writer.say(f"… and {len(roots) - ROOTS} more root blockers with fewer waiters", "dim")
 
 
 class _Tree:
     """Writes one root and the waiters below it, each session once."""
 
-    def __init__(self, pen: LineWriter, report: Report, roster: SessionDirectory) -> None:
-        self.pen, self.report, self.roster = pen, report, roster
+    def __init__(self, writer: LineWriter, report: Report, roster: SessionDirectory) -> None:
+        self.writer, self.report, self.roster = writer, report, roster
         self.seen: dict[Session, str] = {}
 
     def root(self, root: RootBlocker) -> None:
         dead = _deadlock(root, self.report)
-        self.pen.write((*self._title(root, dead), *_blocked(root)), self._door(root, dead))
+        self.writer.write((*self._title(root, dead), *_blocked(root)), self._door(root, dead))
         sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
         for session in sessions:
             self.seen[session] = f"back to {self._name(session)}"
@@ -117,7 +117,7 @@ class _Tree:
         holds = self.roster.locks.get(session, NO_LOCKS).holds
         for path in sorted(holds):
             branch = self._branch(path)
-            if branch is not None and len(self.pen.lines) < LINES:
+            if branch is not None and len(self.writer.lines) < LINES:
                 self._write(branch, indent, depth)
 
     def _below_nobody(self, root: RootBlocker) -> None:
@@ -156,18 +156,18 @@ class _Tree:
 
     def _write(self, branch: BlockedLock, indent: str, depth: int) -> None:
         link = LineLink(
-            f"{indent}{branch.path} {len(self.pen.lines)}", "lock", Selection(path=branch.path)
+            f"{indent}{branch.path} {len(self.writer.lines)}", "lock", Selection(path=branch.path)
         )
         told = line(
             (f"{indent}├ ", "dim"), (branch.path, "strong"), " ◀ ", *_crowd(branch.waiters)
         )
-        self.pen.write(told, link)
+        self.writer.write(told, link)
         for member in branch.nested[:NESTED]:
             self._nested(member, branch, indent + "│   ", depth)
         hidden = len(branch.nested) - NESTED
         if hidden > 0:
             more = f"… {count(hidden, 'more waiter')} that block others"
-            self.pen.write(line((f"{indent}│   {more}", "dim")))
+            self.writer.write(line((f"{indent}│   {more}", "dim")))
 
     def _nested(self, member: Member, branch: BlockedLock, indent: str, depth: int) -> None:
         name = f"{MODE_LETTERS[member.mode]} {self._name(member.owner, member)}"
@@ -177,10 +177,10 @@ class _Tree:
             told = line(
                 (f"{indent}└ ", "dim"), name, (f"  ↑ {self.seen[member.owner]}", "critical")
             )
-            self.pen.write(told, link)
+            self.writer.write(told, link)
             return
         self.seen[member.owner] = f"also waits in {branch.path}, see there"
-        self.pen.write(
+        self.writer.write(
             line((f"{indent}└ ", "dim"), name, ("  also blocks others", "warning")), link
         )
         if depth < DEEP:

@@ -92,7 +92,7 @@ def who(one: Contender) -> Line:
     if one.session is None and not one.owner:
         return line((one.name, "warning"))
     ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
-    return line((one.name, ink), (" (ours)", "ours") if one.ours else "")
+    return line((one.name, ink), (" (demo)", "ours") if one.ours else "")
 
 
 def _classes(row: QueueRow) -> Line:

@@ -57,16 +57,16 @@ def _hint() -> list[Line]:
     ]
 
 
-def no_lock_chosen(moment: ViewState, width: int) -> list[Line]:
+def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
     """How to select a lock, or why there is none to select."""
-    if moment.frame is not None and moment.frame.report.paths:
+    if state.frame is not None and state.frame.report.paths:
         return [
             (),
             line(("  No lock selected", "title")),
             (),
             line(("  1", "key"), " lists all locks, ", ("enter", "key"), " there opens one."),
         ]
-    return empty_state(moment, width)
+    return empty_state(state, width)
 
 
 def worst_path(report: Report) -> Text | None:

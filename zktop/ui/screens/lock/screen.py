@@ -77,7 +77,7 @@ class LockScreen(Page):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
         self._detail: LockDetail | None = None
-        self._moment: ViewState | None = None
+        self._view_state: ViewState | None = None
         self._subject: Selection | None = None  # at which the cursor was placed
         self._path: str | None = None  # the worst lock, when none is selected
         self._opened: frozenset[Text] = frozenset()
@@ -94,12 +94,12 @@ class LockScreen(Page):
 
     # What it shows
 
-    def show(self, moment: ViewState) -> None:
-        """Draw this moment; draw a huge queue twice a second at most."""
-        before, self._moment = self._moment, moment
+    def show(self, state: ViewState) -> None:
+        """Draw this state; draw a huge queue twice a second at most."""
+        before, self._view_state = self._view_state, state
         is_same = before is not None and (before.subject, before.filter.text) == (
-            moment.subject,
-            moment.filter.text,
+            state.subject,
+            state.filter.text,
         )
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
         wait = self._drawn_at + HUGE_QUEUE_S - perf_counter()
@@ -111,35 +111,35 @@ class LockScreen(Page):
         self._again()
 
     def _again(self) -> None:
-        moment = self._moment
-        if moment is None:
+        state = self._view_state
+        if state is None:
             return
         self._is_due, self._drawn_at = False, perf_counter()
-        report = moment.frame.report if moment.frame else None
-        path = self._chosen_path(moment, report)
+        report = state.frame.report if state.frame else None
+        path = self._chosen_path(state, report)
         self._detail = None
         if report is not None and path is not None:
-            self._detail = LockDetail.of(report, path, is_ascii=moment.is_ascii)
+            self._detail = LockDetail.of(report, path, is_ascii=state.is_ascii)
         if self._detail is None:
-            self._show_nothing(moment, path)
+            self._show_nothing(state, path)
             return
-        self._follow(moment.subject)
-        self._show_queue(moment, self._detail)
+        self._follow(state.subject)
+        self._show_queue(state, self._detail)
 
-    def _chosen_path(self, moment: ViewState, report: Report | None) -> str | None:
-        if moment.subject.path is not None:
-            return moment.subject.path
+    def _chosen_path(self, state: ViewState, report: Report | None) -> str | None:
+        if state.subject.path is not None:
+            return state.subject.path
         if self._path is None and report is not None:
             self._path = worst_path(report)
         return self._path
 
-    def _show_nothing(self, moment: ViewState, path: str | None) -> None:
+    def _show_nothing(self, state: ViewState, path: str | None) -> None:
         width = self.size.width
-        if path is None or moment.frame is None:
-            lines = no_lock_chosen(moment, width)
+        if path is None or state.frame is None:
+            lines = no_lock_chosen(state, width)
         else:
             lines = deleted_lock(
-                path, last_seen(path, moment.tape, moment.frame.at), moment.frame.at, width
+                path, last_seen(path, state.tape, state.frame.at), state.frame.at, width
             )
         self._show_head([])
         self._queue.show((), lines)
@@ -163,18 +163,18 @@ class LockScreen(Page):
             self._opened |= {Text(node)}
             self._queue.choose(node)
 
-    def _show_queue(self, moment: ViewState, detail: LockDetail) -> None:
+    def _show_queue(self, state: ViewState, detail: LockDetail) -> None:
         head = lock_head(detail, self.size.width)
-        if moment.filter:
-            places = matching_positions(detail, moment.filter)
-            head.append(match_line(detail, places, moment.filter))
+        if state.filter:
+            places = matching_positions(detail, state.filter)
+            head.append(match_line(detail, places, state.filter))
             folding = only_positions(places)
         elif self._is_open:
             folding = unfold_queue(detail.queue)
         else:
             folding = fold_queue(detail.queue, sorted(detail.odd)[:MARKED_ROWS], self._opened)
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE)])
-        self._queue.show(QueueRows(detail, folding), _empty(detail, moment))
+        self._queue.show(QueueRows(detail, folding), _empty(detail, state))
         self._show_side()
 
     def _show_head(self, lines: list[Line]) -> None:
@@ -286,9 +286,9 @@ class LockScreen(Page):
         return lock_text(self._detail, self._row) if self._detail else ""
 
 
-def _empty(detail: LockDetail, moment: ViewState) -> list[Line]:
+def _empty(detail: LockDetail, state: ViewState) -> list[Line]:
     """Why there are no rows."""
-    if moment.filter and len(detail.queue):
+    if state.filter and len(detail.queue):
         return [(), line(("  No contender matches the filter. Esc clears it.", "dim"))]
     if detail.view.lock.error is not None:
         return [(), line(("  zktop cannot read the holders and waiters of this lock.", "dim"))]

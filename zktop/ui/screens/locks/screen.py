@@ -71,7 +71,8 @@ class LocksScreen(Page):
     )
     DEFAULT_CSS = """
     LocksScreen > #alerts { dock: top; height: 1; }
-    LocksScreen > #about, Locks > #health { height: 0; overflow: hidden; background: $panel; }
+    LocksScreen > #about { height: 0; overflow: hidden; background: $panel; }
+    LocksScreen > #health { height: 0; overflow: hidden; background: $panel; }
     """
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002  Textual's name

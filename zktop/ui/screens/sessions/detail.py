@@ -117,7 +117,7 @@ def _head(row: SessionRow) -> Line:
     if row.name:
         pieces.append(Run(f"  {row.name}", "ours" if row.is_ours else "strong"))
     if row.is_ours:
-        pieces.append(Run("  (demo client)", "ours"))
+        pieces.append(Run("  (demo contender)", "ours"))
     if presence is not None:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:

@@ -41,7 +41,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
     session: Session
     sessions: "SessionRows"
     risk: SessionRisk
-    is_quiet: bool  # at low risk, and not a demo client
+    is_quiet: bool  # at low risk, and not a demo contender
     group: str  # the name without its numbers
     holds: int  # locks
     waits: int
@@ -88,7 +88,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """True for a demo client."""
+        """True for a demo contender."""
         return self.session in self.report.ours
 
     @property

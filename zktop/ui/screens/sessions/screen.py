@@ -122,7 +122,7 @@ class SessionsScreen(Page):
 
     def _draw(self, state: ViewState, report: Report) -> None:
         is_new = report is not self._sessions.report
-        self._contacts.look(state.tape)
+        self._contacts.update(state.tape)
         changed = self._sessions.update(report, state.tape)
         if changed or (is_new and (self._table.has_order or state.filter)):
             self._reorder.changed()

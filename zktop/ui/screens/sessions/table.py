@@ -72,7 +72,7 @@ def short_id(session: Session) -> str:
 def _identity(row: SessionRow) -> Line:
     name = row.unique_name if row.name else "?"
     if row.is_ours:
-        return line((name, "ours"), (" ours", "dim"))
+        return line((name, "ours"), (" demo", "dim"))
     return line((name, "strong" if row.name else "unknown"))
 
 

@@ -79,7 +79,7 @@ class TimelineScreen(Page):
             ContactTimes(),
         )
         self._zoom = strips.ZOOMS.index(500)
-        self._moment: ViewState | None = None
+        self._view_state: ViewState | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
         self._actors: list[StripSubject] = []
@@ -93,44 +93,44 @@ class TimelineScreen(Page):
 
     # What is shown
 
-    def show(self, moment: ViewState) -> None:
-        """Draw this moment."""
-        self._moment = moment
+    def show(self, state: ViewState) -> None:
+        """Draw this state."""
+        self._view_state = state
         sheet = self.query_one(Strips)
-        begin, end = moment.tape.begin, moment.tape.end
-        if moment.frame is None or moment.at is None or begin is None or end is None:
-            sheet.show(empty_state(moment, sheet.room.width))
+        begin, end = state.tape.begin, state.tape.end
+        if state.frame is None or state.at is None or begin is None or end is None:
+            sheet.show(empty_state(state, sheet.room.width))
             return
-        self._past.look(moment.tape)
-        self._contact_times.look(moment.tape)
-        self._roster.update(moment.frame.report)
+        self._past.update(state.tape)
+        self._contact_times.update(state.tape)
+        self._roster.update(state.frame.report)
         width = sheet.room.width
         if not width:
             return
         sheet.label = WIDE if width >= WIDE_FROM else NARROW
         columns = max(10, width - sheet.label)
         zoom = strips.ZOOMS[self._zoom]
-        seen = sheet.seen = strips.window(moment.at, begin, end, zoom, columns)
-        self._choose(moment, seen, moment.frame.report)
-        drawn = list(self._strips(seen, sheet.label, moment))
+        seen = sheet.seen = strips.window(state.at, begin, end, zoom, columns)
+        self._choose(state, seen, state.frame.report)
+        drawn = list(self._strips(seen, sheet.label, state))
         sheet.show(
             [one for one, _ in drawn],
             [about for _, about in drawn],
-            self._heads(moment, seen, sheet.label),
+            self._heads(state, seen, sheet.label),
         )
-        index = moment.index if moment.index is not None else len(moment.tape) - 1
-        frame, last = moment.frame, moment.tape.last
-        if moment.index is None and frame is last and len(moment.tape):
-            index = moment.tape.index_at(frame.at)
+        index = state.index if state.index is not None else len(state.tape) - 1
+        frame, last = state.frame, state.tape.last
+        if state.index is None and frame is last and len(state.tape):
+            index = state.tape.index_at(frame.at)
         below = self.query_one("#instant", TextView)
-        added = wait_totals(self._past, self._paths, seen, frame.report, is_ascii=moment.is_ascii)
-        below.show(instant(moment.tape, frame, index, max(20, below.room.width), added))
+        added = wait_totals(self._past, self._paths, seen, frame.report, is_ascii=state.is_ascii)
+        below.show(instant(state.tape, frame, index, max(20, below.room.width), added))
 
-    def _heads(self, moment: ViewState, seen: strips.TimeWindow, label: int) -> list[Line]:
+    def _heads(self, state: ViewState, seen: strips.TimeWindow, label: int) -> list[Line]:
         times, marks = strips.ruler(seen)
-        at = moment.at or seen.newest
+        at = state.at or seen.newest
         return [
-            strips.title(moment, seen),
+            strips.title(state, seen),
             strips.row("", times, label),
             strips.row(strips.scale(seen), marks, label, "dim"),
             strips.row("alert", strips.alarms(self._past, seen), label, "title"),
@@ -138,7 +138,7 @@ class TimelineScreen(Page):
         ]
 
     def _strips(
-        self, seen: strips.TimeWindow, label: int, moment: ViewState
+        self, seen: strips.TimeWindow, label: int, state: ViewState
     ) -> Iterator[tuple[Line, object]]:
         letters = {
             session: strips.LETTERS[number]
@@ -152,7 +152,7 @@ class TimelineScreen(Page):
         yield self._legend(
             "ACTORS", "# holds  = holds and waits  - waits  ! deadlock  ? probable  x lost"
         )
-        ours = moment.frame.report.ours if moment.frame is not None else ()
+        ours = state.frame.report.ours if state.frame is not None else ()
         for actor in self._actors:
             yield self._actor(actor, seen, label, letters, ours)
         if self._is_tall:
@@ -170,7 +170,7 @@ class TimelineScreen(Page):
         if isinstance(actor, WaiterGroup):
             return strips.row(f"  {actor}", group_strip(self._past, actor, seen), label), None
         is_ours = actor in ours
-        said = f"{letters.get(actor, ' ')} {self._called(actor)}{' (ours)' if is_ours else ''}"
+        said = f"{letters.get(actor, ' ')} {self._called(actor)}{' (demo)' if is_ours else ''}"
         lane = strips.actor_strip(self._past, actor, seen)
         return strips.row(said, lane, label, "ours" if is_ours else "plain"), actor
 
@@ -206,9 +206,9 @@ class TimelineScreen(Page):
     def _legend(self, title: str, says: str) -> tuple[Line, None]:
         return line((f"{title:<9}", "title"), (says, "dim")), None
 
-    def _choose(self, moment: ViewState, seen: strips.TimeWindow, report: Report) -> None:
+    def _choose(self, state: ViewState, seen: strips.TimeWindow, report: Report) -> None:
         """Choose the strips; without a new selection, once a second at most."""
-        asked = (moment.subject.path, moment.subject.session, seen.columns, moment.filter.text)
+        asked = (state.subject.path, state.subject.session, seen.columns, state.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
         if is_early and asked == self._chosen_for and self._paths:
             return
@@ -216,9 +216,9 @@ class TimelineScreen(Page):
         room = max(6, self.query_one(Strips).room.height - HEADS - 3)
         self._is_tall = room >= TALL
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
-        wanted = subjects.strip_locks(moment, seen, report, self._past)
+        wanted = subjects.strip_locks(state, seen, report, self._past)
         self._paths = list(wanted)[: max(2, locks)]
-        wanted_too = subjects.strip_sessions(moment, report, self._paths, self._known_as)
+        wanted_too = subjects.strip_sessions(state, report, self._paths, self._known_as)
         self._actors = wanted_too[: min(MAX_SESSIONS, max(3, actors))]
 
     # What the user does
@@ -234,29 +234,29 @@ class TimelineScreen(Page):
     def _set_zoom(self, place: int) -> None:
         self._zoom = min(max(place, 0), len(strips.ZOOMS) - 1)
         self._chosen_at = 0.0
-        if self._moment is not None:
-            self.show(self._moment)
+        if self._view_state is not None:
+            self.show(self._view_state)
 
     def action_mark(self) -> None:
         """Mark this moment, or remove the mark from it."""
-        here = self._moment.at if self._moment is not None else None
+        here = self._view_state.at if self._view_state is not None else None
         self._mark = None if here == self._mark else here
         if self._mark is None:
             self.say("Mark removed.")
         else:
             self.say(f"Marked {time_ms(self._mark)}Z: x exports from here to the cursor.")
-        if self._moment is not None:
-            self.show(self._moment)
+        if self._view_state is not None:
+            self.show(self._view_state)
 
     @property
-    def stretch(self) -> TimeRange | None:
+    def marked_range(self) -> TimeRange | None:
         """The time between mark and cursor; without a mark, the time in view."""
         seen = self.query_one(Strips).seen
-        if self._moment is None or self._moment.at is None or seen is None:
+        if self._view_state is None or self._view_state.at is None or seen is None:
             return None
         if self._mark is None:
             return TimeRange(seen.begin, min(seen.end, seen.newest))
-        return TimeRange(*sorted((self._mark, self._moment.at)))
+        return TimeRange(*sorted((self._mark, self._view_state.at)))
 
     def action_next_alert(self) -> None:
         """Go to the start of the next alarm."""
@@ -280,9 +280,9 @@ class TimelineScreen(Page):
 
     def copied(self) -> str:
         """The strips as text."""
-        moment, sheet = self._moment, self.query_one(Strips)
-        if moment is None or sheet.seen is None:
+        state, sheet = self._view_state, self.query_one(Strips)
+        if state is None or sheet.seen is None:
             return ""
-        strip = self._strips(sheet.seen, sheet.label, moment)
-        lines = [*self._heads(moment, sheet.seen, sheet.label), *(one for one, _ in strip)]
+        strip = self._strips(sheet.seen, sheet.label, state)
+        lines = [*self._heads(state, sheet.seen, sheet.label), *(one for one, _ in strip)]
         return "\n".join(text_of(one).rstrip() for one in lines)

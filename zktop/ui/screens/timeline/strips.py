@@ -60,21 +60,21 @@ def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: i
     return TimeWindow(start, column_ms, columns, newest)
 
 
-def title(moment: ViewState, seen: TimeWindow) -> Line:
+def title(state: ViewState, seen: TimeWindow) -> Line:
     """Which moment is shown, and how much of the past is stored."""
-    begin = moment.tape.begin or seen.begin
+    begin = state.tape.begin or seen.begin
     length = spoken(max(0, seen.newest - begin) / 1000)
-    if moment.is_newest and moment.status.word == "lost":
+    if state.is_newest and state.status.word == "lost":
         how = Run("LAST KNOWN STATE", "warning")
-    elif moment.is_newest:
+    elif state.is_newest:
         how = Run("LIVE", "good")
-    elif moment.is_playing:
-        how = Run(f"PLAYING {moment.speed:g}x", "good")
+    elif state.is_playing:
+        how = Run(f"PLAYING {state.speed:g}x", "good")
     else:
-        how = Run(f"PAUSED at {time_ms(moment.at or 0)}", "paused")
+        how = Run(f"PAUSED at {time_ms(state.at or 0)}", "paused")
     kept = f"   {length} kept, {time_ms(begin)[:8]} to {time_ms(seen.newest)[:8]} UTC"
-    speed = f"   speed {moment.speed:g}x" if not moment.is_newest else ""
-    thin = "   thinned: older moments are sparse" if moment.tape.times_thinned else ""
+    speed = f"   speed {state.speed:g}x" if not state.is_newest else ""
+    thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
     return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 

@@ -89,18 +89,18 @@ HOLDERS: Final = 2  # of one lock
 
 
 def strip_locks(
-    moment: ViewState, seen: TimeWindow, report: Report, past: StateChanges
+    state: ViewState, seen: TimeWindow, report: Report, past: StateChanges
 ) -> Iterator[Text]:
     """The selected lock, then locks in deadlocks, then the busiest ones."""
     told: dict[Text, None] = {}
-    if moment.subject.path:
-        told[Text(moment.subject.path)] = None
-    for case in _cases(moment, report):
+    if state.subject.path:
+        told[Text(state.subject.path)] = None
+    for case in _cases(state, report):
         told.update((Text(path), None) for path in case.locks)
     moved = [path for path, known in past.locks.items() if len(known) > 1]
     told.update(dict.fromkeys(past.busiest(seen.begin, seen.end, moved)))
     told.update(dict.fromkeys(report.paths[: seen.columns]))
-    wanted = moment.filter
+    wanted = state.filter
     return (path for path in told if path in past.locks and _passes(path, wanted))
 
 
@@ -109,13 +109,13 @@ def _passes(path: Text, wanted: Filter) -> bool:
 
 
 def strip_sessions(
-    moment: ViewState, report: Report, paths: Sequence[Text], called: Called
+    state: ViewState, report: Report, paths: Sequence[Text], called: Called
 ) -> list[StripSubject]:
     """The selected session, those in deadlocks, and those that use these locks."""
     alone: dict[Session, None] = {}
-    if moment.subject.session:
-        alone[moment.subject.session] = None
-    for case in _cases(moment, report):
+    if state.subject.session:
+        alone[state.subject.session] = None
+    for case in _cases(state, report):
         known = (session_of(actor) for actor in case.actors)
         alone.update((one, None) for one in known if one is not None)
     queues: list[Session] = []
@@ -127,6 +127,6 @@ def strip_sessions(
     return group_waiters(list(alone), queues, called)
 
 
-def _cases(moment: ViewState, report: Report) -> Iterator[Deadlock]:
+def _cases(state: ViewState, report: Report) -> Iterator[Deadlock]:
     yield from report.deadlocks
-    yield from (one.deadlock for one in moment.tape.deadlocks.values())
+    yield from (one.deadlock for one in state.tape.deadlocks.values())
