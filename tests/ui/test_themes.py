@@ -1,14 +1,20 @@
 """Themes: the files, their contrast, the dialog that tries them on."""
 
+import re
+from collections.abc import Iterator
+from importlib import import_module
 from itertools import product
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from rich.style import Style
 from textual.color import Color
+from textual.dom import DOMNode
 from textual.theme import Theme as TextualTheme
 from ui.fake_feed import app_of, settled
 
+import zktop.ui
 from zktop.app.ui_settings import textual_theme, theme_list
 from zktop.config.themes import all_themes, theme_named
 from zktop.config.tree import ConfigError
@@ -29,6 +35,29 @@ def test_there_are_five() -> None:
     assert tuple(one.name for one in found.usable) == NAMES
     assert found.mistakes == ()
     assert all(one.about for one in found.usable)
+
+
+def test_every_rule_of_the_style_sheets_names_a_widget() -> None:
+    """A rule for a class that was renamed styles nothing."""
+    for module in walk_packages(zktop.ui.__path__, "zktop.ui."):
+        import_module(module.name)
+    classes = {one.__name__: one for one in _below(DOMNode)}
+    ours = [one for one in classes.values() if one.__module__.startswith("zktop.")]
+    named = {
+        name
+        for one in ours
+        for selectors in re.findall(r"([^{}]+)\{", str(vars(one).get("DEFAULT_CSS", "")))
+        for name in re.findall(r"(?<![\w$#.:-])[A-Z]\w+", selectors)
+    }
+
+    assert len(named) > 20
+    assert named <= classes.keys()
+
+
+def _below(parent: type) -> Iterator[type]:
+    for one in parent.__subclasses__():
+        yield one
+        yield from _below(one)
 
 
 @pytest.mark.parametrize(
