@@ -15,11 +15,11 @@ from zktop.ui.widgets.table import RowGroup, Table
 
 
 class LiveRow(Protocol):
-    """What a row says about its place in the table."""
+    """The values of a row that decide its place in the table."""
 
     @property
     def key(self) -> Hashable:
-        """What identifies the row: a path, a session."""
+        """The path or session that identifies the row."""
 
     @property
     def group(self) -> str:
@@ -153,7 +153,7 @@ MAX_SHARE: Final = 1 / 20  # of the time may go into ordering
 
 
 class Reorder:
-    """Puts the rows of a table in order: at once, or not more often than a reader can follow."""
+    """Sorts the rows of a table: at once, or no more often than a reader can follow."""
 
     def __init__(self, table: Table[Any], order: Callable[[], object]) -> None:
         self._table, self._order = table, order
@@ -173,7 +173,7 @@ class Reorder:
         self._took_s, self._is_stale = self._ended_s - began, False
 
     def when_due(self) -> None:
-        """Put the rows in order when they may move; until then only draw new values."""
+        """Sort the rows as soon as they may move; until then only draw new values."""
         wait = self.wait_s(perf_counter(), self._table.moved_at)
         if wait is not None and wait <= 0:
             self.now()

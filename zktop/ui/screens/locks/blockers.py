@@ -43,7 +43,7 @@ Holders = Mapping[Owner, Holding]
 
 
 def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Holding]:
-    """Find a lock that each of the wanted owners holds, if possible one that others wait for.
+    """Find one lock of each wanted owner, if possible one that others wait for.
 
     The search ends early if the locks with the most waiting come first.
     """
@@ -61,7 +61,7 @@ def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, H
 
 
 def owners_of(roots: Iterable[RootBlocker]) -> set[Owner]:
-    """Return the owners of root blockers whose locks are to be found."""
+    """Return the owners of these root blockers, but not of those that wait for each other."""
     actors = (root.actors[0] for root in roots if root.core is None)
     return {session_of(one) or Text(one.removeprefix(BY_NAME)) for one in actors}
 
@@ -87,12 +87,12 @@ def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Bl
 
 
 def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
-    dead = next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
-    if dead is not None and root.core is not None:
-        is_sure = dead.confidence in SURE
+    deadlock = next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
+    if deadlock is not None and root.core is not None:
+        is_sure = deadlock.confidence in SURE
         why = "deadlock" if is_sure else "probable deadlock"
-        ink = ink_of_deadlock(dead)
-        return _made(root, _ring(dead), why, ink, "findings", Selection(case=dead.id))
+        ink = ink_of_deadlock(deadlock)
+        return _made(root, _ring(deadlock), why, ink, "findings", Selection(case=deadlock.id))
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
@@ -103,8 +103,8 @@ def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
     return _without_session(root, actor, report, held)
 
 
-def _ring(dead: Deadlock) -> str:
-    names = [step.name for step in dead.steps]
+def _ring(deadlock: Deadlock) -> str:
+    names = [step.name for step in deadlock.steps]
     some = " + ".join(names[:MAX_NAMES])
     more = len(names) - MAX_NAMES
     return f"{some} + {more} more" if more > 0 else some

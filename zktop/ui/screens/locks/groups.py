@@ -1,4 +1,4 @@
-"""The line that stands for many quiet locks below one parent: what they add up to."""
+"""Draws the one line for many quiet locks below one parent, with their totals."""
 
 from collections.abc import Callable
 from functools import cached_property

@@ -64,14 +64,14 @@ class Pane(TextView):
     def put(
         self,
         lines: Sequence[Line],
-        ways: Sequence[LineTarget | FindingKind | None],
+        targets: Sequence[LineTarget | FindingKind | None],
         heads: Sequence[Line],
         height: int,
     ) -> None:
-        """Show these lines, `height` of them at most."""
+        """Show these lines, at most `height`; each opens its target."""
         set_height(self, min(height, len(lines) + len(heads)))
-        self.can_focus = any(ways)
-        self.show(lines, ways, heads)
+        self.can_focus = any(targets)
+        self.show(lines, targets, heads)
 
 
 class AlertsPane(Pane):
@@ -147,8 +147,8 @@ class BlockersPane(Pane):
     ) -> None:
         """Show the root blockers of this report; `locks` returns all locks, the worst first.
 
-        To find what each of them holds may take a walk along all locks, so times that only
-        advance are drawn once a second.
+        Finding the lock that each of them holds may take a walk along all locks. So while only
+        the time passes, the pane is drawn once a second.
         """
         width, is_ascii, most = self.app.size.width, state.is_ascii, max(0, height - 1)
         who = [(one.actors, one.core, one.blocked) for one in report.blockers[:most]]

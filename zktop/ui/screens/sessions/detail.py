@@ -147,27 +147,24 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
     one = view.contender(member)
     since = age(one.since, one.since_is, now, is_ascii=is_ascii)
     ink: Ink = "holds" if one.state == "holds" else "waits"
-    said: list[Run] = [
-        Run(
-            f"{MODE_LETTERS[one.mode]} {view.lock.path}",
-            "holds" if one.state == "holds" else "waits",
-        ),
+    pieces: list[Run] = [
+        Run(f"{MODE_LETTERS[one.mode]} {view.lock.path}", ink),
         Run(f" {short(member.node)}", "dim"),
         Run(f"  {since}", "strong"),
     ]
     if one.state == "holds":
         usual = view.history.usual_hold
         if usual is not None:
-            said.append(Run(f", p99 hold {usual[1] / 1000:g}s", "dim"))
+            pieces.append(Run(f", p99 hold {usual[1] / 1000:g}s", "dim"))
         behind = len(view.lock.waiters) + len(view.watch_check.crowd)
         ink = "waits" if behind else "dim"
-        said.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
-        return tuple(said)
+        pieces.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
+        return tuple(pieces)
     ahead = _ahead(one.blocked_by, one.ahead)
     is_early = one.verdict == "unknown" and one.actual is not None  # its table is older than it
     word, ink = VERDICTS["early" if is_early else one.verdict]
     state = {"standby": "stands by", "pending": "not queued yet"}.get(one.state, f"behind {ahead}")
-    return (*said, Run(f"  {state}"), Run(f"  {word}", ink))
+    return (*pieces, Run(f"  {state}"), Run(f"  {word}", ink))
 
 
 def _ahead(nodes: Sequence[Text], many: int) -> str:

@@ -1,4 +1,4 @@
-"""How the line looks that stands for many sessions with similar names, and what it stands for."""
+"""Draws the one line for many sessions with similar names, and describes the group."""
 
 from collections.abc import Callable
 from typing import Any, Final
