@@ -7,8 +7,8 @@ import pytest
 from zktop.config.checks import check
 from zktop.config.load import load
 from zktop.config.tree import ConfigError
-from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.layouts.layout import Layout
+from zktop.model.locks.catalogue import LAYOUTS
 
 VALID = [  # as users write them
     (

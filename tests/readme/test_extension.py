@@ -73,6 +73,57 @@ def test_a_layout_told_by_names_is_one_entry_in_its_librarys_tuple(copy: Copy) -
     assert "acme-lock" in copy.zktop("layouts", "acme~0000000007")
 
 
+ACME_SHAPE = """
+
+ACME: Final = LockShape(
+    layout=Layout(name="acme-chief", pattern="^chief$", kind="election", about="Acme (COBOL)"),
+    fits=lambda site: "acme-config" in site.family.members,
+    make=lambda context: _fixed(context, "chief"),
+    telling=("acme-config",),
+    parts=("acme-config",),
+)
+"""
+
+ASK_ACME = """
+from model.builders import NOW, session, world
+from zktop.model.examiner import Examiner
+from zktop.model.facts import Children, Node, Stat
+from zktop.model.locks.read_lock import lock_at
+from zktop.model.settings import Settings
+
+def node(path, number, *names, owner=0):
+    stat = Stat(number, number, 0, cversion=len(names), num_children=len(names), owner=owner)
+    if names:
+        return Children(path=path, names=names, stat=stat, zxid=9, at=NOW)
+    return Node(path=path, stat=stat, data=b"ann", zxid=9, at=NOW)
+
+known = world(
+    node("/app", 5, "chief", "acme-config"),
+    node("/app/chief", 6, owner=session("ann")),
+    node("/app/acme-config", 7, "lock-0000000000"),
+    node("/app/acme-config/lock-0000000000", 8, owner=session("bob")),
+)
+lock = lock_at("/app", known, Settings(), NOW)
+print(lock.layout, lock.kind, *(member.node for member in lock.holders))
+print(*Examiner().look(known, NOW).paths)
+"""
+
+
+def test_a_layout_told_by_its_shape_is_one_object_and_one_entry(copy: Copy) -> None:
+    """It is listed, a root of it is a lock, its part is none, and the config knows its name."""
+    shapes, first = "zktop/model/locks/shapes", "    elections.RUBY,\n"
+    copy.replace(f"{shapes}/__init__.py", first, f"    elections.ACME,\n{first}")
+    copy.add(f"{shapes}/elections.py", ACME_SHAPE)
+    copy.add("acme.yaml", "roots:\n  - path: /app\n    layout: acme-chief\n")
+    path = os.pathsep.join([str(copy.folder), str(ROOT / "tests")])
+
+    lock, locks = copy.run("-c", ASK_ACME, PYTHONPATH=path).splitlines()
+
+    assert lock == "acme-chief election chief"
+    assert locks == "/app"
+    assert "acme-chief" in copy.zktop("layouts", "--config", "acme.yaml")
+
+
 def test_a_finding_is_one_function_in_its_familys_module(copy: Copy) -> None:
     """It is in the catalogue, with its letters, causes and rank."""
     copy.add(

@@ -10,8 +10,8 @@ from zktop.config.load import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import NothingToLookAtError
-from zktop.model.layouts.catalogue import LAYOUTS
 from zktop.model.layouts.layout import Layout, read
+from zktop.model.locks.catalogue import LAYOUTS
 
 _NO_LOCK_NAME = "no lock would be named like this"
 _EXAMPLES = """\b

@@ -16,8 +16,8 @@ from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
-from zktop.model.locks.lock import Lock, Member, MemberState, Target
-from zktop.model.locks.watch_check import WatchCheck, WatchStatus, absolute
+from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
+from zktop.model.locks.watch_check import WatchCheck, WatchStatus
 from zktop.model.session_index import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean

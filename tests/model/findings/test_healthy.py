@@ -20,8 +20,8 @@ from zktop.model.facts import (
     Session,
     Watches,
 )
-from zktop.model.layouts.catalogue import LAYOUTS
-from zktop.model.locks.watch_check import absolute
+from zktop.model.locks.catalogue import LAYOUTS
+from zktop.model.locks.lock import absolute
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -19,8 +19,8 @@ from model.plain_locks import lock_of, member
 from zktop.model.facts import Stat
 from zktop.model.layouts import tutorials
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.locks.lock import Lock, Member, Target
-from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus, absolute, relative
+from zktop.model.locks.lock import Lock, Member, Target, absolute, relative
+from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus
 from zktop.model.world.ensemble import Ensemble
 
 ALICE, BOB, CAROL = (

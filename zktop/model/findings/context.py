@@ -17,8 +17,8 @@ from zktop.model.format import short
 from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
 from zktop.model.history.sessions import SessionHistories
-from zktop.model.locks.lock import Lock, LockQueue, Member
-from zktop.model.locks.watch_check import UNSEEN, WatchCheck, absolute
+from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
+from zktop.model.locks.watch_check import UNSEEN, WatchCheck
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
 from zktop.model.waits.sentences import LETTER

@@ -8,9 +8,8 @@ from zktop.model.findings.finding import Confidence, Reason, RuleMatch, RuleResu
 from zktop.model.format import count, several, short, waits
 from zktop.model.layouts.sorting import sort_by_layout
 from zktop.model.locks.folder_queue import FolderQueue, UnreadableChild
-from zktop.model.locks.lock import FOREIGN, Member
+from zktop.model.locks.lock import FOREIGN, Member, absolute
 from zktop.model.locks.open_folder import folder_queues
-from zktop.model.locks.watch_check import absolute
 from zktop.model.text import Text
 
 

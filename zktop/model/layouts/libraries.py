@@ -54,17 +54,6 @@ CURATOR: Final = (
         id_is="token",
         about="Curator: LeaderLatch; Druid, Storm, Flink, Spark, ElasticJob (Java)",
     ),
-    Layout(
-        name="curator-semaphore-v2",
-        pattern=_PREFIX + "lease-{SEQ}$",
-        mode="lease",
-        order="arrival",
-        sights=(ClientView(counts="all", pool=True),),
-        watch="children",
-        id_is="token",
-        about="Curator: InterProcessSemaphoreV2, InterProcessSemaphoreMutex; "
-        "below the sub-nodes `leases` and `locks` (Java)",
-    ),
 )
 
 # Last of all that begin with `_c_`: it would match every other Curator name, too.
@@ -122,38 +111,6 @@ KAZOO_LOCK: Final = Layout(
     ),
     persistent=True,
     about="kazoo: Lock, WriteLock, ReadLock, Election, SetPartitioner; tooz (Python)",
-)
-
-KAZOO: Final = (
-    KAZOO_LOCK,
-    Layout(
-        name="kazoo-semaphore",
-        pattern="^(?P<id>{H32})$",
-        order="arrival",
-        sights=(ClientView(counts="all", pool=True),),
-        mode="lease",
-        watch="children",
-        id_is="token",
-        guessed=True,
-        about="kazoo: Semaphore; its queue is the sibling named <path>-__lock__ (Python)",
-    ),
-    Layout(
-        name="kazoo-lease",
-        pattern="^lease_holder$",
-        order="arrival",
-        watch="none",
-        kind="lease",
-        persistent=True,
-        about="kazoo: NonBlockingLease, MultiNonBlockingLease; held until a date (Python)",
-    ),
-    Layout(
-        name="kazoo-locking-queue",
-        pattern=r"^entry-\d{3}-{SEQ}$",
-        watch="none",
-        kind="other",
-        persistent=True,
-        about="kazoo: LockingQueue; each child of `taken` is one item held (Python)",
-    ),
 )
 
 ZKTOOLS: Final = (
@@ -220,6 +177,17 @@ _DIGITS: Final = ClientView(
     counts="all", key=r"0*(\d+)$", compare="number", unread="zero", bars="^ex"
 )
 
+RUBY_ELECTION: Final = Layout(
+    name="zkruby-election",
+    pattern="^ballot{SEQ}$",
+    how="exists",
+    order="magnitude",
+    sights=(ClientView(counts="^ballot", key=r"(\d+)$", compare="number", unread="zero"),),
+    kind="election",
+    also_watches=("leader_ack",),
+    about="zk-ruby: election; the winner creates leader_ack (Ruby)",
+)
+
 RUBY: Final = (
     Layout(
         name="zkruby-rw",
@@ -243,16 +211,7 @@ RUBY: Final = (
         ties="share",
         about="zk-ruby: Semaphore; its size is stored nowhere (Ruby)",
     ),
-    Layout(
-        name="zkruby-election",
-        pattern="^ballot{SEQ}$",
-        how="exists",
-        order="magnitude",
-        sights=(ClientView(counts="^ballot", key=r"(\d+)$", compare="number", unread="zero"),),
-        kind="election",
-        also_watches=("leader_ack",),
-        about="zk-ruby: election; the winner creates leader_ack (Ruby)",
-    ),
+    RUBY_ELECTION,
 )
 
 

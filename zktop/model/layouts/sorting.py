@@ -8,12 +8,11 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.by_shape import is_probe
-from zktop.model.layouts.catalogue import BY_NAME, layout_named
+from zktop.model.layouts.by_name import BY_NAME
 from zktop.model.layouts.layout import Layout, ParsedName, read
-from zktop.model.layouts.libraries import C_WRITELOCK, JAVA_WRITELOCK
+from zktop.model.layouts.libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
 from zktop.model.layouts.site import LockSite
-from zktop.model.world.family import Znode
+from zktop.model.world.family import Family, Znode
 
 
 class ParsedChild(msgspec.Struct, frozen=True, gc=False):
@@ -162,11 +161,14 @@ def _probes(site: LockSite, by_layout: SortedChildren) -> None:
         del by_layout.families["curator-custom"]
 
 
-def _known(name: str) -> Layout:
-    layout = layout_named(name)
-    if layout is None:
-        raise LookupError(name)
-    return layout
+def is_probe(name: str, siblings: Family) -> bool:
+    """Detect a node that old Spring left behind: it is named after a sibling."""
+    found = read(CURATOR_CUSTOM, name)
+    return found is not None and found.group in siblings.members
 
 
-_LAYOUT: Final = {name: _known(name) for name in ("mesos-group", "plain-lock-dashless")}
+_LAYOUT: Final = {
+    layout.name: layout
+    for layout in BY_NAME
+    if layout.name in ("mesos-group", "plain-lock-dashless")
+}

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.by_shape import PARTS, QUEUE_OF_SEMAPHORE, is_lock_of_its_parent, part_of
 from zktop.model.layouts.site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import expiring
+from zktop.model.locks.shapes import part_of, with_part
+from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
+from zktop.model.locks.shapes.single_node import is_lock_of_its_parent
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -24,7 +26,7 @@ def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     name = path[path.rfind("/") + 1 :]
     if name.endswith(QUEUE_OF_SEMAPHORE):
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
-    if name in PARTS or name.isdecimal():
+    if with_part(name):
         found.append(split(path)[0])
     for child in dict.fromkeys(unnumbered(children)):
         found += _read_child(path, child)

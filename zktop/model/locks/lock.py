@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, Stat
+from zktop.model.facts import Millis, Session, Stat, join, split
 from zktop.model.layouts.layout import LARGEST, LockKind, LockMode, WatchKind
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.text import Text
@@ -231,3 +231,35 @@ class NotALock(msgspec.Struct, frozen=True):
 
 def _number(member: Member) -> int:
     return -1 if member.sequence is None else member.sequence
+
+
+def absolute(lock: str, node: str) -> Text:
+    """Return the path of a node that is named relative to a lock.
+
+    >>> absolute("/locks/a", "."), absolute("/locks/a", "leases/x")
+    ('/locks/a', '/locks/a/leases/x')
+    >>> absolute("/locks/a", "../a-__lock__/x")
+    '/locks/a-__lock__/x'
+    """
+    base = Text(lock)
+    if node == ".":
+        return base
+    while node.startswith("../"):
+        base, node = split(base)[0], node[3:]
+    return base if node in ("", "..") else join(base, node)
+
+
+def relative(lock: str, path: str) -> Text:
+    """Return the name of a path relative to a lock; undoes `absolute`.
+
+    >>> relative("/locks/a", "/locks/a"), relative("/locks/a", "/locks/a/leases/x")
+    ('.', 'leases/x')
+    >>> relative("/locks/a", "/locks/a-__lock__/x")
+    '../a-__lock__/x'
+    """
+    if path == lock:
+        return Text(".")
+    base, up = lock, ""
+    while not path.startswith(base if base == "/" else f"{base}/"):
+        base, up = split(base)[0], f"../{up}"
+    return Text(up + path[len(base) :].lstrip("/"))

@@ -4,10 +4,8 @@ from typing import Final
 
 from zktop.model.facts import Millis, Session
 from zktop.model.layouts.layout import Layout, LockKind
-from zktop.model.layouts.recognise import Recognised, recognise
 from zktop.model.layouts.site import LockSite
 from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue, watching_in
-from zktop.model.locks.by_shape import SHAPE_MAKERS, ShapeContext, ShapedQueues
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_election, is_promoting, known_members
 from zktop.model.locks.open_folder import (
@@ -18,6 +16,9 @@ from zktop.model.locks.open_folder import (
     obstacles_of,
     stranded_in,
 )
+from zktop.model.locks.recognise import Recognised, recognise
+from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues
 from zktop.model.locks.update import ChildrenDiff, updated
 from zktop.model.locks.warnings import NEARLY_EXHAUSTED
 from zktop.model.settings import Settings
@@ -91,17 +92,18 @@ class _Build:
         self.known = known_members(before)
 
     def lock(self) -> Lock:
-        if not self.recognised.places and self.recognised.kind in SHAPE_MAKERS:
-            return self._of_shape()
+        shape = SHAPE_OF_LAYOUT.get(self.recognised.kind)
+        if shape is not None and not self.recognised.places:
+            return self._of_shape(shape)
         return self._of_queues()
 
-    def _of_shape(self) -> Lock:
+    def _of_shape(self, shape: LockShape) -> Lock:
         layout = self.recognised.layouts[0]
         opening = FolderOpener(self.world, self.site, memory_of(self.before))
-        shape = SHAPE_MAKERS[layout.name](
+        made = shape.make(
             ShapeContext(self.site, layout, self.now, self.leases, self.known, opening)
         )
-        return self._lock(shape, shape.foreign, layout)
+        return self._lock(made, made.foreign, layout)
 
     def _of_queues(self) -> Lock:
         queues = self._queues()

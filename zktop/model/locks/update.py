@@ -13,15 +13,15 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.catalogue import BY_NAME
+from zktop.model.layouts.by_name import BY_NAME
 from zktop.model.layouts.layout import Layout, read
-from zktop.model.layouts.recognise import is_left_over
 from zktop.model.layouts.site import LockSite
 from zktop.model.layouts.sorting import ParsedChild, sort_by_layout
 from zktop.model.locks import queue as order
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
 from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.recognise import is_left_over
 from zktop.model.locks.warnings import NEARLY_EXHAUSTED, QueueOddities, is_repeated, is_unseen
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode

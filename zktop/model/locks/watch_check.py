@@ -13,10 +13,10 @@ from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.facts import Millis, Session, Watches, join, split
-from zktop.model.layouts.catalogue import layout_named
+from zktop.model.facts import Millis, Session, Watches, split
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.locks.lock import Lock, LockQueue, Member, Target
+from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.lock import Lock, LockQueue, Member, Target, absolute, relative
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
 
@@ -233,35 +233,3 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _wants(self) -> dict[Session, frozenset[Text]]:
         return {}
-
-
-def absolute(lock: str, node: str) -> Text:
-    """Return the path of a node that is named relative to a lock.
-
-    >>> absolute("/locks/a", "."), absolute("/locks/a", "leases/x")
-    ('/locks/a', '/locks/a/leases/x')
-    >>> absolute("/locks/a", "../a-__lock__/x")
-    '/locks/a-__lock__/x'
-    """
-    base = Text(lock)
-    if node == ".":
-        return base
-    while node.startswith("../"):
-        base, node = split(base)[0], node[3:]
-    return base if node in ("", "..") else join(base, node)
-
-
-def relative(lock: str, path: str) -> Text:
-    """Return the name of a path relative to a lock; undoes `absolute`.
-
-    >>> relative("/locks/a", "/locks/a"), relative("/locks/a", "/locks/a/leases/x")
-    ('.', 'leases/x')
-    >>> relative("/locks/a", "/locks/a-__lock__/x")
-    '../a-__lock__/x'
-    """
-    if path == lock:
-        return Text(".")
-    base, up = lock, ""
-    while not path.startswith(base if base == "/" else f"{base}/"):
-        base, up = split(base)[0], f"../{up}"
-    return Text(up + path[len(base) :].lstrip("/"))

@@ -5,8 +5,7 @@ from typing import Final
 
 from zktop.model.facts import session_text
 from zktop.model.format import iso
-from zktop.model.locks.lock import Member
-from zktop.model.locks.watch_check import absolute
+from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Contender
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import estimate, who

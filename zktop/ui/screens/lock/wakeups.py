@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Session
 from zktop.model.format import count
-from zktop.model.locks.lock import Member, Target
-from zktop.model.locks.watch_check import absolute
+from zktop.model.locks.lock import Member, Target, absolute
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import brief
 from zktop.ui.screens.lock.lock_detail import LockDetail

@@ -12,13 +12,20 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts import by_shape as singles
-from zktop.model.layouts.by_shape import by_path, part_of, structure
-from zktop.model.layouts.catalogue import BY_NAME, layout_named
+from zktop.model.layouts.by_name import BY_NAME
 from zktop.model.layouts.layout import MACROS, Layout
 from zktop.model.layouts.registry import REGISTRY, check_registry
 from zktop.model.layouts.site import LockSite, is_lockish
-from zktop.model.layouts.sorting import ParsedChild, SortedChildren, disambiguate, sort_by_layout
+from zktop.model.layouts.sorting import (
+    ParsedChild,
+    SortedChildren,
+    disambiguate,
+    is_probe,
+    sort_by_layout,
+)
+from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.shapes import part_of, structure
+from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
 from zktop.model.world.family import Family, Znode
 
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
@@ -32,6 +39,11 @@ _NAMES: Final = {
     rf"{_U36}(?::{_U36}:.*)?\|.*\d{{10}}": "ignite-discovery",
 }
 _QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
+
+
+def by_path(path: str) -> str | None:
+    """Return the kind of a path that is known to be no lock, whatever its children are."""
+    return "clickhouse-block-numbers" if "/block_numbers/" in path else None
 
 
 def barrier(family: Family) -> str | None:
@@ -98,7 +110,7 @@ def recognise(site: LockSite, last: str | None = None) -> Recognised:
     if kind := by_path(site.path) or barrier(site.family):
         return _no_lock(site, f"not-a-lock:{kind}")
     if shape := structure(site):
-        return _by_shape(shape, site.family.members.values())
+        return _by_shape(shape.layout, site.family.members.values())
     found = _unless_registry(site, _by_name(site, last))
     return found if found.is_lock or found.asks else _otherwise(site, last, found)
 
@@ -113,7 +125,7 @@ def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
 
 def _by_word(site: LockSite, layout: Layout) -> Recognised:
     if layout not in BY_NAME and layout not in site.settings.layouts:
-        return _by_shape(layout.name, site.family.members.values())
+        return _by_shape(layout, site.family.members.values())
     by_layout = sort_by_layout(site.family, (layout,))
     listed = by_layout.families.get(layout.name, ())
     if not all(is_left_over(layout, place.znode) for place in listed):
@@ -121,9 +133,8 @@ def _by_word(site: LockSite, layout: Layout) -> Recognised:
     return Recognised(layout.name, (layout,), by_layout.families, tuple(by_layout.rest))
 
 
-def _by_shape(name: str, rest: Iterable[Znode]) -> Recognised:
-    layout = layout_named(name)
-    return Recognised(name, (layout,) if layout else (), {}, tuple(rest))
+def _by_shape(layout: Layout, rest: Iterable[Znode]) -> Recognised:
+    return Recognised(layout.name, (layout,), {}, tuple(rest))
 
 
 def _by_name(site: LockSite, last: str | None) -> Recognised:
@@ -219,8 +230,8 @@ def _otherwise(site: LockSite, last: str | None, found: Recognised) -> Recognise
     kind = entering_barrier(family) or other_kind(found.rest)
     if kind is not None:
         return _no_lock(site, f"not-a-lock:{kind}")
-    if singles.is_single(site):
-        return _by_shape("single-node", family.members.values())
+    if is_single(site):
+        return _by_shape(SINGLE_NODE.layout, family.members.values())
     if _contains_roots(site):
         return _no_lock(site, CONTAINER)
     return _no_lock(site, UNKNOWN)
@@ -239,7 +250,7 @@ def _as_before(site: LockSite, last: str) -> Recognised:
 
 def _contains_roots(site: LockSite) -> bool:
     names = list(site.family.members)[:_LOOKED_INTO]
-    if any(singles.is_probe(name, site.family) for name in names):
+    if any(is_probe(name, site.family) for name in names):
         return True
     return any(_looks_like_a_lock(site, name) for name in names)
 

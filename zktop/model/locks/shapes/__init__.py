@@ -1,0 +1,75 @@
+"""Locks that are recognised by their shape, one object each; the first that fits decides."""
+
+from typing import Final
+
+from zktop.model.facts import split
+from zktop.model.layouts.site import LockSite
+from zktop.model.locks.shapes import elections, semaphores, single_node
+from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
+from zktop.model.locks.shapes.shape import LockShape
+from zktop.model.locks.shapes.single_node import LEDGER
+from zktop.model.text import Text
+from zktop.model.world.family import Family
+
+SHAPES: Final = (
+    semaphores.CURATOR_SEMAPHORE,
+    semaphores.KAZOO_SEMAPHORE,
+    semaphores.KAZOO_LEASE,
+    semaphores.KAZOO_LOCKING_QUEUE,
+    elections.RUBY,
+    elections.HADOOP,
+    elections.HBASE,
+    elections.PATRONI,
+    single_node.SHEDLOCK,
+    single_node.SINGLE_NODE,
+)
+
+SHAPE_OF_LAYOUT: Final = {shape.layout.name: shape for shape in SHAPES}
+
+_TELLING: Final = frozenset(name for shape in SHAPES for name in shape.telling)
+_HEX_LENGTH: Final = 32  # of the names of kazoo's leases
+_WITH_PART: Final = {
+    name: tuple(shape for shape in SHAPES if name in shape.parts)
+    for name in {name for shape in SHAPES for name in shape.parts}
+}
+_WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbered_parts)
+
+
+def structure(site: LockSite) -> LockShape | None:
+    """Return the shape that this root has."""
+    if not _is_telling(site.family):
+        return None
+    return next((shape for shape in SHAPES if shape.fits(site)), None)
+
+
+def _is_telling(family: Family) -> bool:
+    """Return quickly whether a root may have a special shape; most do not."""
+    members = family.members
+    if not members or not _TELLING.isdisjoint(members):
+        return True
+    first = next(iter(members.values()))
+    if LEDGER.fullmatch(first.name):
+        return True
+    is_lasting = first.stat is None or first.stat.owner == 0
+    return is_lasting or any(len(name) == _HEX_LENGTH for name in members)
+
+
+def with_part(name: str) -> tuple[LockShape, ...]:
+    """Return the shapes that have a part of this name."""
+    return _WITH_NUMBERED_PARTS if name.isdecimal() else _WITH_PART.get(name, ())
+
+
+def may_be_part(name: str) -> bool:
+    """Return whether a root may be part of another lock, judging by its name."""
+    return bool(with_part(name)) or name.endswith(QUEUE_OF_SEMAPHORE)
+
+
+def part_of(site: LockSite) -> Text | None:
+    """Return the lock that this root is only a part of: a queue, a set of leases, one slot."""
+    parent, name = split(site.path)
+    if name.endswith(QUEUE_OF_SEMAPHORE):
+        whole = Text(site.path.removesuffix(QUEUE_OF_SEMAPHORE))
+        return whole if site.knows(whole) else None
+    shapes = with_part(name)
+    above = site.above() if shapes else None
+    return parent if above is not None and structure(above) in shapes else None

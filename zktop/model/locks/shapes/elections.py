@@ -1,0 +1,133 @@
+"""Elections that nodes with fixed names show: those of zk-ruby, Hadoop, HBase and Patroni."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.libraries import RUBY_ELECTION
+from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.sorting import sort_by_layout
+from zktop.model.locks import queue as order
+from zktop.model.locks.by_name import queue_in
+from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.members import members_of
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues
+from zktop.model.locks.special_queues import SingleNodeQueue
+from zktop.model.text import Text
+from zktop.model.world.family import Znode
+
+
+def _is_ruby_election(site: LockSite) -> bool:
+    return "leader_ack" in site.family.members
+
+
+def _ruby_election(context: ShapeContext) -> ShapedQueues:
+    by_layout = sort_by_layout(context.site.family, (context.layout,))
+    places = by_layout.families.get(context.layout.name, ())
+    members = order.in_order(context.layout, members_of(context.layout, places, context.known))
+    folder = context.opening.of(context.site.family, (context.layout,))(members)
+    queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
+    strangers = tuple(znode.name for znode in by_layout.rest if znode.name != "leader_ack")
+    return ShapedQueues((queue,), foreign=strangers, asks=isinstance(queue, FolderQueue))
+
+
+RUBY: Final = LockShape(
+    layout=RUBY_ELECTION,
+    fits=_is_ruby_election,
+    make=_ruby_election,
+    telling=("leader_ack",),
+)
+
+
+def _fixed(
+    context: ShapeContext, node: str, standbys: Iterable[Znode] = (), below: str = ""
+) -> ShapedQueues:
+    """Make the queue of one holder; standbys may have nodes of their own."""
+    found = context.site.family.members.get(Text(node))
+    holders = [context.single(node, found)] if found else []
+    waiting = [context.single(below + znode.name, znode) for znode in standbys]
+    return ShapedQueues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
+
+
+def _is_hadoop(site: LockSite) -> bool:
+    return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & site.family.members.keys())
+
+
+def _hadoop(context: ShapeContext) -> ShapedQueues:
+    shape = _fixed(context, "ActiveStandbyElectorLock")
+    names = context.site.family.members
+    stale = "ActiveBreadCrumb" in names and "ActiveStandbyElectorLock" not in names
+    return msgspec.structs.replace(shape, warnings=("stale-breadcrumb",) if stale else ())
+
+
+HADOOP: Final = LockShape(
+    layout=Layout(
+        name="hadoop-elector",
+        pattern="^ActiveStandbyElectorLock$",
+        order="arrival",
+        how="exists",
+        watch="holder",
+        kind="election",
+        about="Hadoop HDFS and YARN: ActiveStandbyElector",
+    ),
+    fits=_is_hadoop,
+    make=_hadoop,
+    telling=("ActiveStandbyElectorLock", "ActiveBreadCrumb"),
+)
+
+
+def _is_hbase(site: LockSite) -> bool:
+    return {"master", "backup-masters"} <= site.family.members.keys()
+
+
+def _hbase(context: ShapeContext) -> ShapedQueues:
+    backups = context.site.below("backup-masters")
+    return _fixed(context, "master", backups, "backup-masters/")
+
+
+HBASE: Final = LockShape(
+    layout=Layout(
+        name="hbase-master",
+        pattern="^master$",
+        order="arrival",
+        how="exists",
+        watch="holder",
+        kind="election",
+        about="HBase: the active master; the others are in backup-masters",
+    ),
+    fits=_is_hbase,
+    make=_hbase,
+    telling=("master",),
+    parts=("backup-masters",),
+)
+
+
+_PATRONI_NAMES: Final = frozenset(
+    ("initialize", "config", "history", "status", "sync", "failover")
+)
+
+
+def _is_patroni(site: LockSite) -> bool:
+    names = site.family.members.keys()
+    return "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
+
+
+def _patroni(context: ShapeContext) -> ShapedQueues:
+    return _fixed(context, "leader")
+
+
+PATRONI: Final = LockShape(
+    layout=Layout(
+        name="patroni",
+        pattern="^leader$",
+        order="arrival",
+        watch="holder",
+        kind="election",
+        about="Patroni: the leader key of a PostgreSQL cluster",
+    ),
+    fits=_is_patroni,
+    make=_patroni,
+    telling=("members",),
+)

@@ -1,0 +1,245 @@
+"""Semaphores and leases that sub-nodes or siblings show: those of Curator and kazoo."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from zktop.model.facts import split
+from zktop.model.layouts import timed_leases as terms
+from zktop.model.layouts.layout import MACROS, ClientView, Layout, read
+from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
+from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.sorting import sort_by_layout
+from zktop.model.locks import queue as order
+from zktop.model.locks.by_name import queue_in
+from zktop.model.locks.folder import foreign
+from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.lock import LockQueue, Member, Target
+from zktop.model.locks.members import Leases, members_of, number_in
+from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues, next_end
+from zktop.model.locks.special_queues import LeasePool, SingleNodeQueue
+from zktop.model.text import Text
+from zktop.model.world.family import Family
+
+QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # ends the name of the sibling where kazoo's clients queue
+
+
+def _gate(
+    layout: Layout, family: Family, context: ShapeContext, below: str
+) -> tuple[RankedQueue | FolderQueue, tuple[Text, ...]]:
+    """Make the queue before the leases; its members wait for a lease, not for a lock."""
+    by_layout = sort_by_layout(family, (layout,))
+    found = members_of(layout, by_layout.families.get(layout.name, ()), context.known, below)
+    wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
+    members = order.in_order(layout, wanting)
+    opened = context.opening.of(family, (layout,), below)
+    folder = opened(members) if by_layout.rest else None
+    queue = queue_in(folder, LayoutMembers(layout, "first", members))
+    return queue, tuple(Text(below + znode.name) for znode in by_layout.rest)
+
+
+_SEMAPHORE_V2: Final = Layout(
+    name="curator-semaphore-v2",
+    pattern="^_c_(?P<id>{U36})-lease-{SEQ}$",
+    mode="lease",
+    kind="semaphore",
+    order="arrival",
+    sights=(ClientView(counts="all", pool=True),),
+    watch="children",
+    id_is="token",
+    about="Curator: InterProcessSemaphoreV2, InterProcessSemaphoreMutex; "
+    "below the sub-nodes `leases` and `locks` (Java)",
+)
+
+
+def _is_curator_semaphore(site: LockSite) -> bool:
+    names = site.family.members
+    if "leases" not in names:
+        return False
+    if "locks" in names:
+        return True
+    return any(read(_SEMAPHORE_V2, name) for name in site.below("leases").members)
+
+
+def _curator_semaphore(context: ShapeContext) -> ShapedQueues:
+    family = context.site.family
+    by_layout = sort_by_layout(context.site.below("leases"), (context.layout,))
+    places = by_layout.families.get(context.layout.name, ())
+    listed = members_of(context.layout, places, context.known, "leases/")
+    leases = list(order.in_order(context.layout, listed))
+    taken = [foreign(znode, (), "leases/") for znode in by_layout.rest]
+    gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
+    newest = _taken_by_head(leases, gate)
+    out = len(leases) + len(taken)
+    is_pending = newest is not None and (context.leases is None or out > context.leases)
+    if newest is not None and is_pending:
+        leases.remove(newest)
+    number = context.leases or (out - 1 if is_pending else None)
+    are: Literal["known", "inferred"] = "known" if context.leases else "inferred"
+    pool = LeasePool(
+        (*leases, *taken),
+        gate,
+        leases=number,
+        watched=Target(Text("leases"), "children"),
+        pending=newest if is_pending else None,
+        head="taking" if newest is None else "hidden",
+    )
+    strangers = [z.name for z in family if z.name not in ("leases", "locks")]
+    found = (*strangers, *(one.node for one in taken), *rest)
+    known = Leases(number, are if number else None)
+    return ShapedQueues((pool,), known, found, asks=isinstance(gate, FolderQueue))
+
+
+def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
+    """Find the lease that the first member of the gate created since it is first."""
+    head = next(iter(gate.members), None)
+    if head is None or not head.owner:
+        return None
+    own = [m for m in leases if m.owner == head.owner and m.czxid > head.czxid]
+    return max(own, key=lambda member: member.czxid, default=None)
+
+
+CURATOR_SEMAPHORE: Final = LockShape(
+    layout=_SEMAPHORE_V2,
+    fits=_is_curator_semaphore,
+    make=_curator_semaphore,
+    telling=("leases",),
+    parts=("leases", "locks"),
+)
+
+
+def _is_kazoo_semaphore(site: LockSite) -> bool:
+    if site.beside(QUEUE_OF_SEMAPHORE) is None:
+        return False
+    names = site.family.members
+    return not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names)
+
+
+def _kazoo_semaphore(context: ShapeContext) -> ShapedQueues:
+    site, family = context.site, context.site.family
+    by_layout = sort_by_layout(family, (context.layout,))
+    listed = members_of(
+        context.layout, by_layout.families.get(context.layout.name, ()), context.known
+    )
+    leases = order.in_order(context.layout, listed)
+    beside = site.beside(QUEUE_OF_SEMAPHORE) or Family()
+    below = f"../{split(site.path)[1]}{QUEUE_OF_SEMAPHORE}/"
+    gate, rest = _gate(KAZOO_LOCK, beside, context, below)
+    root = site.itself()
+    number = number_in(root.data if root else None)
+    number = context.leases if number is None else number
+    taken = [foreign(znode, ()) for znode in by_layout.rest]
+    watched = Target(Text("."), "children")
+    pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched)
+    strangers = tuple(z.name for z in by_layout.rest) + rest
+    known = Leases(number, "known" if number is not None else None)
+    return ShapedQueues((pool,), known, strangers, asks=isinstance(gate, FolderQueue))
+
+
+KAZOO_SEMAPHORE: Final = LockShape(
+    layout=Layout(
+        name="kazoo-semaphore",
+        pattern="^(?P<id>{H32})$",
+        order="arrival",
+        sights=(ClientView(counts="all", pool=True),),
+        mode="lease",
+        kind="semaphore",
+        watch="children",
+        id_is="token",
+        guessed=True,
+        about="kazoo: Semaphore; its queue is the sibling named <path>-__lock__ (Python)",
+    ),
+    fits=_is_kazoo_semaphore,
+    make=_kazoo_semaphore,
+)
+
+
+def _is_kazoo_lease(site: LockSite) -> bool:
+    if "lease_holder" in site.family.members:
+        return True
+    return any("lease_holder" in site.below(name).members for name in _lease_slots(site))
+
+
+def _lease_slots(site: LockSite) -> Iterator[str]:
+    """Yield the children that may be slots of a lease: 0, 1, 2, ..."""
+    names = site.family.members
+    for number in range(len(names)):
+        if str(number) not in names:
+            return
+        yield str(number)
+
+
+def _kazoo_lease(context: ShapeContext) -> ShapedQueues:
+    family = context.site.family
+    if "lease_holder" in family.members:
+        sites = {"": family}
+    else:
+        sites = {f"{slot}/": context.site.below(slot) for slot in _lease_slots(context.site)}
+    pools, ends = [], []
+    for below, slot in sites.items():
+        queue, _ = _gate(KAZOO_LOCK, slot, context, below)
+        queue = _exclusive(queue)
+        holders = []
+        node = slot.members.get(Text("lease_holder"))
+        if node is not None:
+            term = terms.kazoo_lease(node.data)
+            ends.append(term)
+            if term.holds(context.now):
+                holders.append(context.single(f"{below}lease_holder", node))
+        pools.append(LeasePool(holders, queue, leases=1, watched=None, head="hidden"))
+    until = next_end(ends, context.now)
+    return ShapedQueues(tuple(pools), Leases(len(pools), "known"), until=until)
+
+
+def _exclusive(queue: RankedQueue | FolderQueue) -> RankedQueue:
+    """Return the queue with the mode of the short lock beside a lease."""
+    members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
+    return RankedQueue(queue.layout, "first", members, queue.oddities)
+
+
+KAZOO_LEASE: Final = LockShape(
+    layout=Layout(
+        name="kazoo-lease",
+        pattern="^lease_holder$",
+        order="arrival",
+        watch="none",
+        kind="lease",
+        persistent=True,
+        about="kazoo: NonBlockingLease, MultiNonBlockingLease; held until a date (Python)",
+    ),
+    fits=_is_kazoo_lease,
+    make=_kazoo_lease,
+    telling=("lease_holder", "0"),
+    has_numbered_parts=True,
+)
+
+
+def _is_locking_queue(site: LockSite) -> bool:
+    return {"entries", "taken"} <= site.family.members.keys()
+
+
+def _locking_queue(context: ShapeContext) -> ShapedQueues:
+    taken = context.site.below("taken")
+    by_layout = sort_by_layout(taken, (context.layout,))
+    places = by_layout.families.get(context.layout.name, ())
+    members = members_of(context.layout, places, context.known, "taken/")
+    return ShapedQueues((SingleNodeQueue(members, how="children"),))
+
+
+KAZOO_LOCKING_QUEUE: Final = LockShape(
+    layout=Layout(
+        name="kazoo-locking-queue",
+        pattern=r"^entry-\d{3}-{SEQ}$",
+        watch="none",
+        kind="other",
+        persistent=True,
+        about="kazoo: LockingQueue; each child of `taken` is one item held (Python)",
+    ),
+    fits=_is_locking_queue,
+    make=_locking_queue,
+    telling=("entries",),
+    parts=("entries", "taken"),
+)

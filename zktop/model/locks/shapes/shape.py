@@ -1,0 +1,75 @@
+"""The form of a shape: a lock layout that more than the names of the children shows.
+
+A shape is one object: its layout, how to recognise a root of it, and how to make its queues. To
+add one, write it in a module here, and list it in `SHAPES`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.model.layouts import timed_leases as terms
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.owner_labels import label_of
+from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.timed_leases import LeaseTerm
+from zktop.model.locks.lock import LockQueue, Member
+from zktop.model.locks.members import KnownMembers, Leases
+from zktop.model.locks.open_folder import FolderOpener
+from zktop.model.text import Text
+from zktop.model.world.family import Znode
+
+
+class ShapedQueues(msgspec.Struct, frozen=True):
+    """The queues of a lock, and what else its shape shows."""
+
+    queues: tuple[LockQueue, ...] = ()
+    leases: Leases = Leases()
+    foreign: tuple[Text, ...] = ()
+    until: Millis | None = None
+    warnings: tuple[str, ...] = ()
+    asks: bool = False
+
+
+class ShapeContext(msgspec.Struct, frozen=True):
+    """What a shape makes its queues from."""
+
+    site: LockSite
+    layout: Layout
+    now: Millis
+    leases: int | None  # as configured
+    known: KnownMembers
+    opening: FolderOpener
+
+    def single(self, node: str, znode: Znode) -> Member:
+        """Make a member of a node with a fixed name."""
+        label = label_of(znode.data, self.layout.name) if znode.data else None
+        lasts = znode.stat is not None and znode.stat.owner == 0
+        member = Member(
+            Text(node), "exclusive", None, self.layout.name, label, None, znode, not lasts
+        )
+        before = self.known.get(member.node)
+        return before if before is not None and before.znode is znode else member
+
+
+class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """A lock layout that is recognised by sub-nodes, siblings, nodes with fixed names, or data.
+
+    `fits` is called if a child has one of the `telling` names, if there are no children, or if no
+    session owns the first one. Nearly all other roots are skipped, which keeps the first look at
+    thousands of locks quick.
+    """
+
+    layout: Layout
+    fits: Callable[[LockSite], bool]
+    make: Callable[[ShapeContext], ShapedQueues]
+    telling: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()  # children that may look like locks, and belong to this one
+    has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too
+
+
+def next_end(ends: Iterable[LeaseTerm], now: Millis) -> Millis | None:
+    """Return when the next lease ends; None if all have ended, or last forever."""
+    ahead: Iterator[int] = (term.until for term in ends if now < term.until < terms.ALWAYS)
+    return min(ahead, default=None)

@@ -1,0 +1,143 @@
+"""Locks that are single nodes: the session that created the node, or a date in it, holds it."""
+
+import re
+from typing import Final
+
+from zktop.model.facts import split
+from zktop.model.layouts import timed_leases as terms
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.timed_leases import expiring, parse_date
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues, next_end
+from zktop.model.locks.special_queues import SingleNodeQueue
+from zktop.model.world.family import Family, Znode
+
+LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
+_NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)
+
+
+def _is_shedlock(site: LockSite) -> bool:
+    family = site.family
+    if not family.members or any(z.stat is None or z.stat.owner for z in family):
+        return False
+    if site.path.rpartition("/")[2].lower() == "shedlock":
+        return True
+    dates = (parse_date((z.data or b"")[:65].decode("utf-8", "replace")) for z in family)
+    return all(date is not None for date in dates)
+
+
+def _shedlock(context: ShapeContext) -> ShapedQueues:
+    holders, ends = [], []
+    for znode in context.site.family:
+        term = terms.shedlock(znode.data)
+        ends.append(term)
+        if term.holds(context.now):
+            holders.append(context.single(znode.name, znode))
+    return ShapedQueues((SingleNodeQueue(holders),), until=next_end(ends, context.now))
+
+
+SHEDLOCK: Final = LockShape(
+    layout=Layout(
+        name="shedlock",
+        pattern="^.+$",
+        order="arrival",
+        watch="none",
+        kind="lease",
+        persistent=True,
+        guessed=True,
+        about="ShedLock: nodes that stay, held until the date in their data (Java)",
+    ),
+    fits=_is_shedlock,
+    make=_shedlock,
+)
+
+
+def _has_single_nodes(site: LockSite) -> bool:
+    """Detect children that are a lock each, or a node whose data names its holder."""
+    if site.family.members:
+        return any(map(LEDGER.fullmatch, site.family.members))
+    node = site.itself()
+    return node is not None and expiring(node.data) is not None
+
+
+def _single_node(context: ShapeContext) -> ShapedQueues:
+    """Make the queue of the root's own node, or of the only one below it."""
+    site, family = context.site, context.site.family
+    root = site.itself()
+    term = terms.expiring(root.data) if root else None
+    if root is not None and term is not None and not (root.stat and root.stat.owner):
+        held = [context.single(".", root)] if term.holds(context.now) else []
+        return ShapedQueues((SingleNodeQueue(held),), until=next_end([term], context.now))
+    children = single_children(family, site.path)
+    if children or family.members:
+        found = children or tuple(z for z in family if z.stat and z.stat.owner)
+        return ShapedQueues(
+            (SingleNodeQueue([context.single(znode.name, znode) for znode in found]),)
+        )
+    stat = site.stat
+    if stat is None or not stat.owner:
+        return ShapedQueues((SingleNodeQueue(()),))
+    node = root or Znode(split(site.path)[1], stat)
+    return ShapedQueues((SingleNodeQueue([context.single(".", node)]),))
+
+
+SINGLE_NODE: Final = LockShape(
+    layout=Layout(
+        name="single-node",
+        pattern="^.+$",
+        order="arrival",
+        kind="single",
+        watch="holder",
+        guessed=True,
+        about="One ephemeral node is the lock: Kafka, Canal, Pulsar, Helix, ClickHouse, jfix, "
+        "copies of the ZkClient tutorial",
+    ),
+    fits=_has_single_nodes,
+    make=_single_node,
+)
+
+
+def is_single(site: LockSite) -> bool:
+    """Return whether the root is a single node, or has one as its lock."""
+    stat = site.stat
+    if stat is not None and stat.owner:
+        return _stands_alone(site)
+    children = single_children(site.family, site.path)
+    return bool(children) and not _stand_alone(site, children)
+
+
+def _stands_alone(site: LockSite) -> bool:
+    """Return whether an ephemeral node is a lock, by its name or by the config."""
+    if site.configured is not None and site.configured.path == site.path:
+        return True
+    name = site.path.rpartition("/")[2]
+    return is_lockish(name) and not _NUMBERED.fullmatch(name)
+
+
+def _stand_alone(site: LockSite, children: tuple[Znode, ...]) -> bool:
+    """Return whether each child is a lock, and the parent is just a folder."""
+    is_named = site.configured is not None and site.configured.path == site.path
+    if is_named or is_lockish(site.path.rpartition("/")[2]):
+        return False
+    names = [child.name for child in children]
+    return all(is_lockish(name) and not _NUMBERED.fullmatch(name) for name in names)
+
+
+def single_children(family: Family, path: str) -> tuple[Znode, ...]:
+    """Return the children that are locks by themselves."""
+    ledgers = tuple(znode for znode in family if LEDGER.fullmatch(znode.name))
+    if ledgers:
+        return ledgers
+    if len(family.members) > 1 and not is_lockish(path.rpartition("/")[2]):
+        return ()
+    owned = tuple(znode for znode in family if znode.stat and znode.stat.owner)
+    if len(owned) != 1 or _NUMBERED.fullmatch(owned[0].name):
+        return ()
+    return owned if is_lockish(path) or is_lockish(owned[0].name) else ()
+
+
+def is_lock_of_its_parent(parent: LockSite, name: str) -> bool:
+    """Return whether the parent is the lock that a child belongs to, by its name."""
+    if not is_lockish(parent.path.rpartition("/")[2]):
+        return False
+    return any(z.name == name for z in single_children(parent.family, parent.path))
