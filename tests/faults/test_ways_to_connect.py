@@ -57,7 +57,7 @@ def test_sasl_opens_the_door(strict: RunningServer) -> None:
 
 @pytest.mark.parametrize(
     ("sasl", "said"),
-    [(_sasl("wrong"), "credentials were refused"), (None, "without SASL.*--sasl")],
+    [(_sasl("wrong"), "credentials were refused"), (None, "requires SASL.*--sasl")],
     ids=["wrong password", "no login"],
 )
 def test_who_is_not_let_in_is_told_why(
