@@ -1,4 +1,4 @@
-"""What all tests share: how hard hypothesis tries, and what happens without a real ZooKeeper."""
+"""The profiles of hypothesis, and the tests that are left out without a real ZooKeeper."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from servers import has_real_zookeeper
 
 collect_ignore = ["sandbox/kazoo_on_sandbox.py"]  # a runner for a process of its own
 
-# Who is started in the background by a shell ignores ctrl-c, and so would all that we start.
+# A process that a shell starts in the background ignores ctrl-c, and so do its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SLOW_MACHINE = [HealthCheck.too_slow]
@@ -32,7 +32,7 @@ _NEEDS = {  # by marker
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs something that cannot be had here; CI insists on a real ZooKeeper."""
+    """Leave out tests whose programs are missing; CI insists on a real ZooKeeper."""
     config.stash[_LEFT_OUT] = []
     for marker, what in _NEEDS.items():
         needing = [item for item in items if item.get_closest_marker(marker)]
@@ -58,6 +58,6 @@ def _is_available(marker: str) -> bool:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say in one line each what was left out, and how to have it run."""
+    """Print one line for each group of tests left out, and how to run it."""
     for line in config.stash.get(_LEFT_OUT, []):
         terminalreporter.write_line(line)

@@ -1,4 +1,4 @@
-"""Both kinds of server, for what holds on each: our own sandbox, and a real ZooKeeper."""
+"""Both kinds of server, for tests that hold on each: the sandbox, and a real ZooKeeper."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ TICK_MS = 2000
 
 @contextmanager
 def server_of(kind: str, tick_ms: int = TICK_MS) -> Iterator[RunningServer]:
-    """A server of this kind; sessions are expired to the tick, and last for two ticks or more."""
+    """A server of this kind; sessions last at least two ticks, and expire to the tick."""
     if kind == "real":
         with real_zookeeper(tickTime=tick_ms) as server:
             yield server

@@ -1,4 +1,4 @@
-"""Servers for tests: a real ZooKeeper where the machine has one, and our own sandbox."""
+"""Servers for tests: a real ZooKeeper where the machine has one, and the sandbox."""
 
 import os
 import secrets
@@ -15,9 +15,14 @@ from pathlib import Path
 from typing import IO
 
 DEBIAN_JARS = Path("/usr/share/java")
-NEEDED = ("zookeeper", "servlet-api", "slf4j-simple", "netty-codec")  # they name the rest
+NEEDED = (
+    "zookeeper",
+    "servlet-api",
+    "slf4j-simple",
+    "netty-codec",
+)  # which name the rest
 READY_WITHIN_S = 60.0
-PORTS = range(20_000, 32_000)  # none of those that the kernel picks for whoever asks for any port
+PORTS = range(20_000, 32_000)  # outside of the range from which the kernel picks ports
 JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 SASL_ONLY = {
     "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
@@ -31,7 +36,7 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that answers, and the process that it is."""
+    """A server that serves, and its process."""
 
     address: str
     process: subprocess.Popen[str]
@@ -44,7 +49,7 @@ class RunningServer:
 
     @property
     def log(self) -> Path:
-        """What it says; the last of its arguments is its config file, in its own folder."""
+        """Its log; the last argument of the process is its config file, in the server's folder."""
         config = self.process.args[-1]  # type: ignore[index]  # a list it is
         return Path(str(config)).parent / "log"
 
@@ -53,10 +58,10 @@ class RunningServer:
 def real_zookeeper(
     *, admin: bool = False, memory_mb: int = 64, **settings: object
 ) -> Iterator[RunningServer]:
-    """A real standalone server on a free port, with its own folder.
+    """Run a standalone server on a free port, in its own folder.
 
-    The jars come from $ZOOKEEPER_HOME/lib or from Debian's packages; tests that are marked
-    `zookeeper` do not run where neither is there. `settings` go into zoo.cfg.
+    The jars come from $ZOOKEEPER_HOME/lib or from Debian's packages; without them, tests marked
+    `zookeeper` are left out. `settings` go into zoo.cfg.
     """
     classpath = _needed_classpath()
     folder = Path(tempfile.mkdtemp(prefix="zktop-zookeeper-"))
@@ -77,9 +82,9 @@ def real_zookeeper(
 
 @contextmanager
 def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningServer]]:
-    """A real ensemble whose members all serve, each with an AdminServer.
+    """Run an ensemble whose members all serve, each with an AdminServer.
 
-    The members' processes may be killed; `started_again` brings one back with its data.
+    The members' processes may be killed; `started_again` restarts one with its data.
     """
     classpath = _needed_classpath()
     with tempfile.TemporaryDirectory(prefix="zktop-ensemble-") as folder:
@@ -100,7 +105,7 @@ def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningSer
 
 
 def started_again(server: RunningServer) -> RunningServer:
-    """The same server as a new process, on its old port and with its old data; not yet serving."""
+    """Start the server again on its old port with its old data; it does not serve yet."""
     command, folder = server.process.args, server.log.parent
     with server.log.open("a") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, text=True)
@@ -135,7 +140,7 @@ def _started(member: _Member, classpath: str, settings: dict[str, object]) -> Ru
 
 @contextmanager
 def sandbox_server(*arguments: str, errors: IO[str] | None = None) -> Iterator[RunningServer]:
-    """The sandbox as a process of its own, on a free port; its complaints go to `errors`."""
+    """Run the sandbox as a process on a free port; its stderr goes to `errors`."""
     process = subprocess.Popen(
         [sys.executable, "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes", *arguments],
         stdin=subprocess.PIPE,
@@ -157,15 +162,15 @@ def sandbox_server(*arguments: str, errors: IO[str] | None = None) -> Iterator[R
 
 
 def has_real_zookeeper() -> bool:
-    """Whether this machine can start a real server."""
+    """True if this machine can start a real server."""
     return _classpath() is not None
 
 
 def free_port() -> int:
-    """A port that nobody has, and that nobody gets before a server of ours has started on it.
+    """A free port, reserved until the test's server has started on it.
 
-    A port from the kernel's own range may be another test's a moment later; and who calls there in
-    vain again and again may in the end be connected with itself.
+    A port from the kernel's own range may be another test's a moment later, and a client that
+    retries such a port may connect to itself.
     """
     while True:
         port = secrets.choice(PORTS)
@@ -175,7 +180,7 @@ def free_port() -> int:
 
 
 def ask(port: int, word: str, timeout: float = 5.0) -> str:
-    """The answer to a four-letter word, whole."""
+    """The whole answer to a four-letter word."""
     with socket.create_connection((HOST, port), timeout) as line:
         line.sendall(word.encode())
         return b"".join(iter(lambda: line.recv(65536), b"")).decode()
@@ -216,7 +221,7 @@ def _config(folder: Path, port: int, admin_port: int | None, settings: dict[str,
 
 
 def _wait_until_serving(process: subprocess.Popen[str], port: int, log: Path) -> None:
-    """`ruok` would not do: a server says imok before it serves."""
+    """Wait until it serves; `ruok` would not do, because it is answered earlier."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
         if process.poll() is not None:

@@ -1,4 +1,4 @@
-"""A recording gives back what was read, even from a file that was cut off."""
+"""A recording returns what was read, even from a truncated file."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ def stat(czxid: int) -> Stat:
 
 
 def story(looks: int, every: int = 1000) -> list[AnyFact | LookMark]:
-    """A root whose members come and go, looked at once a second."""
+    """A root whose members arrive and leave, read once a second."""
     root = Text("/locks/a")
     lines: list[AnyFact | LookMark] = [
         Link(state="connected", zxid=0, at=FIRST),
@@ -54,7 +54,7 @@ def story(looks: int, every: int = 1000) -> list[AnyFact | LookMark]:
 
 
 def recorded(path: Path, lines: list[AnyFact | LookMark]) -> Path:
-    """Write a story into a file, as a live run would."""
+    """Write a story into a file, as a live run does."""
     with path.open("wb") as file:
         recorder = Recorder(file, HEADER)
         for line in lines:
@@ -66,8 +66,8 @@ def recorded(path: Path, lines: list[AnyFact | LookMark]) -> Path:
     return path
 
 
-def told(recording: Recording, offset: int = 0) -> list[AnyFact | LookMark]:
-    """The facts and looks of a recording, without what repeats the state."""
+def lines_of(recording: Recording, offset: int = 0) -> list[AnyFact | LookMark]:
+    """The facts and readings of a recording, without the repeated state."""
     lines: list[AnyFact | LookMark] = []
     repeating = 0
     for line in recording.lines(offset):
@@ -81,7 +81,7 @@ def told(recording: Recording, offset: int = 0) -> list[AnyFact | LookMark]:
 
 
 def world(recording: Recording, offset: int = 0) -> World:
-    """The world after all facts from a place in the file on."""
+    """The world after all facts from an offset in the file on."""
     facts = [
         f for f in recording.lines(offset) if not isinstance(f, Header | LookMark | StateMark)
     ]
@@ -89,7 +89,7 @@ def world(recording: Recording, offset: int = 0) -> World:
 
 
 def test_siblings_are_written_one_by_one(tmp_path: Path) -> None:
-    """What was read together is recorded as it always was: a line for each znode."""
+    """A batch is recorded as one line for each znode, as in earlier versions."""
     file = tmp_path / "siblings.zktop"
     read = NodeBatch(
         path=Text("/locks/a"),
@@ -104,22 +104,22 @@ def test_siblings_are_written_one_by_one(tmp_path: Path) -> None:
         recorder.facts([read])
         recorder.close()
 
-    assert told(Recording(file)) == [redacted(node) for node in read.nodes]
+    assert lines_of(Recording(file)) == [redacted(node) for node in read.nodes]
     assert World().after(read).families == World().after(*read.nodes).families
 
 
 def test_what_was_read_comes_back(tmp_path: Path) -> None:
-    """Every fact and every look, in order, as they were."""
+    """Every fact and every reading returns unchanged and in order."""
     lines = story(50)
     recording = Recording(recorded(tmp_path / "a.zktop", lines))
 
-    assert told(recording) == lines
+    assert lines_of(recording) == lines
     assert recording.header == HEADER
     assert not recording.cut_off
 
 
 def test_reading_can_start_at_any_minute(tmp_path: Path) -> None:
-    """From the newest start before a moment, the same world comes out as from the beginning."""
+    """Reading from the newest start before a time gives the same world as from the beginning."""
     lines = story(200)
     recording = Recording(recorded(tmp_path / "a.zktop", lines))
     offset = next(start for at, start in reversed(recording.starts()) if at <= FIRST + 130_000)
@@ -137,13 +137,13 @@ def test_reading_can_start_at_any_minute(tmp_path: Path) -> None:
 def test_a_cut_off_file_is_good_up_to_its_last_whole_line(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """However a crash cut the file, what remains is a beginning of what was recorded."""
+    """A truncated file returns a beginning of what was recorded."""
     lines = story(100)
     path = recorded(tmp_path_factory.mktemp("cut") / "a.zktop", lines)
     whole = path.read_bytes()
     path.write_bytes(whole[: data.draw(st.integers(200, len(whole) - 1))])
     recording = Recording(path)
-    remaining = told(recording)
+    remaining = lines_of(recording)
 
     assert remaining == lines[: len(remaining)]
     assert recording.cut_off or recording.starts()
@@ -153,16 +153,16 @@ def test_a_cut_off_file_is_good_up_to_its_last_whole_line(
 def test_what_is_spoilt_at_its_end_is_good_up_to_there(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, spoilt: bytes
 ) -> None:
-    """Where a machine lost power, a file system may leave zeros: no good line before is lost."""
+    """After a power loss a file may end in zeros: no valid line before them is lost."""
     lines = story(100)
     path = recorded(tmp_path_factory.mktemp("spoilt") / "a.zktop", lines)
     whole = path.read_bytes()
     good = whole[: data.draw(st.integers(300, len(whole) - 1))]
     path.write_bytes(good)
-    before = told(Recording(path))
+    before = lines_of(Recording(path))
     path.write_bytes(good + spoilt * 5000)
     recording = Recording(path)
-    remaining = told(recording)
+    remaining = lines_of(recording)
 
     assert remaining[: len(before)] == before
     assert recording.cut_off
@@ -182,7 +182,7 @@ def test_what_is_spoilt_at_its_end_is_good_up_to_there(
 def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
     tmp_path: Path, content: bytes
 ) -> None:
-    """The error says that the file is the wrong one, without a traceback."""
+    """The message says that it is no recording, without a traceback."""
     path = tmp_path / "other"
     path.write_bytes(content)
 
@@ -191,7 +191,7 @@ def test_a_file_that_is_no_recording_is_refused_with_a_sentence(
 
 
 def test_a_recording_with_another_schema_is_refused(tmp_path: Path) -> None:
-    """A later zktop may write what this one cannot read."""
+    """A newer zktop may have written it."""
     path = tmp_path / "later"
     header = HEADER.schema.replace("/1", "/2")
     path.write_bytes(gzip.compress(b'{"fact":"header","schema":"%b"}\n' % header.encode()))

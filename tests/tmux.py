@@ -1,4 +1,4 @@
-"""A real terminal: programs run in tmux, keys are sent to them, and their screen is read."""
+"""Runs a program in tmux, sends keys to it, and reads its screen."""
 
 import contextlib
 import shlex
@@ -19,29 +19,29 @@ CLEARED = ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TEXTUAL_THEME")
 
 
 class Terminal:
-    """One tmux window with one program in it, which has a home of its own."""
+    """One tmux window with one program, which has its own home folder."""
 
     def __init__(self, name: str, home: Path) -> None:
         self._name, self._home = name, home
 
     def text(self) -> str:
-        """Everything that is on the screen now."""
+        """The text on the screen."""
         return self._tmux("capture-pane", "-p", "-t", "0")
 
     def coloured(self) -> str:
-        """The same, with its colour codes."""
+        """The text with its colour codes."""
         return self._tmux("capture-pane", "-p", "-e", "-t", "0")
 
     def press(self, *keys: str) -> None:
-        """Press keys, by tmux's names for them."""
+        """Press keys, named as in tmux."""
         self._tmux("send-keys", "-t", "0", *keys)
 
     def resize(self, columns: int, lines: int) -> None:
-        """Make the window another size."""
+        """Resize the window."""
         self._tmux("resize-window", "-t", "0", "-x", str(columns), "-y", str(lines))
 
     def until(self, is_there: str | Callable[[str], bool], within_s: float = PATIENCE_S) -> float:
-        """Wait until something is on the screen; say how many seconds that took."""
+        """Wait until the screen shows this; return the seconds that it took."""
         begin = time.monotonic()
         wanted = source_of(is_there) if callable(is_there) else repr(is_there)
         test = is_there if callable(is_there) else lambda text: is_there in text
@@ -49,7 +49,7 @@ class Terminal:
             assert time.monotonic() - begin < within_s, (
                 f"after {within_s:g} s the screen does not show {wanted}:\n{text}"
             )
-            time.sleep(0.02)  # between two looks at a condition
+            time.sleep(0.02)  # between two readings of the screen
         return time.monotonic() - begin
 
     def type(self, text: str) -> None:
@@ -57,16 +57,16 @@ class Terminal:
         self._tmux("send-keys", "-t", "0", "-l", text)
 
     def family(self) -> list[int]:
-        """Find all processes that came of this program, wherever they have gone."""
+        """All processes that descend from this program, also detached ones."""
         mark = f"XDG_STATE_HOME={self._home}".encode()
         return [pid for pid in _processes() if mark in _environment(pid)]
 
     def contenders(self) -> list[int]:
-        """Find those of them that contend for locks."""
+        """Those of them that contend for locks."""
         return [pid for pid in self.family() if b"zktop.demo" in _command(pid)]
 
     def logged(self) -> str:
-        """Everything that went wrong in the UI, as its log tells it."""
+        """The errors in the UI's log."""
         return "".join(one.read_text() for one in self._home.rglob("*.log"))
 
     @property
@@ -80,7 +80,7 @@ class Terminal:
         said = self._tmux("display-message", "-p", "-t", "0", "#{pane_dead} #{pane_dead_status}")
         is_dead, _, code = said.strip().partition(" ")
         if is_dead == "1" and not code:
-            self._tmux("run-shell", "true")  # tmux may miss that a child ended, until another does
+            self._tmux("run-shell", "true")  # tmux may miss the end of a child until then
         return int(code) if is_dead == "1" and code else None
 
     def _tmux(self, *words: str) -> str:
@@ -94,7 +94,7 @@ def terminal(
     lines: int = 36,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Terminal]:
-    """A terminal in which this runs; it stays readable when the program has ended."""
+    """Run a program in a terminal, which stays readable after its end."""
     name = f"zktop-test-{uuid.uuid4().hex[:8]}"
     home = Path(tempfile.mkdtemp(prefix=name))
     own = {"XDG_STATE_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
@@ -115,17 +115,17 @@ def _processes() -> list[int]:
 
 
 def _environment(pid: int) -> bytes:
-    return _told(pid, "environ")
+    return _read(pid, "environ")
 
 
 def _command(pid: int) -> bytes:
-    return _told(pid, "cmdline")
+    return _read(pid, "cmdline")
 
 
-def _told(pid: int, file: str) -> bytes:
+def _read(pid: int, file: str) -> bytes:
     try:
         return Path(f"/proc/{pid}/{file}").read_bytes()
-    except OSError:  # it has ended, or is somebody else's
+    except OSError:  # it has ended, or belongs to another user
         return b""
 
 

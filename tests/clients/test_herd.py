@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from faults.zktop_under_test import Place, witness
+from faults.zktop_under_test import Place, observer
 from kazoo.client import KazooClient
 from kazoo.recipe.watchers import ChildrenWatch
 from servers import RunningServer, ask
@@ -71,10 +71,10 @@ def test_child_watches_are_inferred_from_wakeups(
             else:
                 client.get(f"{path}/{names[number]}", watch=lambda _event: None)
         eventually(lambda: _watched(server) - before == (0 if herd else WAITERS))
-        with witness(place) as looker, churn(members[0], path):
-            sampled = len(looker.told)
+        with observer(place) as looker, churn(members[0], path):
+            sampled = len(looker.reports)
             report = looker.until(
-                lambda report: _herds(report) or (not herd and len(looker.told) > sampled + 100)
+                lambda report: _herds(report) or (not herd and len(looker.reports) > sampled + 100)
             )
 
     assert bool(_herds(report)) == herd

@@ -1,4 +1,4 @@
-"""Somebody else at the same servers, who must not notice what we do or leave undone."""
+"""Another client of the same servers, which must not notice zktop."""
 
 import time
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ from kazoo.client import KazooClient
 from servers import ask
 
 OUTSTANDING = 10
-NOTICED_S = 0.25  # somebody who waits for a stopped client would wait for as long as it sleeps
+NOTICED_S = 0.25  # a client that waits for a stopped one would wait as long as the stop lasts
 
 
 class Pace(NamedTuple):
-    """How long a write and a read of somebody else take mostly, and what piles up."""
+    """The usual duration of another client's write and read, and the server's backlog."""
 
     took: float
     outstanding: int
 
 
 def pace(client: KazooClient, ports: Sequence[int], seconds: float) -> Pace:
-    """Write and read for so long, as fast as it goes."""
+    """Write and read for so long, as fast as possible."""
     took, most = [], 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""A real ensemble whose members are killed, paused and started again."""
+"""A real ensemble whose members are killed, paused and restarted."""
 
 import itertools
 import signal
@@ -13,12 +13,12 @@ from zk.cut_proxy import CutProxy
 
 from zktop.zk.connect.address import Address
 
-TICK_MS = 500  # sessions, elections and leaders that are given up: all goes by this
+TICK_MS = 500  # sessions, elections and the loss of a leader are timed in ticks
 _numbers = itertools.count()
 
 
 class Ensemble:
-    """Three members by address; what is done to them can be undone."""
+    """Three members by address; every fault can be undone."""
 
     def __init__(self, members: list[RunningServer]) -> None:
         self._members = members
@@ -37,11 +37,11 @@ class Ensemble:
         return [member.port for member in self._members]
 
     def leader(self) -> str:
-        """Who leads."""
+        """The address of the leader."""
         return next(m.address for m in self._members if "leader" in ask(m.port, "srvr"))
 
     def kill(self, *addresses: str) -> None:
-        """End these at once."""
+        """Kill these members."""
         dying = [member for member in self._members if member.address in addresses]
         for member in dying:
             member.process.kill()
@@ -49,28 +49,28 @@ class Ensemble:
             member.process.wait()
 
     def start(self, *addresses: str) -> None:
-        """Start killed ones again."""
+        """Restart killed members."""
         for place, member in enumerate(self._members):
             if member.address in addresses:
                 self._members[place] = started_again(member)
 
     def pause(self, address: str) -> None:
-        """Stop a process: its sockets stay open and nothing answers any more."""
+        """Stop a process: its sockets stay open and do not answer."""
         self._signal(address, signal.SIGSTOP)
 
     def resume(self, address: str) -> None:
-        """Let it go on."""
+        """Continue a paused process."""
         self._signal(address, signal.SIGCONT)
 
     def serves(self) -> bool:
-        """Whether every member has its place."""
+        """True if every member serves."""
         try:
             return all("Mode:" in ask(member.port, "srvr", 1.0) for member in self._members)
         except OSError:
             return False
 
-    def told(self) -> str:
-        """What the members said last, and whether they have ended."""
+    def status(self) -> str:
+        """The last answers of the members, and whether their processes ended."""
         ends = (
             f"{m.address}, {m.process.poll()}:\n{m.log.read_text()[-3000:]}" for m in self._members
         )
@@ -88,30 +88,30 @@ def _ensemble() -> Iterator[Ensemble]:
 
 @pytest.fixture
 def ensemble(_ensemble: Ensemble) -> Ensemble:
-    """All three serve, whatever the test before did."""
+    """An ensemble of which all members serve at the start of the test."""
     try:
         eventually(_ensemble.serves)
     except AssertionError:
-        pytest.fail(f"a member does not serve\n{_ensemble.told()}")
+        pytest.fail(f"a member does not serve\n{_ensemble.status()}")
     return _ensemble
 
 
 @pytest.fixture
 def crowd_at_work(ensemble: Ensemble) -> Iterator[Crowd]:
-    """Contenders in a deadlock, and others who wait for the signal to begin."""
+    """Contenders in a deadlock, and others that start on request."""
     with crowd(ensemble.hosts, f"/faults-{next(_numbers)}") as one:
         yield one
 
 
 @pytest.fixture
 def place(ensemble: Ensemble, crowd_at_work: Crowd) -> Place:
-    """Where to look at them."""
+    """The root and the servers to observe."""
     return Place(ensemble.hosts, f"{crowd_at_work.root}/*", ensemble.admin)
 
 
 @pytest.fixture
 def detour(ensemble: Ensemble) -> Iterator[CutProxy]:
-    """A way to one of the members that can be cut, or stop in the middle of an answer."""
+    """A way to one member that can be cut, also within an answer."""
     one = CutProxy(ensemble.ports[0])
     yield one
     one.close()
@@ -119,18 +119,18 @@ def detour(ensemble: Ensemble) -> Iterator[CutProxy]:
 
 @pytest.fixture(scope="module")
 def zookeeper() -> Iterator[RunningServer]:
-    """One server, where an ensemble would add nothing."""
+    """A single server, for tests that need no ensemble."""
     with real_zookeeper(admin=True, memory_mb=256, tickTime=TICK_MS) as server:
         yield server
 
 
 @pytest.fixture
 def root() -> str:
-    """A place of the test's own."""
+    """A root for this test."""
     return f"/faults-{next(_numbers)}"
 
 
 @pytest.fixture
 def jvm(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Give the next server an option of the virtual machine."""
+    """Set an option of the virtual machine for the next server."""
     return lambda option: monkeypatch.setenv("JDK_JAVA_OPTIONS", option)

@@ -1,4 +1,4 @@
-"""Contenders at work: some stand still in a deadlock, the others come and go at full speed."""
+"""Contenders at work: some are in a deadlock, the others take turns at full speed."""
 
 import threading
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from kazoo.retry import KazooRetry
 from waiting import eventually
 
 PATIENCE_S = 40.0
-SESSION_S = 10.0  # longer than any fault lasts, and yet a dead server is noticed soon
+SESSION_S = 10.0  # longer than any fault, and short enough to notice a dead server
 HOLD_S = 0.002
 LOCKS = 2
 CHURNERS = 4
-MEMBERS = ("digest", "crowd:secret")  # who they are to an ACL
+MEMBERS = ("digest", "crowd:secret")  # their identity in ACLs
 
 
 class Crowd:
-    """Alice and bob wait for each other, carol for alice; four more share two locks.
+    """Alice and bob wait for each other, carol for alice; four others share two locks.
 
-    A porter keeps these two locks when nobody else does, in a session of its own: who works on
-    while it waits has several threads, and is in no deadlock that zktop could be sure of.
+    A porter holds these two locks when the others do not, in a session of its own. A session that
+    works while it waits has several threads, so zktop could not be sure of its deadlock.
     """
 
     def __init__(self, hosts: str, root: str) -> None:
@@ -37,7 +37,7 @@ class Crowd:
 
     @property
     def rounds(self) -> int:
-        """How often a lock was taken and let go."""
+        """The number of locks taken and released."""
         return sum(self._rounds)
 
     def gather(self) -> None:
@@ -56,12 +56,12 @@ class Crowd:
             threading.Thread(target=_wait_for, args=(lock,), daemon=True).start()
             eventually(lambda: len(client.get_children(path)) > waiters)  # noqa: B023  called at once
         self._doors = [porter.Lock(path, "porter") for path in self.places]
-        for door in self._doors:  # an empty lock would be none to somebody who sees it first now
+        for door in self._doors:  # an empty folder would not be recognised as a lock
             door.acquire()
         self._begin = self._counters()
 
     def work(self) -> None:
-        """Begin to come and go."""
+        """Start the other contenders."""
         for number in range(CHURNERS):
             path = self.places[number % LOCKS]
             args = (number, self.client(), path)
@@ -71,13 +71,13 @@ class Crowd:
             door.release()
 
     def goes_on(self) -> None:
-        """Wait until everybody was served once more: the ensemble works again."""
+        """Wait until each contender has had a lock again."""
         before = list(self._rounds)
         pairs = lambda: zip(self._rounds, before, strict=True)  # noqa: E731
         eventually(lambda: all(now > then for now, then in pairs()), PATIENCE_S)
 
     def rest(self) -> dict[str, tuple[int, int]]:
-        """Let all but one finish; give the creates and deletes that there were in each lock."""
+        """Stop all but the deadlock; return the creates and deletes in each lock."""
         self._over.set()
         for thread in self._threads:
             thread.join(PATIENCE_S)
@@ -91,7 +91,7 @@ class Crowd:
         }
 
     def client(self) -> KazooClient:
-        """A session of its own that tries and tries again."""
+        """A session of its own that retries."""
         retry = KazooRetry(max_tries=-1, delay=0.05, backoff=1, max_jitter=0.1)
         client = KazooClient(
             self._hosts,
@@ -105,7 +105,7 @@ class Crowd:
         return client
 
     def leave(self) -> None:
-        """End all sessions."""
+        """Close all sessions."""
         self._over.set()
         for client in self._clients:
             client.stop()
@@ -123,7 +123,7 @@ class Crowd:
                     client.retry(lock.release)
 
     def _counters(self) -> dict[str, tuple[int, int]]:
-        """Creates and deletes so far, by each lock's own Stat."""
+        """Creates and deletes so far, from each lock's Stat."""
         client, found = self._clients[0], {}
         for path in self.places:
             client.sync(path)
@@ -135,7 +135,7 @@ class Crowd:
 
 @contextmanager
 def crowd(hosts: str, root: str) -> Iterator[Crowd]:
-    """A crowd that stands and does not move yet."""
+    """A crowd before it starts to work."""
     one = Crowd(hosts, root)
     try:
         one.gather()

@@ -1,11 +1,11 @@
-"""Clients whose server dies move to another one: that is no silence of theirs."""
+"""Clients that move from a dead server to another one are not reported as silent."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
 import pytest
 from faults.conftest import TICK_MS, Ensemble
-from faults.zktop_under_test import Place, Witness, witness
+from faults.zktop_under_test import Observer, Place, observer
 from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
 from servers import RunningServer
@@ -23,7 +23,7 @@ SILENCE = {"S3", "P4"}
 
 @pytest.fixture
 def holders(ensemble: Ensemble, root: str) -> Iterator[list[KazooClient]]:
-    """Sessions that hold a lock each, and connect again at once."""
+    """Sessions that hold a lock each, and reconnect at once."""
     clients = [_client(ensemble.hosts) for _ in range(HOLDERS)]
     try:
         for number, client in enumerate(clients):
@@ -44,10 +44,10 @@ def _client(hosts: str) -> KazooClient:
 def test_clients_that_move_are_not_silent(
     ensemble: Ensemble, holders: list[KazooClient], root: str
 ) -> None:
-    """Each member is killed in turn; no report says that anybody was silent."""
+    """Each member is killed in turn, and no report has a silent client."""
     sessions = {client.client_id[0] for client in holders}
     place = Place(ensemble.hosts, f"{root}/*", ensemble.admin)
-    with witness(place) as looker:
+    with observer(place) as looker:
         for member in ensemble.hosts.split(","):
             ensemble.kill(member)
             try:
@@ -61,7 +61,7 @@ def test_clients_that_move_are_not_silent(
 
 
 def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> None:
-    """All its sessions expire: how many, what that freed, and where they were."""
+    """The sessions of a dead host expire in one event, with the freed locks and the host."""
     with closing(CutProxy(zookeeper.port)) as line, ExitStack() as stack:
         for number in range(HOLDERS + 2):
             client = _client(line.address if number < HOLDERS else zookeeper.address)
@@ -70,7 +70,7 @@ def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> N
             client.start()
             client.Lock(f"{root}/lock-of-{number}", f"R{number}").acquire()
         admin = {Address("127.0.0.1", zookeeper.port): zookeeper.admin_port or 0}
-        with witness(Place(zookeeper.address, f"{root}/*", admin)) as looker:
+        with observer(Place(zookeeper.address, f"{root}/*", admin)) as looker:
             looker.until(lambda report: report.ensemble.visibility.sessions == "all")
             line.cut()
             looker.until(lambda report: _expiries(report)[:1] == [HOLDERS])
@@ -85,7 +85,7 @@ def _expiries(report: Report) -> list[int]:
 
 
 def _are_heard(report: Report, sessions: set[int], dead: str) -> bool:
-    """Whether all are at other servers, where each was answered and listed again after that."""
+    """True if all sessions are on other servers and have answered there."""
     found = [report.ensemble.presence(session) for session in sessions]
     return all(
         one is not None
@@ -97,10 +97,10 @@ def _are_heard(report: Report, sessions: set[int], dead: str) -> bool:
     )
 
 
-def _silences(looker: Witness) -> list[str]:
+def _silences(looker: Observer) -> list[str]:
     return [
         f"{finding.rule}: {finding.sentence}"
-        for told in looker.told
-        for finding in told.report.findings
+        for timed in looker.reports
+        for finding in timed.report.findings
         if finding.rule in SILENCE
     ]

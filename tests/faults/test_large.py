@@ -1,11 +1,11 @@
-"""More than anybody should have: each is read whole, and followed like a small one."""
+"""Very large locks and roots are read whole and then followed."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from faults.zktop_under_test import Place, Witness, witness
+from faults.zktop_under_test import Observer, Place, observer
 from kazoo.client import KazooClient
 from servers import RunningServer, real_zookeeper
 from zk.observed import names as names_in
@@ -16,14 +16,14 @@ from zktop.model.examiner import Examiner
 pytestmark = pytest.mark.zookeeper
 
 AT_ONCE = 1_000
-NEVER_S = 3600.0  # nothing is left to an audit to find
+NEVER_S = 3600.0  # no audit repairs anything
 TOKEN = "0123456789abcdef0123456789abcdef"
-JAVA_TAKES = 1_048_575  # bytes, as jute.maxbuffer is unless somebody sets it
+JAVA_TAKES = 1_048_575  # bytes, the default of jute.maxbuffer
 
 
 @pytest.fixture
 def client(zookeeper: RunningServer) -> Iterable[KazooClient]:
-    """Somebody who writes."""
+    """A client that writes."""
     one = KazooClient(zookeeper.address, timeout=20)
     one.start()
     yield one
@@ -34,7 +34,7 @@ def client(zookeeper: RunningServer) -> Iterable[KazooClient]:
 def test_a_lock_of_twenty_thousand_is_read_and_followed(
     zookeeper: RunningServer, client: KazooClient, root: str
 ) -> None:
-    """Its list of names is larger than what a Java client takes for an answer."""
+    """Its list of names is larger than a Java client accepts in one answer."""
     path = f"{root}/large"
     names = [f"{TOKEN}__lock__{number:010}" for number in range(20_000)]
     client.ensure_path(path)
@@ -57,12 +57,12 @@ def test_a_lock_of_twenty_thousand_is_read_and_followed(
 def test_ten_thousand_locks_are_read_and_followed(
     zookeeper: RunningServer, client: KazooClient, root: str
 ) -> None:
-    """Each with its holder; one that is let go is seen among the others."""
+    """All locks have their holders, and one release among them is an event."""
     paths = [f"{root}/lock-of-{number:05}" for number in range(10_000)]
     client.ensure_path(root)
     create(client, paths, ephemeral=False)
     with holders(zookeeper.address, paths, sessions=100), ExitStack() as stack:
-        looker = stack.enter_context(witness(Place(zookeeper.address, f"{root}/*")))
+        looker = stack.enter_context(observer(Place(zookeeper.address, f"{root}/*")))
         assert len(looker.report.paths) == 10_000
         client.delete(f"{paths[7]}/{TOKEN}__lock__0000000000")
         looker.until(lambda _report: _holder(looker, paths[7]) is None)
@@ -70,14 +70,14 @@ def test_ten_thousand_locks_are_read_and_followed(
         fresh = Place(zookeeper.address, f"{root}/lock-of-0000*")
         with fresh.watch() as watch:
             assert watch.read()
-            assert len(watch.look().paths) == 9  # an empty one is none to whom sees it first now
+            assert len(watch.look().paths) == 9  # an empty folder is no lock
     assert released == [(paths[7], "released")]
 
 
-def test_a_server_that_takes_small_requests_only_is_asked_small_ones(
+def test_a_small_jute_maxbuffer_makes_batches_smaller(
     jvm: Callable[[str], None],
 ) -> None:
-    """Where jute.maxbuffer is small, a large batch of questions costs the connection once."""
+    """A batch that is too large costs the connection once, and the next ones are smaller."""
     jvm("-Djute.maxbuffer=16384")
     with real_zookeeper() as server:
         client = KazooClient(server.address)
@@ -86,7 +86,7 @@ def test_a_server_that_takes_small_requests_only_is_asked_small_ones(
         paths = [f"/small/{number:0>100}" for number in range(1_000)]
         create(client, paths, ephemeral=False, at_once=50)
         with holders(server.address, paths, sessions=20), ExitStack() as stack:
-            looker = stack.enter_context(witness(Place(server.address, "/small/*")))
+            looker = stack.enter_context(observer(Place(server.address, "/small/*")))
             assert len(looker.report.paths) == 1_000
         client.stop()
         client.close()
@@ -94,7 +94,7 @@ def test_a_server_that_takes_small_requests_only_is_asked_small_ones(
 
 @contextmanager
 def holders(hosts: str, paths: list[str], sessions: int) -> Iterator[None]:
-    """Sessions that hold these locks, each its share."""
+    """Sessions that hold these locks, in equal shares."""
     with ExitStack() as stack:
         for number in range(sessions):
             client = KazooClient(hosts, timeout=20)
@@ -109,7 +109,7 @@ def holders(hosts: str, paths: list[str], sessions: int) -> Iterator[None]:
 def create(
     client: KazooClient, paths: list[str], *, ephemeral: bool, at_once: int = AT_ONCE
 ) -> None:
-    """Create many."""
+    """Create many znodes."""
     for start in range(0, len(paths), at_once):
         batch = client.transaction()
         for path in paths[start : start + at_once]:
@@ -117,7 +117,7 @@ def create(
         assert not [one for one in batch.commit() if isinstance(one, Exception)]
 
 
-def _holder(looker: Witness, path: str) -> str | None:
+def _holder(looker: Observer, path: str) -> str | None:
     view = looker.report.view(path)
     holders = list(view.holders) if view else []
     return str(holders[0].node) if holders else None

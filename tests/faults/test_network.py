@@ -1,4 +1,4 @@
-"""The way to the server is lost, and with it a session of ours or of a contender."""
+"""The network is cut, or a session of zktop or of a contender expires."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from faults.contenders_at_work import Crowd, crowd
-from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon, witness
+from faults.zktop_under_test import Observer, Place, agrees_soon, counts_all_soon, observer
 from kazoo.client import KazooClient
 from servers import RunningServer, ask
 from waiting import eventually
@@ -22,8 +22,8 @@ SESSION_S = 2.0
 
 
 @pytest.fixture
-def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
-    """Our way to the server; the contenders have another one."""
+def cut_proxy(zookeeper: RunningServer) -> Iterator[CutProxy]:
+    """A proxy for zktop; the contenders connect directly."""
     one = CutProxy(zookeeper.port)
     yield one
     one.close()
@@ -31,7 +31,7 @@ def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
 
 @pytest.fixture
 def workers(zookeeper: RunningServer, root: str) -> Iterator[Crowd]:
-    """Contenders at the server itself."""
+    """Contenders connected directly to the server."""
     with crowd(zookeeper.address, root) as one:
         yield one
 
@@ -43,36 +43,36 @@ def workers(zookeeper: RunningServer, root: str) -> Iterator[Crowd]:
 )
 def test_the_network_is_cut_for_longer_than_the_session_lasts(
     zookeeper: RunningServer,
-    cable: CutProxy,
+    cut_proxy: CutProxy,
     workers: Crowd,
     root: str,
     how: str,
     *,
     persistent: bool,
 ) -> None:
-    """What went on meanwhile is counted as missed, and nothing is doubled afterwards."""
+    """Events during the cut are counted as missed, and none is reported twice."""
     plan = {"persistent": persistent}
-    place = Place(cable.address, f"{root}/*", session_timeout=SESSION_S, plan=plan)
-    with witness(place) as looker:
+    place = Place(cut_proxy.address, f"{root}/*", session_timeout=SESSION_S, plan=plan)
+    with observer(place) as looker:
         workers.work()
         workers.goes_on()
         mine = _session(looker)
-        getattr(cable, how)()
+        getattr(cut_proxy, how)()
         eventually(lambda: hex(mine) not in ask(zookeeper.port, "dump"))
         workers.goes_on()
-        cable.mend()
+        cut_proxy.mend()
         looker.until(lambda _report: _session(looker) not in (0, mine))
         _recovers(looker, place, workers)
 
     assert "the session expired" in [link.why for link in looker.links]
 
 
-def test_our_session_expires_while_we_are_connected(
+def test_zktops_session_expires_while_it_is_connected(
     zookeeper: RunningServer, workers: Crowd, root: str
 ) -> None:
-    """A server may end a session at any time; kazoo makes another one, and all is read again."""
+    """Kazoo opens another session, and everything is read again."""
     place = Place(zookeeper.address, f"{root}/*", session_timeout=SESSION_S)
-    with witness(place) as looker:
+    with observer(place) as looker:
         workers.work()
         workers.goes_on()
         mine = _session(looker)
@@ -84,10 +84,10 @@ def test_our_session_expires_while_we_are_connected(
 def test_a_contender_s_session_expires(
     zookeeper: RunningServer, workers: Crowd, root: str
 ) -> None:
-    """Its place is gone with it, and who waited behind it is served."""
+    """Its node is deleted, and the next waiter holds."""
     far = CutProxy(zookeeper.port)
     place = Place(zookeeper.address, f"{root}/*")
-    with witness(place) as looker:
+    with observer(place) as looker:
         lost = KazooClient(far.address, timeout=SESSION_S)
         lost.start()
         path = f"{root}/lost"
@@ -106,11 +106,11 @@ def test_a_contender_s_session_expires(
         workers.work()
         _recovers(looker, place, workers)
 
-    told = [str(event.event) for event in looker.events if event.lock == path and event.node]
-    assert told == ["queued", "acquired", "queued", "expired", "acquired"]
+    events = [str(event.event) for event in looker.events if event.lock == path and event.node]
+    assert events == ["queued", "acquired", "queued", "expired", "acquired"]
 
 
-def _recovers(looker: Witness, place: Place, workers: Crowd) -> None:
+def _recovers(looker: Observer, place: Place, workers: Crowd) -> None:
     workers.goes_on()
     counts = workers.rest()
     agrees_soon(looker, place, time.monotonic())
@@ -118,18 +118,18 @@ def _recovers(looker: Witness, place: Place, workers: Crowd) -> None:
 
 
 def _owners(report: Report, path: str) -> list[str]:
-    """Who holds a lock, and who waits for it."""
+    """Holder and waiters of a lock."""
     view = report.view(path)
     return [str(one.owner) for one in (*view.holders, *view.waiters)] if view else []
 
 
-def _session(looker: Witness) -> int:
+def _session(looker: Observer) -> int:
     link = looker.report.world.link
     return link.session or 0 if link and link.state == "connected" else 0
 
 
-def _end(looker: Witness, server: RunningServer) -> None:
-    """Close the session behind its owner's back, as its owner could."""
+def _end(looker: Observer, server: RunningServer) -> None:
+    """Close a session through another connection."""
     client = looker._watch._source._connection._client
     again = KazooClient(server.address, client_id=client.client_id)
     again.start()
@@ -139,25 +139,25 @@ def _end(looker: Witness, server: RunningServer) -> None:
 
 @pytest.mark.usefixtures("zookeeper")
 @pytest.mark.parametrize("after", [600, 1_500], ids="{} bytes".format)
-def test_a_reading_that_is_cut_off_is_not_taken_for_a_whole_one(
-    cable: CutProxy, workers: Crowd, root: str, after: int
+def test_an_interrupted_reading_is_not_taken_for_complete(
+    cut_proxy: CutProxy, workers: Crowd, root: str, after: int
 ) -> None:
-    """The answers that never came are waited for on the next connection."""
+    """The missing answers are requested on the next connection."""
     facts: list[AnyFact] = []
-    source = Source(Access(parse_hosts(cable.address)), Plan((f"{root}/*",), introspect=False))
-    cable.stop_after(after)
-    threading.Thread(target=_cut_off, args=(cable,), daemon=True).start()
+    source = Source(Access(parse_hosts(cut_proxy.address)), Plan((f"{root}/*",), introspect=False))
+    cut_proxy.stop_after(after)
+    threading.Thread(target=_cut_off, args=(cut_proxy,), daemon=True).start()
     source.start(facts.extend)
     assert source.wait_until_read(20)
     listed = {fact.path for fact in facts if isinstance(fact, Children)}
     source.close()
 
-    assert cable.stopped.is_set()
+    assert cut_proxy.stopped.is_set()
     assert {root, *workers.places} <= listed
 
 
-def _cut_off(cable: CutProxy) -> None:
-    """Lose the connection when it falls silent."""
-    cable.stopped.wait(20)
-    cable.cut()
-    cable.mend()
+def _cut_off(cut_proxy: CutProxy) -> None:
+    """Cut the connection once it falls silent."""
+    cut_proxy.stopped.wait(20)
+    cut_proxy.cut()
+    cut_proxy.mend()

@@ -1,4 +1,4 @@
-"""What servers do not show: locks behind an ACL that changes, and tables that nobody may read."""
+"""What servers refuse: locks behind a changing ACL, and tables."""
 
 import time
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from faults.conftest import Ensemble
 from faults.contenders_at_work import MEMBERS, Crowd, crowd
-from faults.zktop_under_test import Place, agrees_soon, counts_all_soon, witness
+from faults.zktop_under_test import Place, agrees_soon, counts_all_soon, observer
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, free_port, real_zookeeper
@@ -19,15 +19,15 @@ pytestmark = pytest.mark.zookeeper
 
 @pytest.fixture
 def locked_down() -> Iterator[RunningServer]:
-    """A server as it comes: it tells what it is and no more, and has no AdminServer."""
+    """A server with default settings: no tables and no AdminServer."""
     with real_zookeeper(**{"4lw.commands.whitelist": "srvr"}) as server:
         yield server
 
 
 def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
-    """Locks and deadlocks are there all the same; sessions and watches are named blind spots."""
+    """Locks and deadlocks are reported; sessions and watches are named blind spots."""
     place = Place(locked_down.address, "/l/*", plan={"admin": AdminAccess(free_port())})
-    with crowd(locked_down.address, "/l") as workers, witness(place) as looker:
+    with crowd(locked_down.address, "/l") as workers, observer(place) as looker:
         workers.work()
         workers.goes_on()
         counts = workers.rest()
@@ -44,15 +44,15 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
 def test_an_acl_that_changes_under_way(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
-    """A lock that is closed to us is told of as such, and is itself again when it opens.
+    """A lock that becomes unreadable is reported as such, and is complete after it opens.
 
-    One of the two stands still, in the other one they come and go.
+    One of the two locks is idle, the other one busy.
     """
     closed = f"{crowd_at_work.root}/orders", crowd_at_work.places[0]
     owner = KazooClient(ensemble.hosts, auth_data=[MEMBERS])
     owner.start()
     everybody = owner.get_acls(closed[0])[0]
-    with witness(place._replace(plan={"audit_every": 1.0})) as looker:
+    with observer(place._replace(plan={"audit_every": 1.0})) as looker:
         crowd_at_work.work()
         crowd_at_work.goes_on()
         for path in closed:
@@ -73,6 +73,6 @@ def test_an_acl_that_changes_under_way(
 
 
 def _error(report: Report, path: str) -> str | None:
-    """Why a lock cannot be listed."""
+    """The reason why a lock cannot be listed."""
     view = report.view(path)
     return view.lock.error if view else None

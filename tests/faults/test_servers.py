@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from faults.conftest import Ensemble
 from faults.contenders_at_work import Crowd
-from faults.zktop_under_test import Place, Witness, agrees_soon, counts_all_soon, witness
+from faults.zktop_under_test import Observer, Place, agrees_soon, counts_all_soon, observer
 
 from zktop.model.report import Report
 
@@ -18,22 +18,22 @@ ALIVE = "connected"
 
 
 @pytest.fixture
-def looker(place: Place, crowd_at_work: Crowd) -> Iterator[Witness]:
-    """A witness who saw the contenders begin."""
+def looker(place: Place, crowd_at_work: Crowd) -> Iterator[Observer]:
+    """An observer that has seen the contenders begin."""
     with _at_work(place, crowd_at_work) as one:
         yield one
 
 
 @contextmanager
-def _at_work(place: Place, crowd: Crowd) -> Iterator[Witness]:
-    with witness(place) as one:
+def _at_work(place: Place, crowd: Crowd) -> Iterator[Observer]:
+    with observer(place) as one:
         crowd.work()
         crowd.goes_on()
         yield one
 
 
-def _recovers(looker: Witness, place: Place, crowd: Crowd, *others: Witness) -> None:
-    """Work goes on and we are connected: two seconds later all must be as if nothing had been."""
+def _recovers(looker: Observer, place: Place, crowd: Crowd, *others: Observer) -> None:
+    """Within two seconds of the recovery the report equals a fresh one."""
     crowd.goes_on()
     for one in (looker, *others):
         one.until_state(ALIVE)
@@ -44,8 +44,8 @@ def _recovers(looker: Witness, place: Place, crowd: Crowd, *others: Witness) -> 
         counts_all_soon(one, counts)
 
 
-def test_nothing_happens(looker: Witness, place: Place, crowd_at_work: Crowd) -> None:
-    """Then the report is a fresh one, with the deadlock in it, and all was seen or counted."""
+def test_nothing_happens(looker: Observer, place: Place, crowd_at_work: Crowd) -> None:
+    """Without a fault the report equals a fresh one, with the deadlock and all counts."""
     _recovers(looker, place, crowd_at_work)
 
     assert [one.rule for one in looker.report.deadlocks] == ["D1"]
@@ -53,7 +53,7 @@ def test_nothing_happens(looker: Witness, place: Place, crowd_at_work: Crowd) ->
 
 
 def test_the_connected_server_is_killed(
-    looker: Witness, place: Place, crowd_at_work: Crowd, ensemble: Ensemble
+    looker: Observer, place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
     """The session moves to another server."""
     mine = looker.server
@@ -72,7 +72,7 @@ def test_the_connected_server_is_killed(
 def test_all_servers_are_killed_and_started_again(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble, *, persistent: bool
 ) -> None:
-    """Sessions outlive that, ours too."""
+    """All sessions survive, zktop's too."""
     all_of_them = ensemble.hosts.split(",")
     place = place._replace(plan={"persistent": persistent})
     with _at_work(place, crowd_at_work) as looker:
@@ -87,9 +87,9 @@ def test_all_servers_are_killed_and_started_again(
 
 
 def test_the_leader_is_paused(crowd_at_work: Crowd, ensemble: Ensemble, place: Place) -> None:
-    """Who is connected to it and who is not: both follow the others, who choose a new leader.
+    """Observers of the leader and of a follower both follow the newly elected leader.
 
-    The old one wakes up and finds that it leads no more.
+    The old leader becomes a follower when it continues.
     """
     leader = ensemble.leader()
     with (
@@ -109,10 +109,10 @@ def test_the_leader_is_paused(crowd_at_work: Crowd, ensemble: Ensemble, place: P
     assert ensemble.leader() != leader
 
 
-def test_a_member_that_is_down_is_news_until_it_is_back(
+def test_a_member_that_is_down_is_a_finding(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
-    """A finding names it while it is down; nothing else is said to be out."""
+    """A finding names it while it is down, and no other member."""
     member = ensemble.hosts.split(",")[0]
     outages = _outages_while(
         place,
@@ -125,7 +125,7 @@ def test_a_member_that_is_down_is_news_until_it_is_back(
     assert outages[0][1].startswith(f"{member} is down: connection refused")
 
 
-def test_a_paused_member_is_news_until_it_goes_on(
+def test_a_paused_member_is_a_finding(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
     """It accepts connections and does not answer."""
@@ -144,7 +144,7 @@ def test_a_paused_member_is_news_until_it_goes_on(
 def _outages_while(
     place: Place, crowd: Crowd, fail: Callable[[], None], recover: Callable[[], None]
 ) -> list[tuple[str, str]]:
-    """The findings while a member fails; before it and after its recovery there are none."""
+    """The findings while a member fails; before and after there are none."""
     with _at_work(place, crowd) as looker:
         looker.until(lambda report: not _outages(report))
         fail()
@@ -161,10 +161,10 @@ def _outages(report: Report) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def _connected(place: Place, server: str, *, connected: bool) -> Iterator[Witness]:
-    """A witness that is connected to this server, or to another one; which, is left to chance."""
+def _connected(place: Place, server: str, *, connected: bool) -> Iterator[Observer]:
+    """An observer that is connected to this server, or to any other one."""
     while True:
-        with witness(place) as one:
+        with observer(place) as one:
             if (one.server == server) == connected:
                 yield one
                 return

@@ -1,4 +1,4 @@
-"""The soak in little, and that it would tell of anything that grows."""
+"""A short soak, and a check that the soak detects growth."""
 
 import importlib
 import subprocess
@@ -14,14 +14,14 @@ SECONDS = 20.0
 
 @pytest.fixture
 def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module; it is no part of the package."""
+    """The soak's module, which is outside of the package."""
     monkeypatch.syspath_prepend(ROOT)
     return importlib.import_module("bench.soak")
 
 
 @pytest.mark.zookeeper
 def test_twenty_seconds_of_churn() -> None:
-    """It ends with 0: nothing grew."""
+    """It exits with 0: nothing grew."""
     command = [sys.executable, "-m", "bench.soak", f"{SECONDS:g}"]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
 
@@ -39,8 +39,8 @@ def test_twenty_seconds_of_churn() -> None:
     ],
     ids=lambda one: str(*one) if isinstance(one, dict) else "",
 )
-def test_what_grows_is_told(soak: ModuleType, grows: dict[str, float], said: str) -> None:
-    """And nothing else is."""
+def test_growth_is_reported(soak: ModuleType, grows: dict[str, float], said: str) -> None:
+    """It names what grew, and only that."""
     notes = [_note(soak, at, grows) for at in range(int(SECONDS))]
 
     (failure, *_) = soak.judged(notes, SECONDS)

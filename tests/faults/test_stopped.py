@@ -1,4 +1,4 @@
-"""zktop is stopped, as ctrl-z does it, in the middle of a read: nobody else may notice."""
+"""zktop is stopped by ctrl-z within a read, and other clients do not notice."""
 
 import signal
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.zookeeper
 
 SESSION_S = 4.0
 LOCKS = 2_000
-MIDDLE = 60_000  # bytes of about half a million
+MIDDLE = 60_000  # bytes, of about half a million
 LOCK_EVENTS = {"queued", "acquired", "released", "abandoned", "expired", "missed", "lock-appeared"}
 
 
 @pytest.fixture
-def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
-    """A way to the server that stops in the middle of an answer."""
+def cut_proxy(zookeeper: RunningServer) -> Iterator[CutProxy]:
+    """A proxy that falls silent within an answer."""
     one = CutProxy(zookeeper.port)
     one.stop_after(MIDDLE)
     yield one
@@ -30,7 +30,7 @@ def cable(zookeeper: RunningServer) -> Iterator[CutProxy]:
 
 @pytest.fixture
 def bystander(zookeeper: RunningServer) -> Iterator[KazooClient]:
-    """Somebody else, who must not notice."""
+    """Another client, which must not notice."""
     client = KazooClient(zookeeper.address)
     client.start()
     yield client
@@ -39,20 +39,20 @@ def bystander(zookeeper: RunningServer) -> Iterator[KazooClient]:
 
 
 def test_zktop_stopped_in_the_middle_of_a_read(
-    zookeeper: RunningServer, cable: CutProxy, bystander: KazooClient, root: str
+    zookeeper: RunningServer, cut_proxy: CutProxy, bystander: KazooClient, root: str
 ) -> None:
-    """The server keeps its pace, expires the session, and zktop goes on with a new one."""
+    """The server keeps its pace and expires the session; zktop goes on with a new one."""
     paths = [f"{root}/lock-of-{number:04}" for number in range(LOCKS)]
     bystander.ensure_path(root)
     create(bystander, paths, ephemeral=False)
-    command = ("events", "--hosts", cable.address, "--root", f"{root}/*")
+    command = ("events", "--hosts", cut_proxy.address, "--root", f"{root}/*")
     with (
         holders(zookeeper.address, paths, sessions=20),
         zktop_process(*command, "--session-timeout", f"{SESSION_S:g}s") as zktop,
     ):
-        assert cable.stopped.wait(20)
+        assert cut_proxy.stopped.wait(20)
         zktop.process.send_signal(signal.SIGSTOP)
-        cable.mend()
+        cut_proxy.mend()
         took, outstanding = pace(bystander, [zookeeper.port], SESSION_S + 1.0)
         zktop.process.send_signal(signal.SIGCONT)
         zktop.until(lambda line: line["event"] == "connection" and line["state"] == "connected")
@@ -61,7 +61,7 @@ def test_zktop_stopped_in_the_middle_of_a_read(
         last = {"event": "released", "lock": paths[11]}
         lines = zktop.until(lambda line: last.items() <= line.items())
 
-    told = [(line["event"], line["lock"]) for line in lines if line["event"] in LOCK_EVENTS]
-    assert told == [("released", paths[7]), ("released", paths[11])]
+    events = [(line["event"], line["lock"]) for line in lines if line["event"] in LOCK_EVENTS]
+    assert events == [("released", paths[7]), ("released", paths[11])]
     assert took <= NOTICED_S
     assert outstanding <= OUTSTANDING

@@ -1,4 +1,4 @@
-"""zktop is stopped for a minute in the middle of a read, while contenders are at work."""
+"""zktop is stopped for a minute within a read, while contenders are at work."""
 
 import signal
 import time
@@ -17,7 +17,7 @@ from faults.zktop_under_test import (
     SOON_S,
     Place,
     essence,
-    fresh_look,
+    fresh_report,
     invented_nothing,
 )
 from waiting import eventually
@@ -34,18 +34,18 @@ pytestmark = [pytest.mark.zookeeper, pytest.mark.timeout(300)]
 STOPPED_S = 60.0
 SESSION_S = 4.0
 LOCKS = 1_000
-MIDDLE = 60_000  # bytes of some hundred thousand
+MIDDLE = 60_000  # bytes, of some hundred thousand
 
 
 @pytest.fixture
 def looked_at(place: Place, detour: CutProxy) -> Place:
-    """The same, by that way; nobody tells there of another one."""
+    """The place to observe through the proxy, without tables that name another way."""
     return Place(detour.address, place.root, plan={"introspect": False})
 
 
 @pytest.fixture
 def quiet(ensemble: Ensemble, crowd_at_work: Crowd) -> Iterator[list[str]]:
-    """So many locks that a reading of them has a middle; their holders stay."""
+    """So many locks that a reading has a middle; their holders stay."""
     paths = [f"{crowd_at_work.root}/quiet-{number:04}" for number in range(LOCKS)]
     create(crowd_at_work.client(), paths, ephemeral=False, at_once=100)
     with holders(ensemble.hosts, paths, sessions=10):
@@ -60,7 +60,7 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
     quiet: list[str],
     tmp_path: Path,
 ) -> None:
-    """No server notices, nor who works there; zktop goes on in a new session and knows all."""
+    """Servers and contenders keep their pace; zktop continues in a new session, complete."""
     file = tmp_path / "a.zktop"
     with _recording(looked_at, file) as zktop:
         crowd_at_work.work()
@@ -71,7 +71,7 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
         eventually(lambda: _session(file) not in (None, mine))
         crowd_at_work.goes_on()
         counts, late = crowd_at_work.rest(), _now() + round(SOON_S * 1000)
-        fresh = fresh_look(looked_at)
+        fresh = fresh_report(looked_at)
         eventually(lambda: _now() > late)
     events: list[Event] = []
     report = Replay(file).last(late, lambda report: events.extend(report.events))
@@ -96,7 +96,7 @@ def _recording(place: Place, file: Path) -> Iterator[Zktop]:
 
 
 def _stopped_meanwhile(zktop: Zktop, detour: CutProxy, crowd: Crowd, ensemble: Ensemble) -> Pace:
-    """Stop it while it reads everything again; see how the others get on."""
+    """Stop zktop while it reads everything again; measure the other clients."""
     detour.cut()
     detour.stop_after(MIDDLE)
     detour.mend()
@@ -111,8 +111,8 @@ def _stopped_meanwhile(zktop: Zktop, detour: CutProxy, crowd: Crowd, ensemble: E
 
 
 def _session(file: Path) -> int | None:
-    """Our session, by what was recorded until now."""
-    with suppress(UsageError):  # nothing is on the disk before the first look
+    """Zktop's session, from the recording so far."""
+    with suppress(UsageError):  # the file is empty before the first report
         links = [line for line in Recording(file).lines() if isinstance(line, Link)]
         return links[-1].session if links[-1].state == "connected" else None
     return None

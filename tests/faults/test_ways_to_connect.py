@@ -1,4 +1,4 @@
-"""Ways to a server that not every ensemble has: SASL, IPv6, names for several, read-only."""
+"""Less common ways to connect: SASL, IPv6, one name for several servers, read-only mode."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ LOCK = "/locks/l/m-0000000000"
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that lets nobody in without SASL."""
+    """A server that requires SASL."""
     pytest.importorskip("puresasl")
     jaas = tmp_path_factory.mktemp("sasl") / "jaas.conf"
     jaas.write_text(f'Server {{ {DIGEST} required user_monitor="secret"; }};')
@@ -49,8 +49,8 @@ def _write(client: KazooClient) -> None:
     client.close()
 
 
-def test_sasl_opens_the_door(strict: RunningServer) -> None:
-    """With a digest, as the server's own login module checks it."""
+def test_sasl_gives_access(strict: RunningServer) -> None:
+    """A digest login passes the server's own login module."""
     with observing(strict.address, "/locks/*", access={"sasl": _sasl("secret")}) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
 
@@ -60,17 +60,17 @@ def test_sasl_opens_the_door(strict: RunningServer) -> None:
     [(_sasl("wrong"), "credentials were refused"), (None, "requires SASL.*--sasl")],
     ids=["wrong password", "no login"],
 )
-def test_who_is_not_let_in_is_told_why(
+def test_a_refused_login_is_reported(
     strict: RunningServer, sasl: dict[str, str] | None, said: str
 ) -> None:
-    """At once, and not when the time-out is over."""
+    """The reason is reported at once, before any time-out."""
     access = Access(parse_hosts(strict.address), sasl=sasl, connect_timeout=60)
     with pytest.raises(NoConnectionError, match=said):
         Source(access, Plan()).start(lambda _facts: None)
 
 
-def test_a_login_at_a_server_that_knows_none_ends(zookeeper: RunningServer) -> None:
-    """By itself it would go on for as long as it is let, as fast as it can."""
+def test_a_login_without_sasl_on_the_server_ends(zookeeper: RunningServer) -> None:
+    """Kazoo alone would retry for ever, as fast as it can."""
     pytest.importorskip("puresasl")
     access = Access(parse_hosts(zookeeper.address), sasl=_sasl("secret"), connect_timeout=60)
     before = _received(zookeeper)
@@ -81,16 +81,16 @@ def test_a_login_at_a_server_that_knows_none_ends(zookeeper: RunningServer) -> N
 
 
 def _received(server: RunningServer) -> int:
-    """How many packets it has got so far."""
-    told = dict(
+    """The number of packets that the server has received."""
+    figures = dict(
         line.split("\t", 1) for line in ask(server.port, "mntr").splitlines() if "\t" in line
     )
-    return int(told["zk_packets_received"])
+    return int(figures["zk_packets_received"])
 
 
 @pytest.fixture(scope="module")
-def six() -> Iterator[RunningServer]:
-    """A server that listens on both protocols."""
+def dual_stack() -> Iterator[RunningServer]:
+    """A server that listens on IPv4 and IPv6."""
     with real_zookeeper(clientPortAddress="::") as server:
         client = KazooClient(server.address)
         client.start()
@@ -98,9 +98,9 @@ def six() -> Iterator[RunningServer]:
         yield server
 
 
-def test_an_address_of_ipv6_is_one_like_others(six: RunningServer) -> None:
-    """For the client and for the questions to the server; it is shown as it was typed."""
-    address = f"[::1]:{six.port}"
+def test_an_ipv6_address_works(dual_stack: RunningServer) -> None:
+    """Client and tables connect to it; it is shown as it was typed."""
+    address = f"[::1]:{dual_stack.port}"
     with observing(address, "/locks/*", introspect=True) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
         assert eye.source.wait_until_sampled(20)
@@ -129,7 +129,7 @@ def test_a_name_for_several_servers_is_tried_until_one_answers(
 def test_a_name_for_several_servers_stands_for_each_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each is asked for its tables; one that has a name of its own is not asked twice."""
+    """Each is asked for its tables; one with a name of its own is not asked twice."""
     _resolve(monkeypatch, "zk-all", ["10.1.1.1", "10.1.1.2"])
     found = Known([Address("zk-all", 2181), Address("10.1.1.2", 2181)]).servers()
 
@@ -137,7 +137,7 @@ def test_a_name_for_several_servers_stands_for_each_of_them(
 
 
 def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -> None:
-    """Have the name service answer this."""
+    """Let the resolver return these addresses."""
     known = socket.getaddrinfo
 
     def answer(host: str, *args: Any, **kwargs: Any) -> Any:
@@ -148,7 +148,7 @@ def _resolve(monkeypatch: pytest.MonkeyPatch, name: str, addresses: list[str]) -
 
 
 def test_members_that_were_not_given_are_tried_when_one_is_needed(ensemble: Ensemble) -> None:
-    """One address is given; when that server dies, the session goes on at another one."""
+    """One address is given; when that server dies, the session moves to another member."""
     given = ensemble.hosts.split(",")[0]
     with observing(given, "/locks/*", introspect=True, access={"session_timeout": 10.0}) as eye:
         link = eye.source.link
@@ -170,7 +170,7 @@ def test_members_that_were_not_given_are_tried_when_one_is_needed(ensemble: Ense
 def test_a_server_without_a_quorum_is_read_when_it_allows_that(
     jvm: Callable[[str], None],
 ) -> None:
-    """Read-only: its picture is the one before the others died, and that state is told."""
+    """In read-only mode the locks are those from before the loss, and the state is reported."""
     jvm("-Dreadonlymode.enabled=true")
     with real_ensemble(3, tickTime=500, localSessionsEnabled="true") as members:
         client = KazooClient(members[0].address)

@@ -1,4 +1,4 @@
-"""zktop at work beside a fault: everything that it told, and what a fresh look would tell."""
+"""zktop during a fault: all its reports, compared with a fresh reading."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ from zktop.zk.connect.address import Address, AdminAccess
 
 PATIENCE_S = 40.0
 SOON_S = 2.0
-TABLES_S = 10.0  # for all members to answer again
+TABLES_S = 10.0  # until all members answer again
 SAMPLE_EVERY_S = 0.5
 ENDINGS = ("released", "abandoned", "expired")
 
@@ -29,15 +29,15 @@ Condition = Callable[[Report], object]
 Essence = dict[str, Any]
 
 
-class Told(NamedTuple):
-    """A report, and when it was given."""
+class TimedReport(NamedTuple):
+    """A report, and the time when it was made."""
 
     at: float
     report: Report
 
 
 class Place(NamedTuple):
-    """Where to look, and how."""
+    """The servers, the roots and the options to observe."""
 
     hosts: str
     root: str
@@ -46,7 +46,7 @@ class Place(NamedTuple):
     plan: dict[str, Any] = {}  # noqa: RUF012  never changed
 
     def watch(self) -> LiveRun:
-        """Make one that is not connected yet."""
+        """Make a live run that is not connected yet."""
         access = Access(parse_hosts(self.hosts), session_timeout=self.session_timeout)
         given = {
             "sample_every": SAMPLE_EVERY_S,
@@ -56,34 +56,34 @@ class Place(NamedTuple):
         return LiveRun(access, plan, Settings(roots=(Root(self.root),)))
 
 
-class Witness:
-    """Looks on, on a thread of its own."""
+class Observer:
+    """Reads reports on its own thread."""
 
     def __init__(self, watch: LiveRun) -> None:
         self._watch = watch
         self._came = threading.Condition()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.told: list[Told] = []
+        self.reports: list[TimedReport] = []
         self.events: list[Event] = []
         self.links: list[Link] = []
         self._thread.start()
 
     @property
     def report(self) -> Report:
-        """The newest."""
-        return self.told[-1].report
+        """The newest report."""
+        return self.reports[-1].report
 
     @property
     def server(self) -> str | None:
-        """Where it is connected."""
+        """The server to which it is connected."""
         link = self.report.world.link
         return str(link.server) if link and link.server else None
 
     def until(self, condition: Condition, seconds: float = PATIENCE_S) -> Report:
-        """The first report from now on of which this is so."""
+        """The first report from now on for which the condition is true."""
         with self._came:
-            found = self._came.wait_for(lambda: self.told and condition(self.report), seconds)
+            found = self._came.wait_for(lambda: self.reports and condition(self.report), seconds)
             assert found, (
                 f"no report in {seconds:g} s in which {source_of(condition)}\n"
                 f"links: {self.links}\nlog: {list(self._watch._source.recent_log.lines)}"
@@ -95,14 +95,14 @@ class Witness:
         return self.until(lambda report: report.world.link and report.world.link.state in states)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop reading."""
         self._over.set()
         self._thread.join(PATIENCE_S)
 
     def _run(self) -> None:
         for report in self._watch.reports():
             with self._came:
-                self.told.append(Told(time.monotonic(), report))
+                self.reports.append(TimedReport(time.monotonic(), report))
                 self.events += report.events
                 if (link := report.world.link) and link not in self.links[-1:]:
                     self.links.append(link)
@@ -112,11 +112,11 @@ class Witness:
 
 
 @contextmanager
-def witness(place: Place) -> Iterator[Witness]:
-    """Somebody who has read everything once."""
+def observer(place: Place) -> Iterator[Observer]:
+    """An observer that has read everything once."""
     with place.watch() as watch:
         assert watch.read()
-        one = Witness(watch)
+        one = Observer(watch)
         try:
             one.until(lambda _report: True)
             yield one
@@ -128,8 +128,8 @@ def witness(place: Place) -> Iterator[Witness]:
     assert not failed
 
 
-def agrees_soon(one: Witness, place: Place, recovered: float) -> None:
-    """Within two seconds of the recovery the witness said what a fresh look says now."""
+def agrees_soon(one: Observer, place: Place, recovered: float) -> None:
+    """Within two seconds of the recovery, the report equals a fresh one."""
     fresh = _fresh(one, place)
     late = recovered + SOON_S
     one.until(lambda _report: time.monotonic() > late or _agreement(one, fresh, recovered))
@@ -138,15 +138,15 @@ def agrees_soon(one: Witness, place: Place, recovered: float) -> None:
     assert at <= late, f"only {at - recovered:.2f} s after the recovery"
 
 
-def fresh_look(place: Place) -> Essence:
-    """Look for the first time."""
+def fresh_report(place: Place) -> Essence:
+    """A report from a new connection."""
     with place.watch() as watch:
         assert watch.read()
         return essence(watch.look(thorough=True))
 
 
-def _fresh(one: Witness, place: Place) -> Essence:
-    """Look for the first time; again, where a member that is still waking up gave no tables."""
+def _fresh(one: Observer, place: Place) -> Essence:
+    """A fresh report with the tables of all members; repeated while one restarts."""
     with place.watch() as watch:
         assert watch.read()
         fresh = essence(watch.look(thorough=True))
@@ -157,9 +157,9 @@ def _fresh(one: Witness, place: Place) -> Essence:
     return fresh
 
 
-def _agreement(one: Witness, fresh: Essence, recovered: float) -> float | None:
-    since = [told for told in one.told if told.at >= recovered]
-    return next((told.at for told in since if essence(told.report) == fresh), None)
+def _agreement(one: Observer, fresh: Essence, recovered: float) -> float | None:
+    since = [timed for timed in one.reports if timed.at >= recovered]
+    return next((timed.at for timed in since if essence(timed.report) == fresh), None)
 
 
 def _difference(ours: Essence, fresh: Essence) -> str:
@@ -169,34 +169,34 @@ def _difference(ours: Essence, fresh: Essence) -> str:
 
 
 def essence(report: Report) -> Essence:
-    """What two lookers must agree on, whenever they began to look."""
-    told = msgspec.to_builtins(snapshot(report))
-    for lock in told["locks"]:
+    """The parts of a report on which two observers must agree, whenever they began."""
+    shot = msgspec.to_builtins(snapshot(report))
+    for lock in shot["locks"]:
         for contender in (*lock["holders"], *lock["waiters"]):
             for name in ("since", "since_is", "ours"):
                 contender.pop(name)
-    named = sorted((one["rule"], one["lock"], one["nodes"]) for one in told["findings"])
+    named = sorted((one["rule"], one["lock"], one["nodes"]) for one in shot["findings"])
     return {
-        "locks": told["locks"],
+        "locks": shot["locks"],
         "sessions": {
             session: {name: one[name] for name in ("client", "server", "owner", "holds", "waits")}
-            for session, one in told["sessions"].items()
+            for session, one in shot["sessions"].items()
             if one["holds"] or one["waits"]
         },
-        "deadlocks": [(one["id"], sorted(one["actors"])) for one in told["deadlocks"]],
+        "deadlocks": [(one["id"], sorted(one["actors"])) for one in shot["deadlocks"]],
         "findings": [one for one in named if one[0] not in BY_HISTORY],
-        "sees": told["source"]["sees"],
-        "blind": told["blind"],
+        "sees": shot["source"]["sees"],
+        "blind": shot["blind"],
     }
 
 
-BY_HISTORY = {"P4", "R5"}  # a long hold, an ACL that changed: who saw it before can tell
+BY_HISTORY = {"P4", "R5"}  # a long hold, or an ACL that changed, is known only from before
 
 
-def counts_all_soon(one: Witness, counts: dict[str, tuple[int, int]]) -> None:
-    """Within two seconds the witness told of every place, or told it as missed.
+def counts_all_soon(one: Observer, counts: dict[str, tuple[int, int]]) -> None:
+    """Within two seconds every create and delete was an event, or counted as missed.
 
-    What was missed follows from the counters of the next listing, which comes a moment later.
+    The missed ones follow from the counters of the next listing, which comes a moment later.
     """
     late = time.monotonic() + SOON_S
     one.until(lambda _report: time.monotonic() > late or _is_counted(one.events, counts))
@@ -204,10 +204,10 @@ def counts_all_soon(one: Witness, counts: dict[str, tuple[int, int]]) -> None:
 
 
 def invented_nothing(events: Sequence[Event], counts: dict[str, tuple[int, int]]) -> None:
-    """Every place came, was served and went at most once, in this order, and all are counted.
+    """Each contender queued, acquired and left at most once, in this order, and all are counted.
 
-    `counts` has the creates and deletes in each lock since somebody looked on, by the lock's own
-    counters: what was not seen must have been told as missed.
+    `counts` has the creates and deletes in each lock since the observer began, by the lock's own
+    counters: what it did not see must be counted as missed.
     """
     _in_order(events)
     for lock, (creates, deletes) in counts.items():
@@ -223,7 +223,7 @@ def _is_counted(events: Sequence[Event], counts: dict[str, tuple[int, int]]) -> 
 
 
 def _counted(events: Sequence[Event], lock: str) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Who came and who went, each seen and missed."""
+    """Arrivals and departures, each seen and missed."""
     mine = [event for event in events if event.lock == lock]
     kinds = [str(event.event) for event in mine]
     missed = [event for event in mine if event.event == "missed"]

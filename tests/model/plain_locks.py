@@ -17,7 +17,7 @@ from zktop.model.world.family import Znode
 
 
 class Queue(msgspec.Struct, frozen=True, eq=False):
-    """A line in order of arrival, of which the first `leases` hold."""
+    """A queue in order of arrival, of which the first `leases` hold."""
 
     members: tuple[Member, ...]
     how: WatchKind | None = "data"  # None: it polls
@@ -35,7 +35,7 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Nothing is ever wrong with it."""
+        """It has no warnings."""
         return ()
 
     def find(self, node: str) -> Member | None:
@@ -47,15 +47,15 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
         return member in self.holders
 
     def is_pending(self, member: Member) -> bool:
-        """No node is on the way."""
+        """False: it has no pending nodes."""
         return False
 
     def is_exempt(self, member: Member) -> bool:
-        """No member goes before others."""
+        """False: no member overtakes others."""
         return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Those who hold, for the first waiter; the one before, for the others."""
+        """The holders for the first waiter; the predecessor for the others."""
         place = self.members.index(member)
         return self.members[max(0, place - 1) : place]
 

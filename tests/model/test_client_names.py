@@ -1,4 +1,4 @@
-"""What clients are called: each by a name that no other client of the report has."""
+"""Display names of clients: each is unique in a report."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ ELSEWHERE = 0x2000_0000_0CD0_1E3F  # ends like the first one
 
 
 def held(path: str, *who: tuple[Session, str], at: int = NOW) -> Iterable[AnyFact]:
-    """Give a lock with these sessions in it, and what they call themselves."""
+    """A lock with these sessions and their labels."""
     names = [kazoo_name(f"{path}{one:x}{label}", n) for n, (one, label) in enumerate(who)]
     stat = Stat(50, 50, 0, cversion=len(who), num_children=len(who), pzxid=200 + at)
     yield Children(path=Text(path), names=tuple(names), stat=stat, zxid=200 + at, at=at)
@@ -28,54 +28,54 @@ def held(path: str, *who: tuple[Session, str], at: int = NOW) -> Iterable[AnyFac
 
 
 def connected(*clients: tuple[Session, str], server: Text = ZK1) -> Connections:
-    """Give a table with these connections."""
+    """A connection table."""
     rows = [Connection(one, Text(client), 10_000, quiet_ms=0) for one, client in clients]
     return connections(server, *rows)
 
 
 def report_of(*facts: AnyFact, settings: Settings | None = None) -> Report:
-    """Look once."""
+    """A report on these facts."""
     return Examiner(settings).look(world(own(), *facts), NOW)
 
 
 def names(report: Report, path: str) -> list[str]:
-    """Give the names of all in a lock."""
+    """The names of all clients in a lock."""
     view = report.view(path)
     assert view is not None
     return [one.name for one in (*view.holders, *view.waiters)]
 
 
-def test_a_label_that_is_nobody_elses_is_the_name() -> None:
-    """Nothing is added to what is clear."""
+def test_a_unique_label_is_the_name() -> None:
+    """A unique label is used unchanged."""
     report = report_of(*held("/locks/a", (FIRST, "ann"), (SECOND, "bob")))
 
     assert names(report, "/locks/a") == ["ann", "bob"]
 
 
-def test_equal_labels_are_told_apart_by_their_addresses() -> None:
-    """Curator's clients of one host are all called alike."""
+def test_equal_labels_get_addresses() -> None:
+    """Curator's clients of one host have equal labels."""
     table = connected((FIRST, "127.0.0.1:59112"), (SECOND, "127.0.0.1:59114"))
     report = report_of(*held("/locks/a", (FIRST, "127.0.0.1"), (SECOND, "127.0.0.1")), table)
 
     assert names(report, "/locks/a") == ["127.0.0.1:59112", "127.0.0.1:59114"]
 
 
-def test_without_a_table_the_ends_of_sessions_tell_equal_labels_apart() -> None:
-    """An address is not known there."""
+def test_without_a_table_equal_labels_get_session_ends() -> None:
+    """Without the table no address is known."""
     report = report_of(*held("/locks/a", (FIRST, "worker-a"), (SECOND, "worker-a")))
 
     assert names(report, "/locks/a") == ["worker-a …1e3f", "worker-a …1e40"]
 
 
 def test_sessions_that_end_alike_are_written_out() -> None:
-    """Each server counts from zero, so the last digits of two of them are often the same."""
+    """Servers count sessions from zero, so the last digits of two are often equal."""
     report = report_of(*held("/locks/a", (FIRST, "worker-a"), (ELSEWHERE, "worker-a")))
 
     assert names(report, "/locks/a") == [f"worker-a {FIRST:#x}", f"worker-a {ELSEWHERE:#x}"]
 
 
-def test_equal_labels_in_different_locks_are_told_apart_too() -> None:
-    """A name is the same on every screen."""
+def test_equal_labels_in_different_locks_get_suffixes_too() -> None:
+    """A client has one name on every screen."""
     facts = (*held("/locks/a", (FIRST, "worker")), *held("/locks/b", (SECOND, "worker")))
     report = report_of(*facts)
 
@@ -84,21 +84,21 @@ def test_equal_labels_in_different_locks_are_told_apart_too() -> None:
 
 
 def test_several_places_of_one_session_share_its_name() -> None:
-    """One client with two locks is not two of one name."""
+    """A client in two locks has one name."""
     facts = (*held("/locks/a", (FIRST, "worker")), *held("/locks/b", (FIRST, "worker")))
 
     assert names(report_of(*facts), "/locks/b") == ["worker"]
 
 
 def test_without_a_label_the_address_is_the_name() -> None:
-    """It is unique by nature."""
+    """An address is unique."""
     report = report_of(*held("/locks/a", (FIRST, "")), connected((FIRST, "10.0.0.1:4000")))
 
     assert names(report, "/locks/a") == ["10.0.0.1:4000"]
 
 
-def test_two_connections_of_one_address_are_told_apart_by_their_sessions() -> None:
-    """Through two servers, or an address translation, an address may be there twice."""
+def test_equal_addresses_get_session_ends() -> None:
+    """Two servers or NAT may show the same address twice."""
     here = connected((FIRST, "10.0.0.1:4000"))
     there = connected((SECOND, "10.0.0.1:4000"), server=ZK2)
     lock = held("/locks/a", (FIRST, "w"), (SECOND, "w"))
@@ -107,12 +107,12 @@ def test_two_connections_of_one_address_are_told_apart_by_their_sessions() -> No
 
 
 def test_without_anything_the_session_is_the_name() -> None:
-    """There is nothing else."""
+    """Without label and address only the session id is left."""
     assert names(report_of(*held("/locks/a", (FIRST, ""))), "/locks/a") == [f"{FIRST:#x}"]
 
 
-def test_the_port_tells_several_of_a_host_apart_that_the_user_named() -> None:
-    """His name stands for the host."""
+def test_clients_of_a_named_host_get_ports() -> None:
+    """The configured name replaces the host, not the port."""
     settings = Settings(owners={"10.0.0.1": "billing"})
     lock = list(held("/locks/a", (FIRST, ""), (SECOND, "")))
     two = connected((FIRST, "10.0.0.1:4000"), (SECOND, "10.0.0.1:4001"))
@@ -124,7 +124,7 @@ def test_the_port_tells_several_of_a_host_apart_that_the_user_named() -> None:
 
 
 def test_the_owner_stays_the_label() -> None:
-    """It is public: scripts compare it."""
+    """`owner` in JSON stays the label, because scripts compare it."""
     table = connected((FIRST, "127.0.0.1:59112"), (SECOND, "127.0.0.1:59114"))
     report = report_of(*held("/locks/a", (FIRST, "127.0.0.1"), (SECOND, "127.0.0.1")), table)
     view = report.view("/locks/a")
@@ -135,8 +135,8 @@ def test_the_owner_stays_the_label() -> None:
     assert [one.name for one in report.sessions.values()] == ["127.0.0.1:59112", "127.0.0.1:59114"]
 
 
-def test_who_is_alone_again_has_the_label_for_itself() -> None:
-    """A name is as short as it can be."""
+def test_a_label_that_is_unique_again_loses_its_suffix() -> None:
+    """A name is as short as possible."""
     examiner, known = Examiner(), world(own(), *held("/locks/a", (FIRST, "w"), (SECOND, "w")))
     before = examiner.look(known, NOW)
     known = known.after(*held("/locks/a", (FIRST, "w"), at=NOW + 10))
@@ -147,7 +147,7 @@ def test_who_is_alone_again_has_the_label_for_itself() -> None:
     assert names(before, "/locks/a") == ["w …1e3f", "w …1e40"]  # a report does not change
 
 
-def test_a_changed_label_is_heard() -> None:
+def test_a_changed_label_changes_the_name() -> None:
     """Some clients write their label only when they lead."""
     examiner, known = Examiner(), world(own(), *held("/locks/a", (FIRST, "x"), (SECOND, "w")))
     examiner.look(known, NOW)
@@ -159,8 +159,8 @@ def test_a_changed_label_is_heard() -> None:
     assert names(after, "/locks/a") == ["w …1e3f", "w …1e40"]
 
 
-def test_looks_that_are_not_thorough_count_the_rest_later() -> None:
-    """Fifty thousand labels would keep the first picture waiting."""
+def test_a_quick_report_counts_labels_later() -> None:
+    """Fifty thousand labels would delay the first screen."""
     many = [(0x1000_0000_0000_0000 + n, f"w{n % 1500}") for n in range(3_000)]
     examiner, known = Examiner(), world(own(), *held("/locks/a", *many))
     report = examiner.look(known, NOW, thorough=False)
@@ -185,7 +185,7 @@ Told = list[tuple[int, int, int]]
     )
 )
 def test_names_do_not_depend_on_the_past(is_thorough: bool, past: list[Told]) -> None:  # noqa: FBT001  a parameter of the test
-    """However it came to this, the same locks give the same names, and no two are alike."""
+    """The same locks give the same unique names, whatever happened before."""
     examiner, known = Examiner(), world(own())
     for number, told in enumerate(past):
         at = NOW + 10 * (number + 1)

@@ -1,4 +1,4 @@
-"""From worlds to reports: what changed is looked at again, and what did not is the same object."""
+"""From worlds to reports: only changed locks are examined again."""
 
 import random
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ LATER = NOW + 10_000
 
 
 def report(*facts: AnyFact, now: int = LATER, settings: Settings | None = None) -> Report:
-    """The report on a world that was read at once."""
+    """A report on a world that was read at once."""
     return Examiner(settings).look(World().after(*facts), now)
 
 
 def ab_ba() -> list[AnyFact]:
-    """Alice holds orders and wants stock, bob the other way round."""
+    """Alice holds orders and wants stock, bob the reverse."""
     return [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
 
 
@@ -38,14 +38,14 @@ def test_holders_and_waiters_are_there_with_their_names() -> None:
 
 
 def test_sessions_are_joined_across_locks() -> None:
-    """Who holds one lock and waits for another is one session with both."""
+    """A holder of one lock that waits for another is one session with both."""
     found = report(*ab_ba()).sessions[session("alice")]
 
     assert (found.holds, found.waits) == (("/orders",), ("/stock",))
 
 
 def test_a_deadlock_is_found_and_said_in_one_sentence() -> None:
-    """AB-BA across two locks."""
+    """A report states the deadlock of two locks in one sentence."""
     made = report(*ab_ba())
 
     assert [one.rule for one in made.deadlocks] == ["D1"]
@@ -57,12 +57,12 @@ def test_a_deadlock_is_found_and_said_in_one_sentence() -> None:
 
 
 def test_a_chain_is_no_deadlock() -> None:
-    """The near miss: bob waits for alice, who waits for none."""
+    """Bob waits for alice, who waits for nothing."""
     assert not report(*lock("/orders", "alice", "bob"), *lock("/stock", "bob")).deadlocks
 
 
 def test_an_unchanged_lock_is_the_same_object() -> None:
-    """A change of one lock leaves the parts of all others alone."""
+    """A change of one lock leaves the objects of all others."""
     examiner = Examiner()
     before = World().after(*lock("/orders", "alice", "bob"), *lock("/stock", "carol"))
     first = examiner.look(before, LATER)
@@ -74,7 +74,7 @@ def test_an_unchanged_lock_is_the_same_object() -> None:
 
 
 def test_events_between_two_looks_are_reported() -> None:
-    """A release hands the lock on, and both are events."""
+    """A release and the next acquisition are both events."""
     examiner = Examiner()
     before = World().after(*lock("/orders", "alice", "bob"))
     examiner.look(before, LATER)
@@ -88,7 +88,7 @@ def test_events_between_two_looks_are_reported() -> None:
 
 
 def test_a_deadlock_goes_when_one_of_its_nodes_goes() -> None:
-    """The verdict follows the facts in both directions."""
+    """The deadlock ends with its node."""
     examiner = Examiner()
     dead = World().after(*ab_ba())
     assert examiner.look(dead, LATER).deadlocks
@@ -97,8 +97,8 @@ def test_a_deadlock_goes_when_one_of_its_nodes_goes() -> None:
     assert not examiner.look(dead.after(gone), LATER + 50).deadlocks
 
 
-def test_only_the_roots_that_were_asked_for_are_looked_at() -> None:
-    """With roots configured, nothing else is listed."""
+def test_only_configured_roots_are_listed() -> None:
+    """With configured roots, other locks are not listed."""
     settings = Settings(roots=(Root("/app/**"),))
     made = report(*lock("/app/a", "alice"), *lock("/other", "bob"), settings=settings)
 
@@ -106,7 +106,7 @@ def test_only_the_roots_that_were_asked_for_are_looked_at() -> None:
 
 
 def test_a_lock_that_may_not_be_listed_is_shown_as_such() -> None:
-    """No permission is said, where the user named the root."""
+    """A configured root without permission is shown as denied."""
     denied = Denied(path=Text("/secret"), what="list", zxid=9, at=NOW)
     view = report(denied, settings=Settings(roots=(Root("/secret"),))).view("/secret")
 
@@ -115,7 +115,7 @@ def test_a_lock_that_may_not_be_listed_is_shown_as_such() -> None:
 
 
 def test_an_actor_that_the_config_merges_closes_the_ring() -> None:
-    """Two sessions of one process are one actor when the pattern says so."""
+    """Two sessions of one process are one actor when the pattern matches."""
     facts = [*lock("/x", "p1s1", "p2s2"), *lock("/y", "p2s1", "p1s2")]
     settings = Settings(identity="owner", identity_pattern=r"(p\d)s\d")
 
@@ -143,10 +143,8 @@ def changes(chance: random.Random, steps: int) -> Iterator[AnyFact]:
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 30))
-def test_looking_at_every_step_comes_to_the_same_verdict(
-    chance: random.Random, steps: int
-) -> None:
-    """What is kept between two looks changes the cost, never the answer."""
+def test_reports_do_not_depend_on_earlier_ones(chance: random.Random, steps: int) -> None:
+    """What is kept between reports changes the cost, never the result."""
     roots = [
         Children(path=Text(path), names=(), stat=Stat(1, 1, 0), zxid=1, at=NOW)
         for path in ("/a", "/b", "/c")
@@ -158,7 +156,7 @@ def test_looking_at_every_step_comes_to_the_same_verdict(
     fresh = Examiner().look(now, NOW + steps)
 
     assert seen is not None
-    # A lock that emptied is still known to be one by whoever saw it in use.
+    # An emptied lock stays known as a lock in the run that saw it in use.
     assert set(fresh.paths) <= set(seen.paths)
     assert [_shape(seen, path) for path in fresh.paths] == [
         _shape(fresh, path) for path in fresh.paths
@@ -173,8 +171,8 @@ def _shape(made: Report, path: str) -> list[tuple[object, ...]]:
     return [(one.node, one.state, one.blocked_by, one.expected) for one in contenders]
 
 
-def test_findings_of_a_hurried_look_follow_with_the_next_ones() -> None:
-    """Who looks often sees the locks at once; nothing is left out for good."""
+def test_findings_of_a_quick_report_follow_later() -> None:
+    """A quick report has the locks at once, and later ones all findings."""
     facts = [fact for n in range(450) for fact in lock(f"/l{n:03d}", "a", "b")]
     examiner, before = Examiner(), World().after(*facts)
     counts = [
@@ -188,7 +186,7 @@ def test_findings_of_a_hurried_look_follow_with_the_next_ones() -> None:
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "\n", "\u202e"])
 def test_no_text_in_a_report_can_control_a_terminal(text: str) -> None:
-    """Names and data of strangers come out as text, wherever they show up."""
+    """Names and data of clients are cleaned, wherever they appear."""
     name = f"{text}{kazoo_name('alice', 0)}"
     stat = Stat(5, 5, NOW, owner=0)
     facts = [
@@ -201,7 +199,7 @@ def test_no_text_in_a_report_can_control_a_terminal(text: str) -> None:
 
 
 def test_a_long_queue_keeps_its_verdicts_while_it_shrinks() -> None:
-    """Around the length from which on members are remembered, no member is lost or mixed up."""
+    """No member is lost or swapped around the length from which members are remembered."""
     owners = [f"w{number}" for number in range(67)]
     now, examiner = World().after(*lock("/a", *owners)), Examiner()
     examiner.look(now, LATER)

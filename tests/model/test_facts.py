@@ -1,4 +1,4 @@
-"""Facts: numbers as ZooKeeper means them, text that is clean however the fact was made."""
+"""Facts: numbers as ZooKeeper means them, and clean text."""
 
 import msgspec
 import pytest
@@ -26,7 +26,7 @@ from zktop.model.text import Text
     [(0, 0), (17, 3), (2**30, 5), (2**31 - 1, 1), (2**31, 7), (2**32 - 1, 2)],
 )
 def test_the_next_sequence_follows_from_what_a_client_sees(creations: int, children: int) -> None:
-    """A client sees twice the creations minus the children, as a signed 32-bit number."""
+    """A Stat has twice the creations minus the children, as a signed 32-bit number."""
     seen = (2 * creations - children) & 0xFFFF_FFFF
     signed = seen - 2**32 if seen >= 2**31 else seen
     stat = Stat(czxid=1, mzxid=1, ctime=0, cversion=signed, num_children=children)
@@ -45,7 +45,7 @@ def test_a_session_id_is_the_same_signed_and_unsigned(unsigned: int) -> None:
 
 @given(st.lists(st.text(st.characters(exclude_characters="/"), min_size=1), max_size=4))
 def test_a_path_is_its_parent_and_its_name(names: list[str]) -> None:
-    """Splitting and joining are each other's opposite."""
+    """Splitting and joining are inverse."""
     path = "/" + "/".join(names)
 
     if names:
@@ -68,7 +68,7 @@ HOSTILE = Text("evil\x1b[2J\n")
     ids=lambda fact: type(fact).__name__,
 )
 def test_text_in_a_fact_is_clean(fact: AnyFact) -> None:
-    """Not the reader has to think of it: a fact cleans its text when it is made or decoded."""
+    """A fact cleans its text when it is made or decoded."""
     again = msgspec.json.decode(msgspec.json.encode(fact), type=AnyFact)
 
     assert "\x1b" not in repr(fact).replace("\\x1b", "\x1b")

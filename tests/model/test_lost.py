@@ -1,4 +1,4 @@
-"""While the connection is lost the picture is of the moment when that happened."""
+"""While the connection is lost, reports are of the time of the loss."""
 
 from model.builders import NOW, lock, own
 from msgspec.structs import replace
@@ -11,8 +11,8 @@ from zktop.model.world.world import World
 LOST = replace(own(state="suspended", at=NOW + 1_500), lost_at=NOW + 1_500)
 
 
-def looks(*links: tuple[int, Link]) -> list[Report]:
-    """Look at a lock at these times, each with a new state of the connection."""
+def reports_at(*links: tuple[int, Link]) -> list[Report]:
+    """Reports at these times, each with a new state of the connection."""
     examiner, known = Examiner(), World().after(*lock("/locks/a", "ann", "bob"))
     reports = []
     for at, link in links:
@@ -22,9 +22,9 @@ def looks(*links: tuple[int, Link]) -> list[Report]:
 
 
 def test_time_stands_still_while_the_connection_is_lost() -> None:
-    """Whatever is tried meanwhile; afterwards it goes on."""
+    """Attempts to reconnect do not move the time; afterwards it goes on."""
     tried = replace(LOST, state="lost", at=NOW + 40_000)
-    reports = looks(
+    reports = reports_at(
         (NOW + 1_000, own(at=NOW)),
         (NOW + 9_000, LOST),
         (NOW + 41_000, tried),
@@ -36,21 +36,21 @@ def test_time_stands_still_while_the_connection_is_lost() -> None:
 
 
 def test_time_never_goes_back() -> None:
-    """The loss is heard of after a look that was later."""
-    reports = looks((NOW + 3_000, own(at=NOW)), (NOW + 4_000, LOST))
+    """A loss may be reported after a later reading."""
+    reports = reports_at((NOW + 3_000, own(at=NOW)), (NOW + 4_000, LOST))
 
     assert [one.now - NOW for one in reports] == [3_000, 3_000]
 
 
 def test_a_recording_from_before_knows_the_newest_state() -> None:
-    """It does not tell when the connection was lost, only when it got into that state."""
-    (report,) = looks((NOW + 9_000, own(state="suspended", at=NOW + 2_000)))
+    """An older recording has no time of the loss, only of the newest state."""
+    (report,) = reports_at((NOW + 9_000, own(state="suspended", at=NOW + 2_000)))
 
     assert report.now == NOW + 2_000
 
 
 def test_before_the_first_connection_time_goes_on() -> None:
-    """There is no picture that could be of the past."""
-    (report,) = looks((NOW + 9_000, own(state="connecting", at=NOW)))
+    """Before the first connection there is nothing to freeze."""
+    (report,) = reports_at((NOW + 9_000, own(state="connecting", at=NOW)))
 
     assert report.now == NOW + 9_000

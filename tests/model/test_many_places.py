@@ -94,7 +94,7 @@ def test_giving_up_ten_times_as_many_places_at_once_takes_about_ten_times_the_wo
 
 
 def test_all_locks_of_the_service_are_in_the_report() -> None:
-    """Only its order is not learned."""
+    """Only the order of its locks is not learned."""
     report = first_look(held(FEW))()
 
     assert len(report.sessions[session("service")].holds) == FEW

@@ -1,4 +1,4 @@
-"""Text from ZooKeeper cannot reach a terminal as anything but text."""
+"""Text from ZooKeeper cannot control a terminal."""
 
 import unicodedata
 
@@ -14,7 +14,7 @@ REORDERING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u
 
 @given(st.text(st.characters()))
 def test_no_control_character_survives(raw: str) -> None:
-    """Whatever goes in, nothing comes out that moves a cursor or turns the text around."""
+    """No output moves the cursor or changes the direction of text."""
     text = clean(raw)
 
     assert not {unicodedata.category(character) for character in text} & CONTROLLING
@@ -23,19 +23,19 @@ def test_no_control_character_survives(raw: str) -> None:
 
 @given(st.text(st.characters()))
 def test_cleaning_twice_changes_nothing_more(raw: str) -> None:
-    """Clean text stays as it is, so that no layer has to know whether it was cleaned."""
+    """Clean text stays as it is, so cleaning twice is harmless."""
     assert clean(clean(raw)) == clean(raw)
 
 
 @given(st.text(st.characters()))
 def test_every_character_keeps_its_place(raw: str) -> None:
-    """One character in, one character out: columns line up."""
+    """Each character becomes one character, so columns line up."""
     assert len(clean(raw)) == len(raw)
 
 
 @given(st.binary())
 def test_any_bytes_can_be_shown(data: bytes) -> None:
-    """Data that is no UTF-8 is still shown, never an exception."""
+    """Invalid UTF-8 is shown, without an exception."""
     assert clean(decode(data)) == decode(data)
 
 
@@ -50,7 +50,7 @@ def test_any_bytes_can_be_shown(data: bytes) -> None:
     ],
 )
 def test_what_is_shown_instead(raw: str, shown: str) -> None:
-    """Controls have their pictures; the rest that cannot be shown has one sign."""
+    """Control characters become their pictures, other unprintable ones a replacement."""
     assert clean(raw) == shown
 
 

@@ -1,4 +1,4 @@
-"""Every command that README prints runs as it is printed there, against a sandbox."""
+"""Every command in README runs as printed, against a sandbox."""
 
 import os
 import re
@@ -25,7 +25,7 @@ SCREENS = {None: FIRST_SCREEN, "demo": "[6 Demo]", "replay": "[5 Timeline]"}
 
 
 def printed() -> Iterator[str]:
-    """The lines of README that are code, without what is said about them on the same line."""
+    """The code lines of README, without their comments."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for line in text.splitlines():
         if re.match(r"    (zktop|make)\b", line):
@@ -37,18 +37,18 @@ ZKTOPS = [shlex.split(line)[1:] for line in COMMANDS_PRINTED if line.startswith(
 
 
 def name_of(words: list[str]) -> str | None:
-    """The command; None for the terminal UI itself."""
+    """The command; None for the UI."""
     return words[0] if words[0] in COMMANDS else None
 
 
 def opens_a_screen(words: list[str]) -> bool:
-    """Whether it is the terminal UI, in one way or another."""
+    """True if the command opens the UI."""
     return name_of(words) in SCREENS and "--show-config" not in words
 
 
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[str]:
-    """A server with a lock on it."""
+    """A server with a lock."""
     with sandbox_server() as server:
         command = [*ZKTOP, *CONTENDING, "--hosts", server.address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as contenders:
@@ -61,7 +61,7 @@ def hosts() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's folder, with a recording in it."""
+    """The working folder of a user, with a recording in it."""
     home = tmp_path_factory.mktemp("home")
     shutil.copy(ROOT / "docs" / "incident.zktop", home)
     return home
@@ -69,13 +69,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tls_port(hosts: str, folder: Path) -> Iterator[str]:
-    """The address of the same server over TLS; its certificates lie in the folder."""
+    """The address of the same server over TLS; its certificates are in the folder."""
     with secured(hosts, folder) as address:
         yield address
 
 
 def adapted(words: list[str], hosts: str, tls: str) -> list[str]:
-    """The same command with the test's server, and with less patience."""
+    """The same command with the test's server, and with shorter waits."""
     line = shlex.join(words)
     line = line.replace("zk1:2281", tls)
     line = re.sub(r"zk\d:2181(,zk\d:2181)*", hosts, line)
@@ -85,12 +85,12 @@ def adapted(words: list[str], hosts: str, tls: str) -> list[str]:
 
 
 def environment(folder: Path, hosts: str) -> dict[str, str]:
-    """A user who has set nothing but where the server is."""
+    """The environment of a user whose only setting is the server."""
     return {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "ZKTOP_HOSTS": hosts}
 
 
 def test_there_are_commands_to_test() -> None:
-    """The parts of README that are code are found."""
+    """README has code blocks with commands."""
     assert {name_of(words) for words in ZKTOPS} >= {None, "demo", "check", "replay", "contend"}
 
 
@@ -104,7 +104,7 @@ ENDLESS = {"sandbox"}
 def test_a_command_runs_as_printed(
     words: list[str], hosts: str, folder: Path, tls_port: str
 ) -> None:
-    """It ends well, and tells something; the recorded incident has a deadlock to be told."""
+    """It exits well and prints something; the recorded incident has a deadlock."""
     command = [*ZKTOP, *adapted(words, hosts, tls_port)]
     variables = os.environ | environment(folder, hosts)
     ran = subprocess.run(
@@ -119,7 +119,7 @@ def test_a_command_runs_as_printed(
     "words", [one for one in WITHOUT_SCREEN if one[0] in ENDLESS], ids=" ".join
 )
 def test_a_server_runs_as_printed(words: list[str], hosts: str, folder: Path) -> None:
-    """It says where it listens, and ctrl-c ends it."""
+    """It prints its address, and ctrl-c ends it."""
     command = [*ZKTOP, *adapted(words, hosts, hosts)]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
@@ -134,10 +134,10 @@ def test_a_server_runs_as_printed(words: list[str], hosts: str, folder: Path) ->
 def test_a_screen_opens_as_printed(
     words: list[str], hosts: str, folder: Path, tls_port: str
 ) -> None:
-    """It is connected, shows its first screen, and q ends it."""
+    """It connects, shows its first screen, and q ends it."""
     command = [*ZKTOP, *adapted(words, hosts, tls_port)]
     variables = environment(folder, hosts)
-    if name_of(words) == "demo":  # it has a server of its own, and asks on any other
+    if name_of(words) == "demo":  # it starts its own server, and asks before it uses another
         del variables["ZKTOP_HOSTS"]
     with terminal("env", "-C", str(folder), *command, environment=variables) as screen:
         screen.until(SCREENS[name_of(words)])
@@ -152,7 +152,7 @@ def test_a_screen_opens_as_printed(
     "line", [line for line in COMMANDS_PRINTED if line.startswith("make")], ids=str
 )
 def test_a_target_of_make_exists(line: str) -> None:
-    """Make knows what it would do."""
+    """`make -n` knows the target."""
     command = [*shlex.split(line), "--dry-run", f"PYTHON={sys.executable}"]
     ran = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
@@ -162,7 +162,7 @@ def test_a_target_of_make_exists(line: str) -> None:
 
 
 def test_links_and_pictures_lead_somewhere() -> None:
-    """Every file that README points to is there."""
+    """Every linked file exists."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)\)", text)
 
@@ -171,7 +171,7 @@ def test_links_and_pictures_lead_somewhere() -> None:
 
 
 def test_every_folder_and_file_that_is_named_exists() -> None:
-    """Where README says how it is built."""
+    """Every path in the part about the code exists."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:zktop|themes|docs|tests|\.ci)/[\w./-]*)`", text)
 
@@ -180,14 +180,14 @@ def test_every_folder_and_file_that_is_named_exists() -> None:
 
 
 def test_lines_fit() -> None:
-    """Nobody has to scroll sideways; a row of a table has nowhere to be broken."""
+    """No line is too long, except for table rows, which cannot be wrapped."""
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
 
     assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
 
 
-def test_the_layout_of_ones_own_is_understood(tmp_path: Path) -> None:
-    """The piece of config that README shows loads, and reads such names."""
+def test_the_custom_layout_works(tmp_path: Path) -> None:
+    """The config example loads and recognises its names."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     config = tmp_path / "config.yaml"
     config.write_text(text.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The pictures of the documentation show what the screens show today."""
+"""The pictures in the documentation show the current screens."""
 
 import html
 import re
@@ -16,21 +16,21 @@ SMALL = 100_000
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all pictures, drawn just now."""
+    """A folder with all pictures, drawn now."""
     folder = tmp_path_factory.mktemp("pictures")
     subprocess.run([sys.executable, DOCS / "pictures.py", folder], check=True, timeout=100)
     return folder
 
 
 def read(picture: Path) -> list[str]:
-    """What is written in a picture; another release of Textual may place it a little elsewhere."""
+    """The text of a picture; positions may depend on the release of Textual."""
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
     return [html.unescape(text).replace("\xa0", " ") for text in texts]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_picture_is_current(drawn: Path, name: str) -> None:
-    """To the letter; `make pictures` draws them anew."""
+    """Its text equals a new one's; `make pictures` redraws it."""
     file = f"{name}.svg"
 
     assert read(DOCS / file) == read(drawn / file), "run: make pictures"
@@ -38,18 +38,18 @@ def test_a_picture_is_current(drawn: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_picture_is_small_and_loads_nothing(name: str) -> None:
-    """A page with all of them opens at once, and nobody hears of it."""
+    """It is small, and requests nothing from the network."""
     picture = (DOCS / f"{name}.svg").read_text(encoding="utf-8")
 
     assert len(picture) < SMALL
     assert set(re.findall(r"https?://[^\s\"'<)]+", picture)) <= {
         "http://www.w3.org/2000/svg",
-        "https://www.textualize.io",  # in a comment: who wrote the picture
+        "https://www.textualize.io",  # in a comment about the generator
     }
 
 
 def test_all_pictures_are_drawn(drawn: Path) -> None:
-    """There is none in the folder that nobody draws."""
+    """The folder has no other picture."""
     assert sorted(each.name for each in DOCS.glob("*.svg")) == sorted(
         each.name for each in drawn.iterdir()
     )

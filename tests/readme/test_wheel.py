@@ -30,7 +30,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def zktop(installed: Path, tmp_path: Path) -> Callable[..., str]:
-    """Run what is installed there, and give what it prints."""
+    """Run the installed zktop; return its output."""
     variables = os.environ | {"PYTHONPATH": str(installed), "XDG_CONFIG_HOME": str(tmp_path)}
 
     def run(*words: str) -> str:
@@ -45,8 +45,8 @@ def zktop(installed: Path, tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-def test_it_is_what_was_installed(installed: Path) -> None:
-    """And not the clone, which is importable here, too."""
+def test_the_installed_package_is_imported(installed: Path) -> None:
+    """It is not the clone, which is importable here too."""
     script = "import zktop; print(zktop.__file__)"
     variables = os.environ | {"PYTHONPATH": str(installed)}
     command = [sys.executable, "-c", script]
@@ -56,7 +56,7 @@ def test_it_is_what_was_installed(installed: Path) -> None:
 
 
 def test_it_has_no_compiled_code(installed: Path) -> None:
-    """Nobody needs a compiler."""
+    """It needs no compiler."""
     assert [*installed.rglob("*.so"), *installed.rglob("*.c")] == []
 
 
@@ -70,7 +70,7 @@ def test_commands_find_their_data(zktop: Callable[..., str]) -> None:
 
 
 def test_the_demo_runs(zktop: Callable[..., str]) -> None:
-    """With its own server and its own contenders, as processes."""
+    """It starts its own server and contenders as processes."""
     text = zktop("demo", "--text", "--duration", "6s")
 
     assert "ann" in text
@@ -78,16 +78,16 @@ def test_the_demo_runs(zktop: Callable[..., str]) -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RunningServer]:
-    """Something to look at."""
+    """A server with a lock."""
     with sandbox_server() as server:
         yield server
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_the_ui_wears_every_theme(
+def test_the_ui_has_every_theme(
     installed: Path, server: RunningServer, tmp_path: Path, theme: str
 ) -> None:
-    """Each is a file inside the wheel."""
+    """Each theme is a file inside the wheel."""
     config = tmp_path / "config.yaml"
     config.write_text(f"ui: {{ theme: {theme} }}\n", encoding="utf-8")
     command = [sys.executable, "-m", "zktop", "--config", str(config), "--hosts", server.address]

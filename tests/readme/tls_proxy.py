@@ -1,4 +1,4 @@
-"""A server over TLS: what comes in goes on, in the clear, to one that knows no TLS."""
+"""A TLS proxy to a server without TLS."""
 
 import contextlib
 import select
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @contextmanager
 def secured(hosts: str, folder: Path) -> Iterator[str]:
-    """Give the secure address; ca.pem, me.pem and me.key in the folder are what a client needs."""
+    """Return the TLS address; the folder gets ca.pem, me.pem and me.key for the client."""
     make_certificates(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "me.pem", folder / "me.key")
@@ -28,7 +28,7 @@ def secured(hosts: str, folder: Path) -> Iterator[str]:
 
 
 def make_certificates(folder: Path) -> None:
-    """One certificate for both ends, which signs itself."""
+    """One self-signed certificate for both ends."""
     files = ["-keyout", folder / "me.key", "-out", folder / "me.pem"]
     names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
@@ -37,14 +37,14 @@ def make_certificates(folder: Path) -> None:
 
 
 def _serve(door: socket.socket, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
-    with contextlib.suppress(OSError):  # the door was shut
+    with contextlib.suppress(OSError):  # the socket was closed
         while True:
             line, _ = door.accept()
             threading.Thread(target=_carry, args=(line, context, behind), daemon=True).start()
 
 
 def _carry(line: socket.socket, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
-    """Carry both ways until one end hangs up."""
+    """Forward in both directions until one end closes."""
     with (
         contextlib.suppress(OSError),
         context.wrap_socket(line, server_side=True) as secure,

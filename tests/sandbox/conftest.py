@@ -1,4 +1,4 @@
-"""The servers that the sandbox's tests talk to."""
+"""The servers of the sandbox's tests."""
 
 import pytest
 from each_server import EITHER, server_of
@@ -22,14 +22,14 @@ def real():
 
 @pytest.fixture(scope="module")
 def fresh_real():
-    """A real server that nobody else has used."""
+    """A real server that no other test has used."""
     with server_of("real", TICK_MS) as server:
         yield server
 
 
 @pytest.fixture(params=EITHER)
 def either(request):
-    """Both servers in turn: what the test states holds for the one as for the other."""
+    """Both servers in turn; each test holds for both."""
     return request.getfixturevalue(request.param)
 
 

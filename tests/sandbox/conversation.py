@@ -1,17 +1,17 @@
-"""A fixed conversation with a server, from which a recording of a real one is kept."""
+"""A fixed conversation with a server; the answers of a real one are recorded."""
 
 import sys
 
 from sandbox import conversation_sessions, conversation_tree
-from sandbox.conversation_log import Tape
+from sandbox.conversation_log import Transcript
 from servers import real_zookeeper
 
 SCENES = (*conversation_tree.SCENES, *conversation_sessions.SCENES)
 
 
 def play(port):
-    """Have the whole conversation; the lines of the tape."""
-    tape = Tape(port)
+    """Run the whole conversation; return its lines."""
+    tape = Transcript(port)
     a, b = tape.client("A"), tape.client("B", timeout_ms=99_999_999)
     a("ping", xid=-2)
     for scene in SCENES:

@@ -1,7 +1,7 @@
-"""Writes a conversation with a server down so that two servers can be compared.
+"""Writes down a conversation with a server so that two servers can be compared.
 
-What must differ is replaced: session ids by names, passwords and times by what they are, zxids by
-their distance from the first. All else is the bytes that came, decoded.
+What must differ is replaced: session ids by names, passwords and times by placeholders, zxids by
+their distance from the first. All else is the decoded bytes.
 """
 
 import struct
@@ -45,7 +45,7 @@ EVENTS = {1: "created", 2: "deleted", 3: "changed", 4: "children"}
 
 
 class Body:
-    """Decodes an answer; what is left over is shown, too."""
+    """Decodes an answer; surplus bytes are shown, too."""
 
     def __init__(self, tape, body):
         """Start at the front."""
@@ -58,7 +58,7 @@ class Body:
         return value
 
     def buffer(self):
-        """Bytes, or that there are none."""
+        """Bytes, or None."""
         length = self.take(">i")
         if length < 0:
             return None
@@ -66,7 +66,7 @@ class Body:
         return self.body[self.at - length : self.at]
 
     def string(self):
-        """Text, or that there is none."""
+        """Text, or None."""
         value = self.buffer()
         return None if value is None else value.decode()
 
@@ -134,11 +134,11 @@ def _when(ms):
     return "0" if ms == 0 else "now" if abs(time.time() * 1000 - ms) < 60_000 else str(ms)
 
 
-class Tape:
-    """Writes down what is asked and answered."""
+class Transcript:
+    """Writes down requests and answers."""
 
     def __init__(self, port):
-        """Start an empty tape."""
+        """Start an empty transcript."""
         self.port = port
         self.lines = []
         self.sessions = {0: "-"}
@@ -157,24 +157,24 @@ class Tape:
         raw = RawClient(self.port, **options)
         self.sessions[raw.session] = name if raw.session else "-"
         self.lines.append(f"{name} connected, {raw.timeout_ms} ms, {self.sessions[raw.session]}")
-        return Voice(self, name, raw)
+        return RecordedClient(self, name, raw)
 
 
-class Voice:
-    """One client whose conversation is taped."""
+class RecordedClient:
+    """One client whose conversation is written down."""
 
     def __init__(self, tape, name, raw):
-        """Speak into this tape."""
+        """Write into this transcript."""
         self.tape, self.name, self.raw = tape, name, raw
 
     def __call__(self, what, body=b"", about="", xid=None):
-        """Ask, and write down all that comes up to the answer."""
+        """Send a request, and write down everything up to the answer."""
         self.tape.lines.append(f"{self.name}> {what} {about}".rstrip())
         for came in self.raw.ask(OPS[what], body, xid):
             self.write_down(came, OPS[what])
 
-    def hear(self):
-        """Write down all notifications that have come, in order of path where it may vary."""
+    def read_events(self):
+        """Write down the events that have arrived, sorted by path where the order may vary."""
         *events, pong = self.raw.ask(11, xid=-2)
         start = len(self.tape.lines)
         for event in events:

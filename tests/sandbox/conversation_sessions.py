@@ -1,4 +1,4 @@
-"""What the fixed conversation says about watches, sessions and bad manners."""
+"""The part of the conversation about watches, sessions and protocol errors."""
 
 import time
 
@@ -21,26 +21,26 @@ from sandbox.raw_client import (
 
 
 def watching(_tape, a, b):
-    """One-shot watches: what fires, once, before the answer to a later read."""
+    """One-shot watches fire once, before the answer to a later read."""
     for what, path in (("exists", "/e"), ("exists", "/e/c"), ("get", "/e"), ("children", "/e")):
         b(what, path_of(path, watch=True), f"{path}, watched")
     a("create", new("/e"), "/e")
-    b.hear()
+    b.read_events()
     b("get", path_of("/e", watch=True), "/e, watched")
     b("children", path_of("/e", watch=True), "/e, watched")
     a("create", new("/e/c"), "/e/c")
-    b.hear()
+    b.read_events()
     a("set", written("/e/c"), "/e/c, no longer watched")
     a("set", written("/e"), "/e")
     a("set", written("/e"), "/e again")
-    b.hear()
+    b.read_events()
     for what in ("exists", "get", "children", "children2"):
         b(what, path_of("/e/c", watch=True), "/e/c, watched")
         b(what, path_of("/e", watch=True), "/e, watched")
     a("delete", versioned("/e/c"), "/e/c")
     b("children", path_of("/e"), "/e, after its event")
     a("delete", versioned("/e"), "/e")
-    b.hear()
+    b.read_events()
     b("get", path_of("/e", watch=True), "/e is gone, no watch")
     a("get", path_of("/c", watch=True), "/c, watched by A itself")
     a(
@@ -49,7 +49,7 @@ def watching(_tape, a, b):
         "A hears first",
     )
     a("delete", versioned("/e"), "/e")
-    b.hear()
+    b.read_events()
 
 
 def watching_on(_tape, a, b):
@@ -62,11 +62,11 @@ def watching_on(_tape, a, b):
         a("create", new(path), path)
     a("set", written("/p/r/1/2"), "/p/r/1/2")
     a("set", written("/p"), "/p")
-    b.hear()
+    b.read_events()
     for path in ("/p/r/1/2", "/p/r/1", "/p/r"):
         a("delete", versioned(path), path)
     a("create", new("/p/r"), "/p/r comes back")
-    b.hear()
+    b.read_events()
     for path, kind in (
         ("/p", ANY),
         ("/p/r", DATA),
@@ -79,7 +79,7 @@ def watching_on(_tape, a, b):
     a("set", written("/p"), "/p")
     a("set", written("/p"), "/p again")
     a("create", new("/p/t"), "/p/t")
-    b.hear()
+    b.read_events()
 
 
 def taking_back(_tape, a, b):
@@ -90,22 +90,22 @@ def taking_back(_tape, a, b):
     b("remove-watches", txt("/p/later") + i32(DATA), "/p/later")
     a("create", new("/p/later"), "/p/later")
     a("set", written("/p/r"), "/p/r")
-    b.hear()
+    b.read_events()
 
 
 def not_hearing(_tape, a, b):
-    """Who may not read a znode hears nothing of it."""
+    """A client that may not read a znode receives no event for it."""
     b("add-watch", txt("/") + i32(RECURSIVE), "all")
     a("create", new("/p/u"), "/p/u")
     a("create", new("/p/secret", acl=[(31, "auth", "")]), "/p/secret, not for B")
     a("set", written("/p/secret"), "/p/secret")
     a("delete", versioned("/p/secret"), "/p/secret")
-    b.hear()
+    b.read_events()
     b("remove-watches", txt("/") + i32(ANY), "all")
 
 
 def coming_back(tape, a, b):
-    """Re-attaching, and watches set again with what was missed."""
+    """A session is resumed, and its watches are set again with what was missed."""
     for path in ("/r", "/r/gone", "/r/same", "/r/new"):
         a("create", new(path), path)
     b("create", new("/r/mine", flags=1), "B's ephemeral")
@@ -122,20 +122,20 @@ def coming_back(tape, a, b):
     b2("set-watches", i64(since) + watched, xid=-8)
     a("set", written("/r/same"), "/r/same")
     a("create", new("/r/gone"), "/r/gone")
-    b2.hear()
+    b2.read_events()
     persistent = texts(["/r"]) + texts(["/r/same"])
     b2("set-watches2", i64(since) + texts([]) * 3 + persistent, xid=-8)
     a("set", written("/r/same"), "/r/same")
     for path in ("/r/same/below", "/r/more"):
         a("create", new(path), path)
-    b2.hear()
+    b2.read_events()
     a("exists", path_of("/r/mine"), "B's ephemeral is still there")
     b2("close")
     b2.ends()
 
 
 def taking_over(tape, a, _b):
-    """A session has one connection, and who asks for it without the password ends that, too."""
+    """A session has one connection; a request for it without the password ends that one too."""
     f = tape.client("F")
     f("create", new("/r/own", flags=1), "F's ephemeral")
     session, password = f.raw.session, f.raw.password
@@ -154,7 +154,7 @@ def taking_over(tape, a, _b):
 
 
 def expiring(tape, a, _b):
-    """A session that is not heard of takes all its ephemerals along in one transaction."""
+    """An expired session's ephemerals are deleted in one transaction."""
     a("create", new("/x"), "/x")
     dying = tape.client("E", timeout_ms=1)
     dying("create", new("/x/1", flags=1), "/x/1")

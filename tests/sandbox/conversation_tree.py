@@ -1,4 +1,4 @@
-"""What the fixed conversation says about the tree: writes, reads, access lists, refusals."""
+"""The part of the conversation about the tree: writes, reads, ACLs, refusals."""
 
 from sandbox.raw_client import (
     ANYONE_READS,
@@ -15,7 +15,7 @@ from sandbox.raw_client import (
 
 
 def creating(_tape, a, b):
-    """Every mode of create, and what stands against one."""
+    """Every mode of create, and every refusal of one."""
     a("create", new("/c"), "/c")
     a("create", new("/c"), "/c again")
     a("create", new("/no/parent"), "/no/parent")
@@ -62,7 +62,7 @@ def creating(_tape, a, b):
 
 
 def reading(_tape, a, _b):
-    """Reads of what is there and what is not."""
+    """Reads of existing and missing znodes."""
     for path in ("/c", "/", "", "/zookeeper", "/zookeeper/quota", "/zookeeper/config", "/c/", "c"):
         for what in ("exists", "get", "children", "children2"):
             a(what, path_of(path), repr(path))
@@ -78,7 +78,7 @@ def reading(_tape, a, _b):
 
 
 def writing(_tape, a, _b):
-    """Versions, and what may not be deleted."""
+    """Versions, and refused deletes."""
     a("create2", new("/w"), "/w")
     a("set", written("/w"), "/w")
     a("set", written("/w", b"more", 1), "/w at 1")
@@ -121,7 +121,7 @@ def counting(_tape, a, _b):
 
 
 def many_at_once(_tape, a, b):
-    """All of a multi or nothing, with the same answers for what was not done."""
+    """A multi is applied as a whole or not at all."""
     a("multi", multi(), "nothing")
     a(
         "multi",
@@ -160,15 +160,15 @@ def many_at_once(_tape, a, b):
     a("multi", multi((4, path_of("/m"))), "a read")
     a("multi", multi((7, secured("/m", ANYONE_READS))), "an access list")
     a("multi", multi((77, b"")), "an unknown operation")
-    b.hear()
+    b.read_events()
     a("create", new("/m/q-", flags=2), "the number after failed multis")
     a("create", new("/m/half"), "/m/half")
-    b.hear()
+    b.read_events()
     a("children2", path_of("/m"), "/m")
 
 
 def guarding(_tape, a, b):
-    """Who one is, and what others then may not."""
+    """Authentication, and what other clients are refused."""
     a("who-am-i")
     a("create", new("/g", acl=[(31, "auth", "")]), "auth without having proved anything")
     a("auth", proof("digest", b"ann:secret"), xid=-4)
@@ -189,7 +189,7 @@ def guarding(_tape, a, b):
 
 
 def changing_guards(_tape, a, b):
-    """Access lists have versions, and who has no ADMIN sees no hashes."""
+    """ACLs have versions, and hashes are hidden without ADMIN."""
     a("set-acl", secured("/g", [(1, "world", "anyone"), (31, "auth", "")]), "/g")
     b("get", path_of("/g"), "/g")
     b("get-acl", txt("/g"), "/g, hash masked")
@@ -202,7 +202,7 @@ def changing_guards(_tape, a, b):
 
 
 def naming(tape, a, b):
-    """Schemes, what they take for an id, and a scheme that nobody knows."""
+    """Schemes, their ids, and an unknown scheme."""
     bad = ["world:other", "nix:a", "digest:a", "digest:a:b:c", "ip:1.2.3", "ip:1.2.3.4/33"]
     good = ["digest:a:b", "ip:127.0.0.0/8", "ip:1.2.3.4", "ip:127.0.0.1/32"]
     for number, one in enumerate(bad + good):

@@ -19,7 +19,7 @@ import kazoo.testing.harness  # noqa: E402 - it imports what was put in place ab
 
 
 class OneServer:
-    """As much of kazoo's test server as its tests look at."""
+    """The parts of kazoo's test server that its tests use."""
 
     running = True
     address = os.environ["SANDBOX_ADDRESS"]
@@ -27,7 +27,7 @@ class OneServer:
 
 
 class Cluster(list):
-    """A cluster of one that is always there."""
+    """A cluster of one that is always running."""
 
     def start(self):
         """Nothing to do."""

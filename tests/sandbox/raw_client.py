@@ -1,4 +1,4 @@
-"""A client that speaks the bytes of the protocol itself, so that nothing is smoothed over."""
+"""A client that sends and receives raw frames of the protocol."""
 
 import socket
 import struct
@@ -23,12 +23,12 @@ def i64(value: int) -> bytes:
 
 
 def buf(value: bytes | None) -> bytes:
-    """Bytes, or that there are none."""
+    """Bytes, or None."""
     return i32(-1) if value is None else i32(len(value)) + value
 
 
 def txt(value: str | None) -> bytes:
-    """Text, or that there is none."""
+    """Text, or None."""
     return buf(None if value is None else value.encode())
 
 

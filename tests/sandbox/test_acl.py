@@ -1,4 +1,4 @@
-"""Access lists: who may, and what is stored."""
+"""ACLs: permission checks, and what is stored."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from zktop.sandbox.protocol import Acl, ErrorCode, Perm, Refused
 
 HOST = Identity("ip", "10.1.2.3")
 ANN = Identity("digest", "ann:hash")
-WHO = (HOST, ANN)
+CLIENTS = (HOST, ANN)
 
 ALLOWED = [
     (("world", "anyone"), True),
@@ -26,26 +26,26 @@ ALLOWED = [
 
 @pytest.mark.parametrize(("line", "may"), ALLOWED)
 def test_one_line(line, may):
-    """A line gives its permission to who matches, and no other permission."""
+    """A line grants its permission to clients that match, and no other permission."""
     lines = [Acl(Perm.READ | Perm.WRITE, *line)]
 
-    assert allows(lines, Perm.READ, WHO) is may
-    assert not allows(lines, Perm.DELETE, WHO)
+    assert allows(lines, Perm.READ, CLIENTS) is may
+    assert not allows(lines, Perm.DELETE, CLIENTS)
 
 
 def test_no_lines_are_no_bounds():
-    """A znode without a list is open, as in the real server."""
-    assert allows([], Perm.ADMIN, WHO)
+    """A znode without an ACL is open, as in the real server."""
+    assert allows([], Perm.ADMIN, CLIENTS)
 
 
 def test_an_ipv6_client():
-    """Who comes over IPv6 matches no ip line, and breaks nothing."""
+    """An IPv6 client matches no ip line, and causes no error."""
     assert not allows([Acl(31, "ip", "10.0.0.0/8")], Perm.READ, [Identity("ip", "::1")])
 
 
-def test_auth_is_who_one_is():
-    """`auth` stands for each digest of the client; its address is no proof."""
-    assert expand([Acl(3, "auth", "")], WHO) == (Acl(3, *ANN),)
+def test_auth_is_every_digest_of_the_client():
+    """`auth` stands for each digest of the client, not for its address."""
+    assert expand([Acl(3, "auth", "")], CLIENTS) == (Acl(3, *ANN),)
 
 
 REFUSED = [
@@ -77,5 +77,5 @@ def test_doubles():
 
 
 def test_masked():
-    """Password hashes are not shown to everybody."""
+    """Password hashes are hidden without ADMIN."""
     assert masked([Acl(31, *ANN), acl.ANYONE]) == [Acl(31, "digest", "ann:x"), acl.ANYONE]

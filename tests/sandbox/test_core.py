@@ -90,7 +90,7 @@ def test_any_request_keeps_a_session(bench):
 
 
 def test_a_session_outlives_its_connection(bench):
-    """A lost connection ends no session, but its watches."""
+    """A lost connection ends its watches but not the session."""
     client = bench.connect(timeout=10_000)
     bench.ask(client, 1, new("/mine", flags=1))
     bench.ask(client, 4, txt("/mine") + b"\1")
@@ -104,7 +104,7 @@ def test_a_session_outlives_its_connection(bench):
 
 
 def test_one_connection_a_session(bench):
-    """Who comes back takes over: the former connection is closed with its watches."""
+    """A client that resumes a session closes the former connection with its watches."""
     first = bench.connect()
     bench.ask(first, 4, txt("/") + b"\1")
     second = bench.connect(4000, first.session_id, first.session.password)
@@ -118,8 +118,8 @@ def test_one_connection_a_session(bench):
     assert second.transport.ended == "closed"
 
 
-def test_who_never_connects(bench):
-    """A connection that asks for no session is cut after ten to twenty seconds."""
+def test_a_connection_without_a_session(bench):
+    """It is closed after ten to twenty seconds."""
     client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
     bench.core.add_client(client)
     bench.wait(20_000)
@@ -127,8 +127,8 @@ def test_who_never_connects(bench):
     assert client.transport.ended == "aborted"
 
 
-def test_who_hangs_on_after_the_end(bench):
-    """A connection that does not go after its session has ended is cut."""
+def test_a_connection_after_its_session(bench):
+    """A connection that the client keeps after its session has ended is closed."""
     client = bench.connect()
     bench.wait(6000)
     bench.wait(20_000)
@@ -157,7 +157,7 @@ def test_reaping(bench):
 
 
 def test_a_client_from_the_future(bench):
-    """A client that has seen later zxids is refused: this server has lost what it knew."""
+    """A client that has seen later zxids is refused, because this server has lost data."""
     client = ClientConnection(RecordedFrames(), "127.0.0.1", 1)
     with pytest.raises(Malformed):
         bench.core.receive(client, i32(0) + i64(99) + i32(1) + i64(0) + buf(b""), 0)
@@ -173,8 +173,8 @@ def test_old_clients(bench):
         assert [len(frame) for frame in client.transport.frames] == [length]
 
 
-def test_unreadable_znodes_are_not_heard_of(bench):
-    """Who may not read a znode is not told of it, and its watch is used up all the same."""
+def test_unreadable_znodes_send_no_events(bench):
+    """A client that may not read a znode receives no event, and its watch is used up."""
     ann, bob = bench.connect(), bench.connect()
     bench.ask(ann, 100, i32(0) + txt("digest") + buf(b"ann:x"), xid=-4)
     bench.ask(bob, 3, txt("/secret") + b"\1")
@@ -185,7 +185,7 @@ def test_unreadable_znodes_are_not_heard_of(bench):
 
 
 def test_a_list_of_children_is_the_parents(bench):
-    """Who may list a znode hears that its list has changed, whatever the child's own list says."""
+    """A watch on children needs the parent's permission, whatever the child's ACL."""
     ann, bob = bench.connect(), bench.connect()
     bench.ask(ann, 100, i32(0) + txt("digest") + buf(b"ann:x"), xid=-4)
     bench.ask(bob, 8, txt("/") + b"\1")

@@ -88,8 +88,8 @@ def shape(answer):
     return sorted(lines)
 
 
-def test_who_watches(busy):
-    """The table wchc names the session as cons does; watches on children are in no table."""
+def test_wchc(busy):
+    """Wchc names the session as cons does; watches on children are in no table."""
     server, client = busy
     session = f"{client.session:#x}"
 
@@ -141,7 +141,7 @@ def test_conf(either_fresh):
 
 
 @pytest.mark.zookeeper
-def test_no_words_of_our_own(fresh_real, sandbox):
+def test_no_lines_of_our_own(fresh_real, sandbox):
     """Each line of mntr, conf and envi has a name that real servers use."""
     for word, mark in (("mntr", "\t"), ("conf", "="), ("envi", "=")):
         ours, theirs = (
@@ -153,7 +153,7 @@ def test_no_words_of_our_own(fresh_real, sandbox):
 
 
 def test_it_says_what_it_is(sandbox):
-    """Whoever asks for the version learns that this is no real server."""
+    """The version says that this is no real server."""
     for word in ("srvr", "stat", "mntr", "envi"):
         assert "3.8.0-zktop-sandbox" in ask(sandbox.port, word)
 

@@ -1,4 +1,4 @@
-"""Any bytes at all: a connection that sends them may end, and nothing else happens."""
+"""Any bytes may end the connection that sends them, and have no other effect."""
 
 import contextlib
 import socket
@@ -30,20 +30,20 @@ REQUESTS = (
 
 @pytest.fixture(scope="module")
 def complaints(tmp_path_factory):
-    """Where an exception that nobody caught would be printed."""
+    """The file with the server's uncaught exceptions."""
     return tmp_path_factory.mktemp("sandbox") / "stderr"
 
 
 @pytest.fixture(scope="module")
 def sandbox(complaints):
-    """A server that is listened to."""
+    """A server whose stderr goes to that file."""
     with complaints.open("w") as errors, sandbox_server(errors=errors) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def bystander(sandbox):
-    """A client with a node, which must not notice what others send."""
+    """A client with a node, which must not notice other connections."""
     with RawClient(sandbox.port, timeout_ms=20_000) as client:
         client.ask(1, new(KEPT, b"untouched"))
         yield client
@@ -51,13 +51,13 @@ def bystander(sandbox):
 
 @pytest.fixture
 def quiet(complaints):
-    """Ends with a look at what the server complained of: nothing is thrown at asyncio."""
+    """Checks after each test that asyncio logged no exception."""
     yield
     assert complaints.read_text() == ""
 
 
 def sent(port: int, *frames: bytes, first: bytes = SESSION) -> None:
-    """Send these frames on a connection of their own, and hear what comes until it ends."""
+    """Send these frames on a new connection, and read until it ends."""
     with socket.create_connection(("127.0.0.1", port), 5) as line, contextlib.suppress(OSError):
         for frame in (first, *frames):
             line.sendall(i32(len(frame)) + frame)
@@ -67,7 +67,7 @@ def sent(port: int, *frames: bytes, first: bytes = SESSION) -> None:
 
 
 def is_well(bystander: RawClient) -> None:
-    """The server answers, and has kept what was there."""
+    """The server answers, and kept the data."""
     (reply,) = bystander.ask(4, path_of(KEPT))
 
     assert reply.err == 0
@@ -78,7 +78,7 @@ def is_well(bystander: RawClient) -> None:
 @settings(UNHURRIED)
 @given(first=st.binary(max_size=60))
 def test_any_first_frame(sandbox, bystander, first):
-    """It asks for a session, or the connection is closed."""
+    """It opens a session, or the connection is closed."""
     sent(sandbox.port, first=first)
 
     is_well(bystander)
@@ -95,7 +95,7 @@ HARMLESS = st.sampled_from((-1, 0, 3, 4, 6, 8, 9, 11, 12, 18, 22, 100, 101, 104,
     xid=st.integers(-(2**31), 2**31 - 1),
 )
 def test_any_request(sandbox, bystander, requests, xid):
-    """Whatever is asked, and in whatever words."""
+    """Any request is answered, or ends the connection."""
     sent(sandbox.port, *(i32(xid) + i32(op) + body for op, body in requests))
 
     is_well(bystander)
@@ -103,7 +103,7 @@ def test_any_request(sandbox, bystander, requests, xid):
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A request that was right until something happened to it."""
+    """A valid request with some bytes changed."""
     op, body = draw(st.sampled_from(REQUESTS))
     at = draw(st.integers(0, len(body)))
     change = draw(st.sampled_from(("cut", "insert", "replace")))
@@ -119,7 +119,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 @settings(UNHURRIED)
 @given(frames=st.lists(damaged(), min_size=1, max_size=4))
 def test_damaged_requests(sandbox, bystander, frames):
-    """Half of what was meant is not done: it is answered, or the connection ends."""
+    """A damaged request is answered or ends the connection, and is never half applied."""
     sent(sandbox.port, *frames)
 
     is_well(bystander)
@@ -131,7 +131,7 @@ def test_damaged_requests(sandbox, bystander, frames):
 @settings(UNHURRIED)
 @given(raw=st.binary(max_size=100))
 def test_no_frames_at_all(sandbox, bystander, raw):
-    """Bytes that are not even cut into frames; four letters may be a word."""
+    """Bytes without frames end the connection; four letters may be a word."""
     with socket.create_connection(("127.0.0.1", sandbox.port), 5) as line:
         line.sendall(raw)
         line.shutdown(socket.SHUT_WR)

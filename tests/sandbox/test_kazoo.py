@@ -49,7 +49,7 @@ def wait_for(client, path, count):
 
 
 def test_lock_order(client):
-    """Locks are had in the order of asking, one holder at a time."""
+    """Locks are granted in the order of requests, to one holder at a time."""
     clients = [client() for _ in range(3)]
     locks = [one.Lock("/lock", str(number)) for number, one in enumerate(clients)]
     locks[0].acquire()

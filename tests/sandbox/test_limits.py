@@ -16,7 +16,7 @@ RECURSIVE = 1
 
 @pytest.fixture
 def bystander(sandbox):
-    """A client that must not notice what happens to others."""
+    """A client that must not notice other clients."""
     with RawClient(sandbox.port) as client:
         yield client
         assert [reply.err for reply in client.ask(11, xid=-2)] == [0]
@@ -95,8 +95,8 @@ def test_a_frame_byte_by_byte(sandbox):
         assert client.read().err == 0
 
 
-def test_one_who_does_not_read_answers():
-    """Unread answers stop that client's requests; it may read on later, and misses none."""
+def test_a_client_that_does_not_read_answers():
+    """Its requests are paused; it may read on later, and misses no answer."""
     with sandbox_server() as server, RawClient(server.port) as client:
         client.ask(1, new("/big", bytes(900_000)))
         before = resident(server)
@@ -124,8 +124,8 @@ def test_a_small_request_for_gigabytes(sandbox, bystander):
     assert resident(sandbox) < 200 * MB
 
 
-def test_one_who_only_asks():
-    """Who sends on and on without reading is not read any more, so its requests cost no memory."""
+def test_a_client_that_only_sends():
+    """The server stops reading its requests, so that they use no memory."""
     with sandbox_server() as server, RawClient(server.port) as client:
         client.ask(1, new("/big", bytes(900_000)))
         before = resident(server)
@@ -138,8 +138,8 @@ def test_one_who_only_asks():
     assert held < 16 * MB
 
 
-def test_one_who_does_not_read_news():
-    """Unread notifications are kept up to a limit; then the connection is cut."""
+def test_a_client_that_does_not_read_events():
+    """Unread events are kept up to a limit; then the connection is closed."""
     name, most, cut = "/" + "n" * 10_000, 0, False
     with sandbox_server() as server, RawClient(server.port) as client:
         deaf = RawClient(server.port, timeout_ms=40_000)
@@ -160,8 +160,8 @@ def test_one_who_does_not_read_news():
     assert most < 48 * MB
 
 
-def test_a_word_that_nobody_reads():
-    """A large table that is asked for and not read holds up nobody."""
+def test_an_unread_word():
+    """A large table that is requested and not read delays no other client."""
     with sandbox_server() as server, RawClient(server.port) as client:
         for start in range(0, 10_000, 1000):
             for number in range(start, start + 1000):
@@ -180,7 +180,7 @@ def test_a_word_that_nobody_reads():
 
 
 def test_many_clients_many_nodes():
-    """200 clients and 10,000 znodes are easy: everybody hears of the last change."""
+    """200 clients all receive the last change among 10,000 znodes."""
     with sandbox_server() as server, contextlib.ExitStack() as stack:
         clients = [stack.enter_context(RawClient(server.port)) for _ in range(200)]
         clients[0].ask(1, new("/many"))

@@ -69,13 +69,13 @@ def test_a_taken_port():
     assert done.stderr == f"cannot listen on 127.0.0.1:{port}: address already in use\n"
 
 
-def test_loopback_unless_told():
+def test_loopback_by_default():
     """Other machines cannot reach it by default."""
     with sandbox_server() as server, pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.2", server.port), 2)
 
 
-def test_told_otherwise():
+def test_another_host():
     """With --host it listens elsewhere."""
     with sandbox_server("--host", "127.0.0.2") as server:
         assert server.address == f"127.0.0.2:{server.port}"

@@ -39,7 +39,7 @@ def test_never_early_nor_a_tick_late(now, timeout):
 
 
 def test_a_sign_of_life():
-    """Who is heard of lives on."""
+    """A ping extends a session."""
     sessions = ServerSessions(0, TICK)
     session = sessions.open(4000, 0)
     sessions.touch(session, 3000)
@@ -71,8 +71,8 @@ def test_not_coming_back():
     assert len(sessions) == 1
 
 
-def test_touching_the_dead():
-    """A session that is over is not revived by a late packet."""
+def test_touching_an_ended_session():
+    """A late packet does not revive an ended session."""
     sessions = ServerSessions(0, TICK)
     session = sessions.open(4000, 0)
     sessions.close(session.id)

@@ -23,18 +23,18 @@ def store():
 
 
 def creation(path, *, owner=0, sequential=False, data=b"x", container=False, ttl_ms=0):
-    """A wish to create."""
+    """A request to create a znode."""
     return PlannedCreate(path, data, OPEN, Lifetime(owner, container, ttl_ms), sequential)
 
 
 def create(kept, path, **wishes):
-    """Create one znode in a transaction of its own; the path it got."""
+    """Create one znode in its own transaction; return its path."""
     moment = kept.begin()
     return kept.apply(WritePlan(kept.tree, ()).create(creation(path, **wishes)), moment).path
 
 
 def delete(kept, path):
-    """Delete one znode in a transaction of its own."""
+    """Delete one znode in its own transaction."""
     moment = kept.begin()
     kept.apply(WritePlan(kept.tree, ()).delete(path, -1), moment)
 
@@ -87,7 +87,7 @@ def test_numbers_run_over_within_a_multi():
 
 
 def test_a_draft_changes_nothing():
-    """What is decided on a draft is seen by the next decision and by nobody else."""
+    """A draft is visible to later decisions of its transaction only."""
     kept = store()
     draft = WritePlan(kept.tree, ())
     draft.create(creation("/a"))
@@ -143,8 +143,8 @@ writes = st.lists(
 
 
 @given(writes)
-def test_stat_keeps_its_word(taken):
-    """After any writes: counts, sizes, owners and zxids of every Stat agree with what is there."""
+def test_stats_agree_with_the_tree(taken):
+    """After any writes, counts, sizes, owners and zxids of every Stat are right."""
     kept = store()
     model = {}
     for name, path, *rest in taken:
@@ -154,7 +154,7 @@ def test_stat_keeps_its_word(taken):
         except Refused:
             continue
         kept.apply(change, moment)
-        note(model, name, change, moment)
+        apply_to_model(model, name, change, moment)
 
     for path, expected in model.items():
         stat = kept.tree.node(path).stat()
@@ -168,7 +168,7 @@ def test_stat_keeps_its_word(taken):
 
 
 def decide(draft, name, path, value=None):
-    """What the step wants to change."""
+    """The change of this step."""
     if name == "delete":
         return draft.delete(path, -1)
     if name == "write":
@@ -178,8 +178,8 @@ def decide(draft, name, path, value=None):
     return draft.create(creation(path, owner=value))
 
 
-def note(model, name, change, moment):
-    """Do to the model, naively, what the change does to the tree."""
+def apply_to_model(model, name, change, moment):
+    """Apply the change to the simple model."""
     parent = model.get(paths.split(change.path)[0])
     if name in ("create", "number"):
         owner = change.lifetime.owner

@@ -1,4 +1,4 @@
-"""Watch tables: who is told of what, and how often."""
+"""Watch tables: which client receives which event, and how often."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +9,8 @@ from zktop.sandbox.watches import ServerWatches, WatchesByPath, WatchMode
 PATHS = ["/", "/a", "/a/b", "/a/b/c", "/ab"]
 
 
-def news(stream):
-    """What is told to whom, without the news that nobody hears."""
+def events_by_client(stream):
+    """The events by client, without those that have no receiver."""
     return [
         (event.name, path, sorted(one for one in heard if heard[one] == path))
         for event, heard in stream
@@ -19,22 +19,25 @@ def news(stream):
 
 
 def test_once():
-    """A plain watch tells one change and is gone."""
+    """A plain watch fires once and is removed."""
     watches = ServerWatches()
     watches.data.add("/a", "w")
 
-    assert news(watches.changed("/a")) == [("CHANGED", "/a", ["w"])]
-    assert news(watches.changed("/a")) == []
+    assert events_by_client(watches.changed("/a")) == [("CHANGED", "/a", ["w"])]
+    assert events_by_client(watches.changed("/a")) == []
 
 
-def test_one_delete_is_told_once():
-    """Who watches data and children of a znode hears once that it is gone; both watches end."""
+def test_one_delete_is_one_event():
+    """A client that watches data and children receives one event; both watches end."""
     watches = ServerWatches()
     for table in (watches.data, watches.child):
         table.add("/a", "w")
     watches.child.add("/a", "v")
 
-    assert news(watches.deleted("/a")) == [("DELETED", "/a", ["w"]), ("DELETED", "/a", ["v"])]
+    assert events_by_client(watches.deleted("/a")) == [
+        ("DELETED", "/a", ["w"]),
+        ("DELETED", "/a", ["v"]),
+    ]
     assert len(watches) == 0
 
 
@@ -43,27 +46,30 @@ def test_children_of_the_root():
     watches = ServerWatches()
     watches.child.add("/", "w")
 
-    assert news(watches.created("/a")) == [("CHILDREN", "/", ["w"])]
+    assert events_by_client(watches.created("/a")) == [("CHILDREN", "/", ["w"])]
 
 
 def test_persistent():
-    """A persistent watch tells of the znode and its list of children, again and again."""
+    """A persistent watch fires again and again, for the znode and its children."""
     watches = ServerWatches()
     watches.add("/a", "w", WatchMode.PERSISTENT)
     expected = [("CHILDREN", "/a", ["w"])]
 
-    assert [news(watches.created("/a/b")), news(watches.deleted("/a/b"))] == [expected] * 2
-    assert news(watches.changed("/a")) == [("CHANGED", "/a", ["w"])]
+    assert [
+        events_by_client(watches.created("/a/b")),
+        events_by_client(watches.deleted("/a/b")),
+    ] == [expected] * 2
+    assert events_by_client(watches.changed("/a")) == [("CHANGED", "/a", ["w"])]
 
 
 def test_recursive():
-    """A recursive watch tells of everything below by full path, and of no list of children."""
+    """A recursive watch reports the full path of each change below, but no change of children."""
     watches = ServerWatches()
     watches.add("/a", "w", WatchMode.RECURSIVE)
 
-    assert news(watches.created("/a/b/c")) == [("CREATED", "/a/b/c", ["w"])]
-    assert news(watches.deleted("/a")) == [("DELETED", "/a", ["w"])]
-    assert news(watches.created("/ab")) == []
+    assert events_by_client(watches.created("/a/b/c")) == [("CREATED", "/a/b/c", ["w"])]
+    assert events_by_client(watches.deleted("/a")) == [("DELETED", "/a", ["w"])]
+    assert events_by_client(watches.created("/ab")) == []
 
 
 def test_a_plain_watch_replaces_a_persistent_one():
@@ -72,13 +78,13 @@ def test_a_plain_watch_replaces_a_persistent_one():
     watches.add("/a", "w", WatchMode.RECURSIVE)
     watches.data.add("/a", "w")
 
-    assert news(watches.created("/a/b")) == []
-    assert news(watches.changed("/a")) == [("CHANGED", "/a", ["w"])]
-    assert news(watches.changed("/a")) == []
+    assert events_by_client(watches.created("/a/b")) == []
+    assert events_by_client(watches.changed("/a")) == [("CHANGED", "/a", ["w"])]
+    assert events_by_client(watches.changed("/a")) == []
 
 
-def test_who_was_told_stays_listed():
-    """As in a real server a watcher without watches is still counted as a connection."""
+def test_a_client_without_watches_stays_listed():
+    """As in a real server, a client whose watches fired still counts as a connection."""
     table = WatchesByPath()
     table.add("/a", "w")
     table.fire("/a", EventType.CHANGED)
@@ -121,8 +127,8 @@ def test_both_sides_agree(taken):
 
 
 @given(steps, st.sampled_from(PATHS), st.sampled_from(EventType))
-def test_fire_tells_all_that_watch(taken, path, event):
-    """Firing tells exactly who has a watch here, or a recursive one here or above."""
+def test_fire_reaches_every_watch(taken, path, event):
+    """An event reaches every watch on its path, and recursive ones here or above."""
     table = WatchesByPath()
     for name, *arguments in taken:
         getattr(table, name)(*arguments)

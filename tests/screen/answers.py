@@ -1,4 +1,4 @@
-"""How a test answers the question whether zktop may write."""
+"""Confirms the dialog that asks whether zktop may write."""
 
 from tmux import Terminal
 
@@ -6,7 +6,7 @@ ASKS = "Write to "
 
 
 def allow_writing(screen: Terminal) -> None:
-    """Type the word, once the question is on the screen."""
+    """Type the confirmation once the dialog is open."""
     screen.until(ASKS)
     screen.type("demo")
     screen.press("Enter")

@@ -1,4 +1,4 @@
-"""The servers that the UI is looked at on: our own, and a real one."""
+"""The servers for tests of the UI: the sandbox, and a real one."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from servers import RunningServer
 
 @pytest.fixture(scope="session", params=EITHER)
 def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
-    """Our own server, and a real one."""
+    """The sandbox, and a real server."""
     with server_of(request.param) as server:
         yield server

@@ -1,4 +1,4 @@
-"""The connection goes and comes back under the UI, or there never is one: the screen says so."""
+"""The UI when the connection is lost, comes back, or never existed."""
 
 import contextlib
 import re
@@ -19,7 +19,7 @@ EVERY_SCREEN = "123456"
 
 @contextlib.contextmanager
 def back_again(kind: str, server: RunningServer) -> Iterator[None]:
-    """The same server once more, on its old port."""
+    """The same server again, on its old port."""
     if kind == "real":
         process = started_again(server).process
     else:
@@ -34,7 +34,7 @@ def back_again(kind: str, server: RunningServer) -> Iterator[None]:
 
 @pytest.mark.parametrize("kind", EITHER)
 def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str) -> None:
-    """On every screen, without a key being pressed."""
+    """Every screen shows the loss, and updates again without a key."""
     with server_of(kind) as server, terminal(*ZKTOP, "--hosts", server.address) as screen:
         screen.until("LIVE")
         server.process.kill()
@@ -54,7 +54,7 @@ def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str)
 
 @pytest.mark.parametrize("kind", EITHER)
 def test_time_stands_still_while_the_connection_is_lost(kind: str) -> None:
-    """The clock in the head stops; how long ago that was counts on, from the loss itself."""
+    """The clock in the header stops; the time since the loss is shown and counts on."""
     with server_of(kind) as server, terminal(*ZKTOP, "--hosts", server.address) as screen:
         screen.until("LIVE")
         server.process.kill()
@@ -78,8 +78,8 @@ def _lost_for(text: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-class Babbler:
-    """Somebody who listens on a port and answers everything with the same nonsense."""
+class NonsenseServer:
+    """Listens on a port and answers everything with the same nonsense."""
 
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -100,17 +100,17 @@ class Babbler:
 
 @pytest.fixture(params=["nobody", "babbler"])
 def nowhere(request: pytest.FixtureRequest) -> Iterator[str]:
-    """An address at which there is no ZooKeeper."""
+    """An address without a ZooKeeper server."""
     if request.param == "nobody":
         yield f"127.0.0.1:{free_port()}"
         return
-    babbler = Babbler()
+    babbler = NonsenseServer()
     yield babbler.address
     babbler.close()
 
 
 def test_says_that_there_is_no_connection_and_goes_on_trying(nowhere: str) -> None:
-    """On every screen; who leaves hears it from the exit code."""
+    """Every screen says so, and the exit code does when the UI quits."""
     options = ("--hosts", nowhere, "--connect-timeout", "1s")
     with terminal(*ZKTOP, *options) as screen:
         screen.until("NO CONNECTION")
@@ -125,7 +125,7 @@ def test_says_that_there_is_no_connection_and_goes_on_trying(nowhere: str) -> No
 
 
 def leave(screen: Terminal, *, exit_code: int) -> None:
-    """Quit, and see how it ended."""
+    """Quit, and check how it ended."""
     screen.press("q")
     screen.until(lambda _text: screen.exit_code is not None)
 

@@ -1,4 +1,4 @@
-"""Contenders by key, on the sandbox and on a real server: each is seen on screens 1 and 2."""
+"""Demo contenders that keys start, on the sandbox and on a real server."""
 
 import os
 import re
@@ -12,45 +12,45 @@ from screen.answers import allow_writing
 from servers import RunningServer
 from tmux import ZKTOP, Terminal, terminal
 
-GONE_WITHIN_S = 10.0  # two seconds, where nobody else wants the processor
+GONE_WITHIN_S = 10.0  # two seconds on an idle machine
 _numbers = count()
 
 
 @pytest.fixture
 def path() -> str:
-    """A lock of the test's own, below the demo root."""
+    """A lock for this test, below the demo root."""
     return f"/zktop-demo/{os.getpid()}-{next(_numbers)}"
 
 
 @pytest.fixture
 def screen(server: RunningServer) -> Iterator[Terminal]:
-    """The UI on somebody's ensemble, where it sees nothing but what contenders of ours do."""
+    """The UI on an ensemble without other clients."""
     with terminal(*ZKTOP, "--hosts", server.address, "--root", "/nobody-is-here") as screen:
         screen.until(lambda text: "LIVE" in text and "/nobody-is-here does not exist" in text)
         yield screen
 
 
 def row_of(*words: str) -> Callable[[str], bool]:
-    """Whether there is a line with these words in it, in this order."""
+    """True if a line has these words, in this order."""
     pattern = re.compile(r"\s.*".join(map(re.escape, words)))
     return lambda text: any(pattern.search(line) for line in text.splitlines())
 
 
 def queued(path: str, holder: str, waiters: int) -> Callable[[str], bool]:
-    """Whether the first screen says who holds this lock, and how many wait for it."""
+    """True if the first screen shows this holder, and this number of waiters."""
     held = r"≥?[\dhms]+"
     pattern = re.compile(rf" {re.escape(path)} .* {re.escape(holder)} +{held} +{waiters} ")
     return lambda text: any(pattern.search(line) for line in text.splitlines())
 
 
 def recipe_in(text: str) -> str:
-    """The recipe that screen 6 tells of."""
+    """The recipe that screen 6 shows."""
     found = re.search(r"RECIPE  (\S+) ", text)
     return found[1] if found else ""
 
 
 def start(screen: Terminal, path: str, recipe: str) -> None:
-    """Start the first contender: its recipe is chosen on screen 6, the form has the rest."""
+    """Start the first contender: choose its recipe on screen 6, and fill in the form."""
     screen.press("6")
     screen.until("RECIPES")
     screen.press("G")
@@ -72,7 +72,7 @@ def start(screen: Terminal, path: str, recipe: str) -> None:
 def test_contenders_queue_and_the_next_one_follows_a_killed_one(
     screen: Terminal, path: str
 ) -> None:
-    """Two X wait in line; K kills the holder as a crash would, and the next one holds."""
+    """Two X queue; K kills the holder like a crash, and the next one holds."""
     start(screen, path, "predecessor")
     screen.press("1")
     screen.until(queued(path, "X predecessor-1", 0))
@@ -92,7 +92,7 @@ def test_contenders_queue_and_the_next_one_follows_a_killed_one(
 
 
 def test_readers_share_and_writers_wait(screen: Terminal, path: str) -> None:
-    """R joins whoever reads, W waits for both, U lets the lock go."""
+    """R joins the readers, W waits for them, U releases the lock."""
     start(screen, path, "rw")
     screen.press("1")
     screen.until(queued(path, "R rw-1", 0))
@@ -107,7 +107,7 @@ def test_readers_share_and_writers_wait(screen: Terminal, path: str) -> None:
 
 @pytest.mark.parametrize("how", ["killed", "quit"])
 def test_no_process_outlives_the_ui(screen: Terminal, path: str, how: str) -> None:
-    """Contenders end with who started them, however that ends."""
+    """Contenders end with the UI, however it ends."""
     start(screen, path, "predecessor")
     assert screen.contenders()
 
@@ -123,7 +123,7 @@ def test_no_process_outlives_the_ui(screen: Terminal, path: str, how: str) -> No
 
 
 def leave(screen: Terminal) -> None:
-    """Quit; nobody of ours is left, and nothing went wrong."""
+    """Quit; no process is left, and no error was logged."""
     screen.press("q")
     screen.until(lambda _text: screen.exit_code == 0)
 

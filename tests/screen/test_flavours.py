@@ -1,4 +1,4 @@
-"""The UI on other servers of the protocol: it starts, stays, and says whose server it is."""
+"""The UI on servers of other makers: it starts, keeps running, and names the server."""
 
 import pytest
 from servers import sandbox_server
@@ -10,7 +10,7 @@ from tmux import ZKTOP, terminal
     [("keeper", "Keeper 26.3"), ("raftkeeper", "RaftKeeper 2.3"), ("zetcd", "zetcd")],
 )
 def test_screen_4_names_the_server(flavour: str, shown: str) -> None:
-    """In the column of versions, where there is room for it."""
+    """The column of versions has the name."""
     with (
         sandbox_server("--flavour", flavour) as server,
         terminal(*ZKTOP, "--hosts", server.address) as screen,

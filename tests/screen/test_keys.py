@@ -1,4 +1,4 @@
-"""Every key on every screen, and windows of every size: the UI goes on answering."""
+"""Every key on every screen, and windows of every size."""
 
 import time
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 
 
 def named(key: str) -> str:
-    """A key as tmux calls it."""
+    """The name of a key in tmux."""
     if key.startswith("ctrl+"):
         return f"C-{key.removeprefix('ctrl+')}"
     return NAMES.get(key, key)
@@ -34,7 +34,7 @@ def screen() -> Iterator[Terminal]:
 
 
 def see(screen: Terminal, number: str) -> None:
-    """Leave all that is open, and go to a screen; after an escape a key needs a moment."""
+    """Close every dialog and go to a screen; a key after Esc needs a pause."""
     screen.press("Escape")
     while f"[{number} " not in screen.text().split("\n")[1]:
         screen.press("Escape")
@@ -44,7 +44,7 @@ def see(screen: Terminal, number: str) -> None:
 
 
 def test_every_key_twice(screen: Terminal) -> None:
-    """No key has the UI fall, or say that something went wrong."""
+    """No key ends the UI or logs an error."""
     for key in dict.fromkeys(PRESSED):
         see(screen, "1")
         screen.press(named(key), named(key))
@@ -56,7 +56,7 @@ def test_every_key_twice(screen: Terminal) -> None:
 
 @pytest.mark.parametrize("number", list("123456"))
 def test_windows_of_every_size(screen: Terminal, number: str) -> None:
-    """Very small, very large, and back: the head and the foot are where they belong."""
+    """From very small to very large and back, header and footer are in place."""
     see(screen, number)
     for columns, lines in ((40, 10), (250, 80), (120, 36)):
         screen.resize(columns, lines)
@@ -66,13 +66,13 @@ def test_windows_of_every_size(screen: Terminal, number: str) -> None:
 
 
 def is_whole(text: str, lines: int) -> bool:
-    """Whether the head is at the top, and the foot at the bottom of the window."""
+    """True if the header is at the top and the footer at the bottom."""
     rows = text.rstrip("\n").split("\n")
     return len(rows) == lines and "zktop" in rows[0] and "elp" in rows[-1]
 
 
-def test_still_ends_when_it_is_asked_to(screen: Terminal) -> None:
-    """After all that nobody is left."""
+def test_quits_after_all_keys(screen: Terminal) -> None:
+    """After all these keys q still ends it, and no process is left."""
     see(screen, "1")
     screen.press("q")
     screen.until(lambda _text: screen.exit_code == 0)

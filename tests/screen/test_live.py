@@ -1,4 +1,4 @@
-"""The UI in a real terminal, on real servers, with real contenders: read from the screen."""
+"""The UI in a real terminal, on real servers, with real contenders."""
 
 from cli.live_processes import new_root, worker
 from servers import RunningServer
@@ -8,13 +8,13 @@ DEADLOCK_WITHIN_S = 3.0
 
 
 def says_deadlock(text: str) -> bool:
-    """Whether the sentence of a deadlock of ann and bob is on the screen."""
+    """True if the screen shows the deadlock of ann and bob."""
     words = " ".join(text.split())
     return "waits for" in words and "1 DEADLOCK" in words
 
 
-def test_shows_a_deadlock_within_three_seconds_and_takes_it_down(server: RunningServer) -> None:
-    """The sentence is there soon after the closing request, and gone after the resolution."""
+def test_a_deadlock_appears_within_three_seconds_and_goes(server: RunningServer) -> None:
+    """It appears after the last request, and is gone after the resolution."""
     root = new_root()
     orders, stock = f"{root}/orders", f"{root}/stock"
     with (
@@ -39,6 +39,6 @@ def test_shows_a_deadlock_within_three_seconds_and_takes_it_down(server: Running
 
 
 def leave(screen: Terminal) -> None:
-    """Quit, as users do."""
+    """Quit with q."""
     screen.press("q")
     screen.until(lambda _text: screen.exit_code == 0)

@@ -1,4 +1,4 @@
-"""Keys pressed at random on somebody's ensemble: its znodes are the same before and after."""
+"""Random keys on an ensemble leave its znodes unchanged."""
 
 import random
 import string
@@ -28,7 +28,7 @@ KEYS_PRESSED = 300
 SEEDS = (1, 2, 3)
 QUITS = {"q", "ctrl+c", "ctrl+q"}
 NAMES = [name for key in KEYS for name in key.names if name not in QUITS]
-CHOICES = (  # what writes, and what accepts, is pressed more often than by mere chance
+CHOICES = (  # keys that write or confirm are pressed more often
     *NAMES,
     *(letter for letter in string.ascii_lowercase if letter not in QUITS),
     *(name for key in KEYS for name in key.names if key.writes),
@@ -39,7 +39,7 @@ BATCH = 5
 
 
 class Znode(NamedTuple):
-    """What a znode is like: any write to it or below it leaves a trace here."""
+    """The Stat of a znode, in which any write to it or below it leaves a trace."""
 
     data: bytes
     created: int
@@ -49,10 +49,10 @@ class Znode(NamedTuple):
 
 @pytest.fixture(scope="module")
 def client(server: RunningServer) -> Iterator[KazooClient]:
-    """Somebody who holds some locks, and waits for them."""
+    """A client that holds some locks, and waits for them."""
     client = KazooClient(server.address)
     client.start()
-    eventually(lambda: not _ephemerals(client))  # the killed clients of other tests
+    eventually(lambda: not _ephemerals(client))  # killed clients of other tests
     for path in LOCKS:
         for _ in range(2):
             node = f"{path}/0123456789abcdef0123456789abcdef__lock__"
@@ -63,7 +63,7 @@ def client(server: RunningServer) -> Iterator[KazooClient]:
 
 
 def znodes(client: KazooClient, path: str = "/") -> dict[str, Znode]:
-    """Every znode but the server's own."""
+    """Every znode except the server's own."""
     try:
         data, stat = client.get(path)
         children = client.get_children(path)
@@ -87,12 +87,12 @@ def _ephemerals(client: KazooClient, path: str = "/") -> list[str]:
 
 
 def keys_of(seed: int) -> list[str]:
-    """Keys at random; the same for the same seed."""
+    """Random keys; the same for the same seed."""
     return random.Random(seed).choices(CHOICES, k=KEYS_PRESSED)
 
 
 def command(server: RunningServer, folder: Path, *options: str) -> Sequence[str]:
-    """Run zktop on this server, in a folder of its own: some keys write files."""
+    """Run zktop on this server, in its own folder, because some keys write files."""
     return ("env", "-C", str(folder), *ZKTOP, "--hosts", server.address, *options)
 
 
@@ -105,7 +105,7 @@ def test_random_keys_write_nothing(
     seed: int,
     options: tuple[str, ...],
 ) -> None:
-    """In a real terminal, on every screen that they lead to."""
+    """In a real terminal, on every screen that the keys reach."""
     before = znodes(client)
     with terminal(*command(server, tmp_path, *options)) as screen:
         screen.until("LIVE")
@@ -123,14 +123,14 @@ def test_random_keys_write_nothing(
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_random_keys_write_nothing_however_quickly_each_is_followed(
+async def test_random_keys_write_nothing_without_pauses(
     server: RunningServer,
     client: KazooClient,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     seed: int,
 ) -> None:
-    """Each is pressed when everything is done that came of the one before."""
+    """Each key is pressed when the work of the one before is done."""
     monkeypatch.chdir(tmp_path)
     before = znodes(client)
     config = Config(hosts=server.address)
@@ -156,10 +156,10 @@ async def _live(pilot: Pilot[int], app: Zktop) -> None:
         await pilot.pause(0.02)
 
 
-def test_the_same_keys_write_once_somebody_has_allowed_it(
+def test_the_same_keys_write_after_a_confirmation(
     server: RunningServer, client: KazooClient, tmp_path: Path
 ) -> None:
-    """So it is the question that keeps them from it."""
+    """The dialog alone keeps these keys from writing."""
     before = znodes(client)
     with terminal(*command(server, tmp_path)) as screen:
         screen.until("LIVE")
@@ -178,7 +178,7 @@ def test_the_same_keys_write_once_somebody_has_allowed_it(
 def test_a_demo_on_an_ensemble_asks_before_it_plays(
     server: RunningServer, client: KazooClient, tmp_path: Path
 ) -> None:
-    """It says where; Esc leaves the screens without a scene."""
+    """The dialog says where; Esc leaves the screens without a scene."""
     before = znodes(client)
     with terminal("env", "-C", str(tmp_path), *ZKTOP, "demo", "--hosts", server.address) as screen:
         screen.until(f"{ASKS}{server.address}")
@@ -195,7 +195,7 @@ def test_a_demo_on_an_ensemble_asks_before_it_plays(
 
 
 def test_the_config_can_allow_it_for_good(server: RunningServer, tmp_path: Path) -> None:
-    """Then nothing is asked below the demo root."""
+    """With the setting no dialog opens below the demo root."""
     (tmp_path / "zktop.yaml").write_text("demo: { allow: always }\n")
     with terminal(*command(server, tmp_path, "--config", "zktop.yaml")) as screen:
         screen.until("LIVE")
@@ -208,7 +208,7 @@ def test_the_config_can_allow_it_for_good(server: RunningServer, tmp_path: Path)
 def test_read_only_says_so(
     server: RunningServer, client: KazooClient, tmp_path: Path, how: str
 ) -> None:
-    """In the head; screen 6 and the keys that write are not there, and do nothing."""
+    """The header shows it; screen 6 and the keys that write are absent and do nothing."""
     (tmp_path / "zktop.yaml").write_text("demo: { allow: never }\n")
     options = ("--read-only",) if how == "option" else ("--config", "zktop.yaml")
     before = znodes(client)

@@ -1,4 +1,4 @@
-"""The servers on which scenes are played and watched at the same time."""
+"""The servers on which scenes are played and observed at the same time."""
 
 from collections.abc import Iterator
 

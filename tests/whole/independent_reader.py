@@ -1,4 +1,4 @@
-"""A small reader of locks, independent of the project's own, to compare scenes with."""
+"""A small reader of locks that shares no code with zktop, to compare scenes with."""
 
 import re
 from itertools import groupby
@@ -10,7 +10,7 @@ Place = tuple[str, str, str]  # family of names, owner, mode
 
 
 def look(zookeeper: KazooClient, path: str) -> tuple[list[str], list[str]]:
-    """Who holds a lock and who waits for it, by the names that the owners wrote into the nodes."""
+    """Holders and waiters of a lock, by the names that the owners wrote into the nodes."""
     if zookeeper.exists(f"{path}-__lock__"):
         return _leases(zookeeper, path), [o for _, o, _ in _queue(zookeeper, f"{path}-__lock__")]
     if zookeeper.exists(path).ephemeralOwner:
@@ -25,7 +25,7 @@ def look(zookeeper: KazooClient, path: str) -> tuple[list[str], list[str]]:
 
 
 def watching(port: int, path: str, sessions: dict[str, str]) -> list[str]:
-    """Whose sessions watch a node, by the server's own table."""
+    """The sessions that watch a node, by the server's own table."""
     section = re.search(rf"^{re.escape(path)}\n((?:\t.*\n?)+)", ask(port, "wchp"), re.MULTILINE)
     return sorted(sessions[line.strip()] for line in section[1].splitlines()) if section else []
 

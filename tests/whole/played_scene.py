@@ -1,4 +1,4 @@
-"""One scene on the stage: what its contenders told, what the nodes say, what a report says."""
+"""A played scene: what its contenders report, what the nodes and a zktop report show."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ BUSY = 200  # requests; a patient waiter needs five
 
 @dataclass(frozen=True)
 class Seen:
-    """What a report says about one scene."""
+    """What a report shows of one scene."""
 
     locks: dict[str, ExpectedQueue]
     deadlocks: list[str]
@@ -27,8 +27,8 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the contenders believed and did, and what the nodes on the server say."""
+class Reported:
+    """What the contenders believed and did, and what the nodes on the server show."""
 
     nodes: dict[str, ExpectedQueue]
     believe: dict[str, frozenset[str]]
@@ -36,8 +36,8 @@ class Told:
     busy: set[str]
 
 
-class Show:
-    """One scene with a pool of its own."""
+class PlayedScene:
+    """One scene with its own pool of contenders."""
 
     def __init__(
         self, scene: Scene, player_for: Callable[[Callable[[SceneLine], None]], SceneRun]
@@ -49,16 +49,16 @@ class Show:
         self.problem: str | None = None
         self.over = self.has_come = False
         self.seen: Seen | None = None
-        self.told: Told | None = None
+        self.told: Reported | None = None
         self.left_behind: list[str] | None = None
 
     @property
     def log(self) -> ContenderLog:
-        """What its contenders tell."""
+        """The log of its contenders."""
         return self.player._log
 
     def play(self, pace_s: float) -> None:
-        """Play to the end."""
+        """Play it to the end."""
         try:
             self.player.play(pace_s)
             self.woken = self.player.woken()
@@ -67,10 +67,9 @@ class Show:
         self.over = True
 
     def look(self, report: Report) -> bool:
-        """Look for this scene in reports until it has come to its promised end; tell whether.
+        """Look for its promised end in a report; return True once it was found.
 
-        Scenes come to their ends one after the other: what is counted by the second may be less,
-        or more, by the time that the last one is there.
+        Scenes end one after another: rates per second may already differ when the last one ends.
         """
         if self.has_come:
             return True
@@ -93,9 +92,9 @@ class Show:
         return self.has_come
 
     def finish(self, zookeeper: KazooClient, port: int) -> None:
-        """Write down what only now can be seen, and clean up."""
+        """Record what is visible only now, and clean up."""
         paths = {lock: f"{self.player.folder}/{lock}" for lock in self.scene.end.locks}
-        self.told = Told(
+        self.told = Reported(
             {lock: self._nodes(zookeeper, port, path) for lock, path in paths.items()},
             {lock: self.log.believers(path) for lock, path in paths.items()},
             {lock: self.log.most_believers(path) for lock, path in paths.items()},
@@ -106,7 +105,7 @@ class Show:
         self.left_behind += [self.player.folder] if zookeeper.exists(self.player.folder) else []
 
     def _name(self, contender: Contender) -> str:
-        """Who somebody is: by the session, or by the label where the session is gone."""
+        """The name of a contender, by session, or by label if the session is gone."""
         return self.log.sessions().get(contender.session or 0, str(contender.owner))
 
     def _end(self, report: Report, path: str) -> ExpectedQueue:
@@ -118,11 +117,11 @@ class Show:
         )
 
     def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> ExpectedQueue:
-        """The state of a lock by its nodes; where waiters have none, by the server's watches."""
+        """The state of a lock by its nodes; for waiters without nodes, by the server's watches."""
         holders, waiters = look(zookeeper, path)
         names = {hex(session): name for session, name in self.log.sessions().items()}
         return ExpectedQueue(tuple(holders), tuple(waiters or watching(port, path, names)))
 
     def _asks_much(self, name: str) -> bool:
-        """Whether a contender comes to ask the server for more than it should."""
+        """True if a contender sends more requests than it should."""
         return self.log.until(lambda: self.log.requests[name] > BUSY, 15)
