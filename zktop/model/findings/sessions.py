@@ -4,7 +4,6 @@ P: sessions and performance, and how fresh our own view is.
 """
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache
 
 from zktop.model.facts import Server, Session
 from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
@@ -18,7 +17,6 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, several, short, waits
 from zktop.model.waits.sentences import span
-from zktop.model.world.server_tables import ServerTables
 
 MIN_TIMEOUT_TICKS = 2  # the default of servers
 LATER_TABLES = 30_000
@@ -117,19 +115,10 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
         yield MissingInput("no server tells its tick time", "expiry")
         return
     least = MIN_TIMEOUT_TICKS * min(ticks)
-    having = (_by_timeout(one).get(least, ()) for one in witnesses)
+    having = (one.by_timeout.get(least, ()) for one in witnesses)
     found = sorted({s for sessions in having for s in sessions if s in ctx.owners})
     if found:
         yield _suspicious(ctx, found, least)
-
-
-@lru_cache(maxsize=32)  # the same object until its tables are read again
-def _by_timeout(tables: ServerTables) -> dict[int, list[Session]]:
-    found: dict[int, list[Session]] = {}
-    for session, row in (tables.connections or {}).items():
-        if row.timeout_ms:
-            found.setdefault(row.timeout_ms, []).append(session)
-    return found
 
 
 def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:

@@ -154,6 +154,15 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         rows = (self.connections or {}).values()
         return Counter(one for row in rows for one in (row.client, host_of(row.client)))
 
+    @cached_property
+    def by_timeout(self) -> dict[int, list[Session]]:
+        """The sessions of its connections by their timeout in milliseconds."""
+        found: dict[int, list[Session]] = {}
+        for session, row in (self.connections or {}).items():
+            if row.timeout_ms:
+                found.setdefault(row.timeout_ms, []).append(session)
+        return found
+
     @property
     def sessions(self) -> Sequence[Collection[Session]]:
         """The lists of all sessions of the ensemble; nothing when it gave none.
