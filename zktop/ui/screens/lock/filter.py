@@ -1,6 +1,7 @@
 """The filter of the lock screen: which members of a queue match it."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from zktop.model.facts import session_text
@@ -18,12 +19,21 @@ WORDS = {"holds": "holds holding", "waits": "waits waiting"}
 
 
 class MemberFields(Mapping[str, str]):
-    """Fields of one queue member; each is computed only when the filter reads it."""
+    """Fields of one queue member; each is computed once, when the filter reads it."""
+
+    __slots__ = ("_detail", "_known", "_member", "_state")
 
     def __init__(self, detail: LockDetail, member: Member, state: str) -> None:
         self._detail, self._member, self._state = detail, member, state
+        self._known: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._computed(name)
+        return known
+
+    def _computed(self, name: str) -> str:
         member = self._member
         match name:
             case "":
@@ -51,10 +61,15 @@ class MemberFields(Mapping[str, str]):
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
     """Positions of the members that match; a bare watcher has no fields and never matches."""
+    return [position for position, fields in enumerate(_fields(detail)) if wanted.passes(fields)]
+
+
+@lru_cache(maxsize=1)
+def _fields(detail: LockDetail) -> list[MemberFields]:
+    """The fields of all members: each key that the user types filters the same queue."""
     return [
-        position
+        MemberFields(detail, member, _state(detail, position, member))
         for position, member in enumerate(detail.queue.members)
-        if wanted.passes(MemberFields(detail, member, _state(detail, position, member)))
     ]
 
 

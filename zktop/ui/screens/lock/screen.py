@@ -117,14 +117,27 @@ class LockScreen(Page):
         self._is_due, self._drawn_at = False, perf_counter()
         report = state.frame.report if state.frame else None
         path = self._chosen_path(state, report)
-        self._detail = None
-        if report is not None and path is not None:
-            self._detail = LockDetail.of(report, path, is_ascii=state.is_ascii)
+        self._detail = self._detail_of(report, path, is_ascii=state.is_ascii)
         if self._detail is None:
             self._show_nothing(state, path)
             return
         self._follow(state.subject)
         self._show_queue(state, self._detail)
+
+    def _detail_of(
+        self, report: Report | None, path: str | None, *, is_ascii: bool
+    ) -> LockDetail | None:
+        """The lock at this path; the one on display while it is the same."""
+        if report is None or path is None:
+            return None
+        shown = self._detail
+        if (
+            shown is not None
+            and shown.report is report
+            and (shown.path, shown.is_ascii) == (path, is_ascii)
+        ):
+            return shown
+        return LockDetail.of(report, path, is_ascii=is_ascii)
 
     def _chosen_path(self, state: ViewState, report: Report | None) -> str | None:
         if state.subject.path is not None:

@@ -1,6 +1,7 @@
 """A long queue by name: how many waiters of each class, and how old the oldest is."""
 
 from collections import Counter
+from functools import lru_cache
 from typing import Final
 
 from zktop.model.facts import session_text
@@ -15,6 +16,7 @@ MAX_CLASSES: Final = 8
 NAME_WIDTH: Final = 22
 
 
+@lru_cache(maxsize=1)  # the same table while only the cursor or the filter moves
 def waiter_classes(detail: LockDetail) -> list[Line]:
     """Draw the table; nothing for a queue short enough to be read row by row."""
     waiting = detail.queue.members[detail.queue.holding :]
