@@ -5,6 +5,7 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -160,6 +161,12 @@ class MinuteStats(msgspec.Struct, frozen=True, gc=False):
     busy: float | None  # which part of the minute the lock was held
 
 
+@lru_cache(maxsize=1024)
+def _shared(queue: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Share equal minutes: most queues keep their length, and the UI stores many reports."""
+    return queue
+
+
 class MinuteRing:
     """A ring of sixty columns, one per second."""
 
@@ -205,7 +212,7 @@ class MinuteRing:
         unknown: tuple[None, ...] = (None,) * (WINDOW_S - (last - first + 1))
         window = min(self._at - self._from, self._at - first * SECOND_MS)
         return MinuteStats(
-            (*unknown, *self._row(_QUEUE, first, last)),
+            _shared((*unknown, *self._row(_QUEUE, first, last))),
             self._rate(_ARRIVALS, first, last, window),
             self._rate(_RELEASES, first, last, window),
             self._rate(_BUSY, first, last, window, per=1) if not unknown else None,

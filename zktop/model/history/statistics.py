@@ -2,7 +2,7 @@
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from typing import Final
@@ -183,6 +183,9 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
         return median(self.waits_ms)
 
 
+NO_ATTEMPTS: Final[Mapping[Identity, Attempts]] = {}
+
+
 class AttemptLog:
     """The attempts of all contenders at one lock."""
 
@@ -192,8 +195,10 @@ class AttemptLog:
         self._known: dict[Identity, Attempts] = {}
 
     @property
-    def known(self) -> dict[Identity, Attempts]:
+    def known(self) -> Mapping[Identity, Attempts]:
         """The contenders that gave up at least once."""
+        if not self._known:
+            return NO_ATTEMPTS
         return {identity: one for identity, one in self._known.items() if one.waits_ms}
 
     def queued(self, member: Member) -> None:
