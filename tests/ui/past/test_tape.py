@@ -105,6 +105,33 @@ def test_gaps_of_a_live_tape_grow_with_age() -> None:
     assert steps[0] > 3 * steps[-1]
 
 
+def widest(gone: list[int], youngest: int) -> float:
+    """The largest gap as a share of its age, among frames at least this many seconds old."""
+    pairs = ((older, newer) for older, newer in pairwise(gone) if newer >= youngest)
+    return max((older - newer) / older for older, newer in pairs)
+
+
+@pytest.mark.parametrize(("count", "room"), [(200, 90), (600, 120), (900, 100)])
+def test_no_part_of_the_past_is_missing(count: int, room: int) -> None:
+    """The last minute is complete; before it, gaps are a small share of their age."""
+    known = taped(busy(count), room=room)
+    gone = [count - 1 - at for at in ages(known)]
+
+    assert known.times_thinned
+    assert gone[0] == count - 1
+    assert gone[-61:] == list(range(60, -1, -1))
+    assert widest(gone, 60) <= 0.4
+
+
+def test_a_full_memory_thins_the_last_minute_too() -> None:
+    """Rather than to drop all that is older."""
+    gone = [599 - at for at in ages(taped(busy(600), room=40))]
+
+    assert gone[0] == 599
+    assert gone[-5:] == [4, 3, 2, 1, 0]
+    assert widest(gone, 10) <= 0.75
+
+
 @pytest.mark.parametrize("room", [3, 30])
 @pytest.mark.parametrize("is_even", [True, False])
 def test_a_tape_stays_within_its_memory(room: int, is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest

@@ -1,8 +1,9 @@
 """Reports of the last hour, thinned out with age, and the events and deadlocks among them.
 
 Neighbouring reports share almost everything, so a stored frame weighs what is new in it. When
-all of them together weigh too much, frames are merged. In a live run the gaps grow with age: the
-newest seconds stay complete, and an hour ago is a few frames. In a recording all gaps grow alike.
+all of them together weigh too much, frames are merged where they stand closest. In a live run the
+gaps grow with age: the last minute stays complete, and before it the gap between two frames is
+about the same share of their age everywhere. In a recording all gaps grow alike.
 A frame that changes nothing is stored once in ten seconds, so a quiet hour takes little memory.
 """
 
@@ -36,9 +37,11 @@ MAP_ENTRY_BYTES: Final = 32  # of the map of all locks, which is rewritten now a
 ROW_BYTES: Final = 200
 FINDING_BYTES: Final = 800
 
-FINEST_GAP, WIDEST_GAP = 1 / 256, 4  # between frames, as a share of their age
-GAP_FACTOR: Final = 1.5  # from one try to the next
-ALARM_WORTH: Final = 64  # before an alarm, gaps may be this many times smaller
+RECENT_MS: Final = 60_000  # frames of the last minute stay as long as memory allows
+YOUNGEST_MS: Final = 1_000  # a younger frame counts as this old
+RECENT_WORTH: Final = 16  # gaps in the last minute may be this many times smaller ...
+ALARM_WORTH: Final = 64  # ... and those before an alarm
+THINNING_STEPS: Final = 16  # a step merges this part of all frames
 LEFT_OVER: Final = 0.9  # of the limit is still in use after thinning
 
 
@@ -97,21 +100,13 @@ def _rows(tables: TableFacts) -> int:
     return sum(len(one or ()) for one in large)
 
 
-def thinned_by_age(stored: Sequence[StoredFrame], limit_bytes: int) -> list[StoredFrame]:
-    """Merge frames until they weigh no more than the limit; gaps grow in proportion to age."""
-    left, gap = list(stored), FINEST_GAP
-    while weight(left) > limit_bytes and gap <= WIDEST_GAP:
-        left = _merged(left, _too_close(left, gap))
-        gap *= GAP_FACTOR
-    return _newest(left, limit_bytes)
-
-
-def thinned_evenly(stored: Sequence[StoredFrame], limit_bytes: int) -> list[StoredFrame]:
-    """Merge every other frame until they weigh no more than the limit."""
-    left, count = list(stored), 0
-    while weight(left) > limit_bytes and len(left) != count:
-        count = len(left)
-        left = _merged(left, {one.number for one in left[1::2] if not one.alarms})
+def thinned(
+    stored: Sequence[StoredFrame], limit_bytes: int, *, is_even: bool = False
+) -> list[StoredFrame]:
+    """Merge the least needed frames until all weigh no more than the limit."""
+    left = list(stored)
+    while weight(left) > limit_bytes and len(left) > 2:  # noqa: PLR2004  both ends stay
+        left = _merged(left, _least_needed(left, is_even=is_even))
     return _newest(left, limit_bytes)
 
 
@@ -120,16 +115,24 @@ def weight(stored: Iterable[StoredFrame]) -> int:
     return sum(one.weight_bytes for one in stored)
 
 
-def _too_close(stored: Sequence[StoredFrame], gap: float) -> set[int]:
-    """Numbers of the frames that follow the one before them too soon for their age."""
-    newest, before, close = stored[-1].at, stored[0].at, set()
-    for one in stored[1:]:
-        wanted = (newest - one.at) * gap
-        if one.at - before < (wanted / ALARM_WORTH if one.alarms else wanted):
-            close.add(one.number)
-        else:
-            before = one.at
-    return close
+def _least_needed(stored: Sequence[StoredFrame], *, is_even: bool) -> set[int]:
+    """Numbers of the frames that leave the smallest gaps for their age; no two neighbours."""
+    newest = stored[-1].at
+
+    def need(index: int) -> float:
+        """The gap that would be left, as a share of its age."""
+        one, gap = stored[index], stored[index + 1].at - stored[index - 1].at
+        age = 1 if is_even else max(newest - one.at, YOUNGEST_MS)
+        is_recent = not is_even and age <= RECENT_MS
+        worth = (ALARM_WORTH if one.alarms else 1) * (RECENT_WORTH if is_recent else 1)
+        return worth * gap / age
+
+    ranked = sorted(range(1, len(stored) - 1), key=need)
+    chosen: set[int] = set()
+    for index in ranked[: 1 + len(ranked) // THINNING_STEPS]:
+        if chosen.isdisjoint((index - 1, index + 1)):
+            chosen.add(index)
+    return {stored[index].number for index in chosen}
 
 
 def _merged(stored: Sequence[StoredFrame], unwanted: set[int]) -> list[StoredFrame]:
@@ -281,8 +284,8 @@ class Tape:
             self._stored.append(one.weighed(before))
             self._weight_bytes += self._stored[-1].weight_bytes
         if self._weight_bytes > self._limits.memory_bytes:
-            thin = thinned_evenly if self._limits.is_even else thinned_by_age
-            self._stored = thin(self._stored, int(LEFT_OVER * self._limits.memory_bytes))
+            limit_bytes = int(LEFT_OVER * self._limits.memory_bytes)
+            self._stored = thinned(self._stored, limit_bytes, is_even=self._limits.is_even)
             self._weight_bytes = weight(self._stored)
             self.times_thinned += 1
 
