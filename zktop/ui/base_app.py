@@ -60,8 +60,8 @@ class ErrorLog:
         name = f"{what} {type(error).__name__} {[(one.filename, one.lineno) for one in where]}"
         if name not in self._known:
             short = clean(f"{type(error).__name__}: {error}")[:MAX_ERROR_CHARS]
-            said = f"{what} failed ({short}); the rest continues."
-            self._known[name] = f"{said} {self._written(what, error)}".rstrip()
+            sentence = f"{what} failed ({short}); the rest continues."
+            self._known[name] = f"{sentence} {self._written(what, error)}".rstrip()
         return self._known[name]
 
     def _written(self, what: str, error: Exception) -> str:
@@ -269,5 +269,5 @@ class BaseApp(App[int]):
         """Exit with one sentence after a fatal error; tests get the error itself."""
         super()._handle_exception(error)
         if not self.is_headless:
-            said = self.error_log.note("zktop", error).replace("; the rest continues", "")
-            self._exit_renderables[:] = [said]
+            sentence = self.error_log.note("zktop", error).replace("; the rest continues", "")
+            self._exit_renderables[:] = [sentence]

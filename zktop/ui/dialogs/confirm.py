@@ -38,5 +38,5 @@ class ConfirmDialog(Dialog[str]):
         if typed == self._word:
             self.dismiss(typed)
         else:
-            said = f"Nothing was written. Type {self._word}, or press esc to cancel."
-            self.query_one("#wrong", Label).update(said)
+            sentence = f"Nothing was written. Type {self._word}, or press esc to cancel."
+            self.query_one("#wrong", Label).update(sentence)

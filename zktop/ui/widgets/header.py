@@ -330,8 +330,8 @@ def _wrong(report: Report) -> Iterator[HeaderPiece]:
         yield HeaderPiece(0, _alarm(f"{len(bad)} CRITICAL", is_sure=is_sure))
 
 
-def _alarm(said: str, *, is_sure: bool) -> Line:
-    return line((said, "critical") if is_sure else (f"{said}?", "warning"))
+def _alarm(text: str, *, is_sure: bool) -> Line:
+    return line((text, "critical") if is_sure else (f"{text}?", "warning"))
 
 
 def _host(address: str, servers: Sequence[Server]) -> str:

@@ -101,7 +101,7 @@ def test_the_window_ends_now_where_it_can() -> None:
 
 
 @pytest.mark.parametrize("at", [0, 1, 499_999, 999_999, 1_000_000])
-@pytest.mark.parametrize("column_ms", strips.ZOOMS)
+@pytest.mark.parametrize("column_ms", strips.ZOOMS_MS)
 def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
     """Whatever the zoom."""
     window = strips.window(at, 0, 1_000_000, column_ms, 60)

@@ -40,11 +40,11 @@ def progress_lines(progress: SceneProgress, width: int) -> list[Line]:
 
 
 def _invitation(width: int) -> list[Line]:
-    said = (
+    text = (
         "S or enter plays a scene: contenders as real processes, in a situation worth seeing. "
         "N starts a contender of your own. Outside the demo root, nothing is written unasked."
     )
-    return wrapped(said, width, "dim", "  ")
+    return wrapped(text, width, "dim", "  ")
 
 
 def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[Line]:

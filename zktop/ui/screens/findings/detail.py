@@ -37,7 +37,7 @@ MARKS: Final[dict[bool | None, tuple[str, Ink]]] = {
     False: ("  - ", "warning"),
     None: ("  ? ", "unknown"),
 }
-SHOWN: Final = 12
+MAX_REASONS: Final = 12
 
 
 class EvidenceLine(Protocol):
@@ -70,7 +70,7 @@ def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> No
     whys = dict.fromkeys(one.why for one in blind if one.rule == rule)
     if whys:
         writer.title("NO DATA", "more of the same may be hidden")
-        for why in list(whys)[:SHOWN]:
+        for why in list(whys)[:MAX_REASONS]:
             writer.item(("  ? ", "unknown"), why)
 
 
@@ -91,10 +91,10 @@ def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
             writer.item((f"      {rule:<4} ", "unknown"), means, "dim")
 
 
-NAMED: Final = 500  # waiters of one lock whose names are counted
-CLASSES: Final = 4
-NODES: Final = 12
-SENTENCES: Final = 100
+MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
+MAX_CLASSES: Final = 4
+MAX_NODES: Final = 12
+MAX_SENTENCES: Final = 100
 NEVER: Final = (
     "Never delete the node of a live session: its owner would carry on as if it held the lock."
 )
@@ -136,13 +136,13 @@ def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times
 
 def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
     queued = sum(not step.holds for step in dead.steps)
-    told = f"{count(len(dead.actors) - queued, 'client')}, {count(len(dead.locks), 'lock')}"
-    told += f", {queued} queued" if queued else ""
+    size = f"{count(len(dead.actors) - queued, 'client')}, {count(len(dead.locks), 'lock')}"
+    size += f", {queued} queued" if queued else ""
     formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
     again = f"   seen {times} times" if times > 1 else ""
     return line(
         (f" DEADLOCK {deadlock_name(dead)}", ink),
-        (f"  {told}", "strong"),
+        (f"  {size}", "strong"),
         (f"{formed}{again}", "dim"),
     )
 
@@ -167,10 +167,10 @@ def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
         own = {step.waits.node for step in dead.steps if step.waits.lock == path}
         others = [member for member in part.lock.waiters if member.node not in own]
         if others:
-            named = [report.owner_name(one.owner, one.label) for one in others[:NAMED]]
-            told = _classes([name for name in named if name])
+            named = [report.owner_name(one.owner, one.label) for one in others[:MAX_NAMED]]
+            classes = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
-                         (f"  {told}", "dim"))  # fmt: skip
+                         (f"  {classes}", "dim"))  # fmt: skip
             writer.write(drawn, LineLink(f"behind {path}", "lock", Selection(path=path)))
 
 
@@ -181,7 +181,7 @@ def _classes(names: Sequence[str]) -> str:
     'cart-* 2, web-1'
     """
     example = {fold_name(name): name for name in names}
-    classes = Counter(map(fold_name, names)).most_common(CLASSES)
+    classes = Counter(map(fold_name, names)).most_common(MAX_CLASSES)
     return ", ".join(example[name] if n == 1 else f"{name} {n}" for name, n in classes)
 
 
@@ -189,16 +189,16 @@ def _write_ways(writer: LineWriter, dead: Deadlock, report: Report) -> None:
     writer.title("HOW TO RESOLVE IT", "zktop will not do it for you")
     for number, way in enumerate(dead.ways_out, start=1):
         freed = count(way.frees, "client")
-        told = f"Kill {way.process}, which {way.why}: unblocks {freed}"
+        text = f"Kill {way.process}, which {way.why}: unblocks {freed}"
         session = session_of(way.actor)
         link = (
             LineLink(f"way {way.actor}", "sessions", Selection(session=session))
             if session
             else None
         )
-        writer.item((f"  {number}. ", "key"), told, link=link)
-    told = next((one.advice for one in report.findings if one.id == dead.id), "")
-    advice, _, _ = told.partition(" Cheapest: ")  # the first of the ways above
+        writer.item((f"  {number}. ", "key"), text, link=link)
+    known = next((one.advice for one in report.findings if one.id == dead.id), "")
+    advice, _, _ = known.partition(" Cheapest: ")  # the first of the ways above
     if advice:
         writer.item(("  →  ", "good"), advice)
     else:
@@ -219,9 +219,9 @@ def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
     writer.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())
     writer.write()
     writer.say(finding.sentence, "strong")
-    told = next((one for one in report.inversions if one.id == finding.id), None)
-    if told is not None:
-        write_lock_order(writer, told)
+    inversion = next((one for one in report.inversions if one.id == finding.id), None)
+    if inversion is not None:
+        write_lock_order(writer, inversion)
     if finding.advice:
         writer.title("WHAT TO DO")
         writer.say(finding.advice)
@@ -242,11 +242,11 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     writer.write(line((head, ink_of(first))))
     writer.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
     writer.title("ALL OF THEM", "enter goes there")
-    for one in alike[:SENTENCES]:
+    for one in alike[:MAX_SENTENCES]:
         link = LineLink(f"case {one.id}", "findings", Selection(case=one.id))
         writer.item(("  •  ", "dim"), one.sentence, link=link)
-    if len(alike) > SENTENCES:
-        writer.say(f"… and {len(alike) - SENTENCES} more", "dim")
+    if len(alike) > MAX_SENTENCES:
+        writer.say(f"… and {len(alike) - MAX_SENTENCES} more", "dim")
 
 
 def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
@@ -255,16 +255,16 @@ def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
         writer.write(
             line("  ", (path, "strong")), LineLink(f"lock {path}", "lock", Selection(path=path))
         )
-    for node in finding.nodes[:NODES]:
+    for node in finding.nodes[:MAX_NODES]:
         subject = Selection(path=finding.lock, node=node)
         link = LineLink(f"node {node}", "lock", subject) if finding.lock else None
         writer.write(line(("  node     ", "dim"), short(node)), link)
-    for session in finding.sessions[:NODES]:
+    for session in finding.sessions[:MAX_NODES]:
         name = report.owner_name(session, None)
-        told = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
+        drawn = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
         link = LineLink(f"session {session_text(session)}", "sessions", Selection(session=session))
-        writer.write(told, link)
-    hidden = max(0, len(finding.nodes) - NODES) + max(0, len(finding.sessions) - NODES)
+        writer.write(drawn, link)
+    hidden = max(0, len(finding.nodes) - MAX_NODES) + max(0, len(finding.sessions) - MAX_NODES)
     if hidden:
         writer.say(f"… and {hidden} more", "dim")
 
@@ -273,9 +273,9 @@ def _write_followers(writer: LineWriter, finding: Finding, report: Report) -> No
     """Write the findings that follow from it."""
     writer.title(f"CONSEQUENCES ({finding.folded})")
     followers = [one for one in report.findings if one.cause == finding.id]
-    for one in followers[:NODES]:
+    for one in followers[:MAX_NODES]:
         subject = Selection(case=one.id)
         writer.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
                  LineLink(f"case {one.id}", "findings", subject))  # fmt: skip
-    if len(followers) > NODES:
-        writer.say(f"… and {len(followers) - NODES} more", "dim")
+    if len(followers) > MAX_NODES:
+        writer.say(f"… and {len(followers) - MAX_NODES} more", "dim")

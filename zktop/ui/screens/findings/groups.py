@@ -10,7 +10,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from zktop.model.findings.finding import SURE, Finding
 
 TIMES: Final = "\u00d7"
-ALIKE: Final = 3  # findings; fewer are listed one by one
+MIN_GROUP: Final = 3  # findings; fewer are listed one by one
 
 T = TypeVar("T")
 
@@ -44,14 +44,14 @@ def group_alike(
     found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[FindingKind]
 ) -> Iterator[T | FindingGroup[T]]:
     """Replace equal findings by a group where the first one stood."""
-    told = list(found)
+    findings = list(found)
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
-    for one in told:
+    for one in findings:
         alike[kind(one)].append(one)
-    for one in told:
+    for one in findings:
         name = kind(one)
         those = alike[name]
-        if not isinstance(name, FindingKind) or len(those) < ALIKE:
+        if not isinstance(name, FindingKind) or len(those) < MIN_GROUP:
             yield one
         elif one is those[0]:
             is_open = name in opened

@@ -19,7 +19,7 @@ POTENTIAL: Final = ("D9", "D10")  # lock orders that have not collided yet
 BLOCKING: Final = "who is blocking"  # the two entries of the overview
 NO_DATA: Final = "checks without data"
 FIELDS: Final = ("state", "severity")  # two filter words for the same
-SHOWN: Final = 500  # findings; of more, only the worst are listed
+MAX_FINDINGS: Final = 500  # findings; of more, only the worst are listed
 
 
 class FindingEntry(NamedTuple):
@@ -85,13 +85,13 @@ def _deadlocks(report: Report) -> Iterator[FindingEntry]:
     for dead in worst_first(report):
         ink = ink_of_deadlock(dead)
         behind = f" +{dead.behind}" if dead.behind else ""
-        told = line(
+        drawn = line(
             (f"  {deadlock_name(dead):<4}", ink),
             (_for(dead.since_ms, report.now), "dim"),
             (f"{len(dead.actors)}{behind}  ", "strong"),
             several(path.rpartition("/")[2] for path in dead.locks),
         )
-        yield FindingEntry(dead.id, told, _words(dead), "critical")
+        yield FindingEntry(dead.id, drawn, _words(dead), "critical")
 
 
 def worst_first(report: Report) -> list[Deadlock]:
@@ -110,27 +110,27 @@ def _findings(
 ) -> Iterator[FindingEntry]:
     apart = {*(one.id for one in report.deadlocks), *potential_of(report)}
     found = [one for one in report.findings if one.id not in apart and one.cause is None]
-    told = list(group_alike(found, kind_of, opened)) if is_folded else found
-    for one in told[:SHOWN]:
+    listed = list(group_alike(found, kind_of, opened)) if is_folded else found
+    for one in listed[:MAX_FINDINGS]:
         yield (
             _batch(one, report.now) if isinstance(one, FindingGroup) else _finding(one, report.now)
         )
-    if len(told) > SHOWN:
+    if len(listed) > MAX_FINDINGS:
         yield FindingEntry(
-            None, line((f"  … and {count(len(told) - SHOWN, 'more finding')}", "dim"))
+            None, line((f"  … and {count(len(listed) - MAX_FINDINGS, 'more finding')}", "dim"))
         )
 
 
 def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
     first = batch.those[0]
     sure = "" if first.confidence in SURE else "?"
-    told = line(
+    drawn = line(
         (f"  {first.rule:<4}", ink_of(first)),
         (_for(first.since, now), "dim"),
         (f"{first.name}{sure} {batch.tally}", "strong"),
     )
     return FindingEntry(
-        f"kind {' '.join(map(str, batch.kind))}", told, "", first.severity, batch.kind
+        f"kind {' '.join(map(str, batch.kind))}", drawn, "", first.severity, batch.kind
     )
 
 
@@ -138,14 +138,14 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
     more = f" +{finding.folded}" if finding.folded else ""
     place = (finding.lock or several(finding.locks)).rpartition("/")[2]
     sure = "" if finding.confidence in SURE else "?"
-    told = line(
+    drawn = line(
         (f"  {finding.rule:<4}", ink_of(finding)),
         (_for(finding.since, now), "dim"),
         (f"{finding.name}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
         f"  {place}",
     )
     words = " ".join((finding.rule, finding.name, finding.sentence, *finding.locks))
-    return FindingEntry(finding.id, told, f"{words} {finding.severity}", finding.severity)
+    return FindingEntry(finding.id, drawn, f"{words} {finding.severity}", finding.severity)
 
 
 def potential_of(report: Report) -> Iterator[str]:
@@ -158,9 +158,9 @@ def _potential(report: Report) -> Iterator[FindingEntry]:
     potential = set(potential_of(report))
     for finding in report.findings:
         if finding.id in potential:
-            told = line((f"  {finding.rule:<4}", "info"), several(finding.locks))
+            drawn = line((f"  {finding.rule:<4}", "info"), several(finding.locks))
             words = f"{finding.rule} potential {finding.name} {finding.sentence}"
-            yield FindingEntry(finding.id, told, words, "info")
+            yield FindingEntry(finding.id, drawn, words, "info")
 
 
 def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
@@ -170,8 +170,8 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
         if name not in alive and is_over(case, report.now):
             dead = case.deadlock
             names = several(path.rpartition("/")[2] for path in dead.locks)
-            told = f"  {deadlock_name(dead):<4}until {clock(case.over_at or 0)}  {names}"
-            yield FindingEntry(name, line((told, "dim")), _words(dead), "")
+            text = f"  {deadlock_name(dead):<4}until {clock(case.over_at or 0)}  {names}"
+            yield FindingEntry(name, line((text, "dim")), _words(dead), "")
 
 
 def is_over(case: DeadlockRecord, now: Millis) -> bool:
@@ -181,8 +181,8 @@ def is_over(case: DeadlockRecord, now: Millis) -> bool:
 
 def _overview(report: Report) -> Iterator[FindingEntry]:
     roots = len(report.blockers)
-    told = count(roots, "blocker") if roots else "no waiters"
-    yield FindingEntry(BLOCKING, line(f"  {BLOCKING}", (f"  {told}", "dim")), BLOCKING)
+    text = count(roots, "blocker") if roots else "no waiters"
+    yield FindingEntry(BLOCKING, line(f"  {BLOCKING}", (f"  {text}", "dim")), BLOCKING)
     blind = len({one.rule for one in report.blind})
     note = count(blind, "check") if blind else "none"
     yield FindingEntry(
@@ -192,17 +192,17 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
 
 def _for(since: Millis | None, now: Millis) -> str:
     """Its age; in front, because the end of the line may be cut off."""
-    told = "?" if since is None else elapsed(max(0, now - since))
-    return f"{told:>6}  "
+    text = "?" if since is None else elapsed(max(0, now - since))
+    return f"{text:>6}  "
 
 
 def deadlock_status(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
     """Whether the deadlock still exists, for how long, and how many wait behind it."""
     if live is None:
         over = case.over_at
-        told = f"over since {clock(over)}" if over is not None else "did not exist at this moment"
+        text = f"over since {clock(over)}" if over is not None else "did not exist at this moment"
         lasted = _lasted(case, over)
-        return joined([line((f" ○ {told}", "strong")), line(lasted) if lasted else ()], "   ")
+        return joined([line((f" ○ {text}", "strong")), line(lasted) if lasted else ()], "   ")
     age = "" if live.since_ms is None else f" for {elapsed(max(0, report.now - live.since_ms))}"
     behind = f"{live.behind} behind it" if live.behind else "none behind it"
     there = "existed when the connection dropped," if report.is_lost else "still there"

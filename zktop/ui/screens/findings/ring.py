@@ -11,8 +11,8 @@ from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, width_of
 
-BOXED: Final = 76  # cells that two boxes with arrows need
-WHOLE: Final = 6  # actors; of more only the first and the last are drawn
+MIN_BOXES_CELLS: Final = 76  # cells that two boxes with arrows need
+MAX_ACTORS: Final = 6  # actors; of more only the first and the last are drawn
 FIRST, LAST = 3, 2
 
 
@@ -47,7 +47,7 @@ def draw_ring(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Lin
     if not deadlock.steps:
         return []
     ring = ring_order(deadlock.steps)
-    if len(ring) == 2 and width >= BOXED:  # noqa: PLR2004  two stand face to face
+    if len(ring) == 2 and width >= MIN_BOXES_CELLS:  # noqa: PLR2004  two stand face to face
         return _boxes(ring, letters(deadlock), width, ink)
     return _list(ring, letters(deadlock), ink)
 
@@ -66,7 +66,7 @@ def _list(ring: Sequence[DeadlockStep], names: dict[str, str], ink: Ink) -> list
     lines: list[Line] = []
     hidden = len(ring) - FIRST - LAST
     for at, step in enumerate(ring):
-        if len(ring) > WHOLE and FIRST <= at < FIRST + hidden:
+        if len(ring) > MAX_ACTORS and FIRST <= at < FIRST + hidden:
             if at == FIRST:
                 lines.append(line((" │    ", "waits"), (f"… {hidden} more …", "dim")))
             continue
@@ -87,14 +87,14 @@ def _entry(step: DeadlockStep, names: dict[str, str], ink: Ink, *, is_first: boo
 
 
 def _wait(step: DeadlockStep, ink: Ink) -> Line:
-    """Say what it waits for, since when, and whether whoever is before it holds."""
+    """Say what it waits for, since when, and whether the client before it holds the lock."""
     is_hard = step.edge == "hard"
     edge: tuple[str, Ink] = (
         ("hard", "dim") if is_hard else ("soft: who is before it only queues", "warning")
     )
     closing: tuple[str, Ink] = ("  CLOSES THE CYCLE" if step.closing else "", ink)
-    told = line("waits for ", (place_name(step.waits), "waits"))
-    return (*told, *line((f"  {since(step.since_ms)}  ", "dim"), edge, closing))
+    drawn = line("waits for ", (place_name(step.waits), "waits"))
+    return (*drawn, *line((f"  {since(step.since_ms)}  ", "dim"), edge, closing))
 
 
 def _boxes(
@@ -127,12 +127,12 @@ def _box(step: DeadlockStep, names: dict[str, str], most: int) -> list[Line]:
     brief = f"0x…{session_text(session)[-4:]}" if session is not None else "actor"
     held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds)
     name = middle(step.name, most - len(names[step.actor]) - 2)
-    told = [f"{names[step.actor]}  {name}", brief, f"holds {held}" if held else "only queues"]
-    inner = min(most, max(len(one) for one in told))
+    lines = [f"{names[step.actor]}  {name}", brief, f"holds {held}" if held else "only queues"]
+    inner = min(most, max(len(one) for one in lines))
     inks: list[Ink] = ["strong", "dim", "holds"]
     rows = [
         (Run("│ "), *fitted(line((one, ink)), inner), Run(" │"))
-        for one, ink in zip(told, inks, strict=True)
+        for one, ink in zip(lines, inks, strict=True)
     ]
     return [line("┌" + "─" * (inner + 2) + "┐"), *rows, line("└" + "─" * (inner + 2) + "┘")]
 
@@ -140,9 +140,9 @@ def _box(step: DeadlockStep, names: dict[str, str], most: int) -> list[Line]:
 def _label(step: DeadlockStep, room: int, ink: Ink) -> Line:
     closing: tuple[str, Ink] = ("  CLOSES" if step.closing else "", ink)
     soft: tuple[str, Ink] = ("" if step.edge == "hard" else "  behind the queue", "warning")
-    told = line((f"waits for {place_name(step.waits)}", "waits"), soft, closing)
+    text = line((f"waits for {place_name(step.waits)}", "waits"), soft, closing)
     when = line((f"  {since(step.since_ms)}", "dim"))
-    whole = (*told, *when)
-    drawn = whole if width_of(whole) <= room else told
+    whole = (*text, *when)
+    drawn = whole if width_of(whole) <= room else text
     left = max(0, (room - width_of(drawn)) // 2)
     return (Run(" " * left), *drawn)

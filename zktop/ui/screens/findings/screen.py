@@ -28,9 +28,9 @@ from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import text_of
 from zktop.ui.widgets.text_view import TextList, TextView
 
-WIDE: Final = 120  # columns; from here on the list stands at the left
-LISTED: Final = 9  # lines of the list where it stands above
-LEFT: Final = 34
+WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left
+LIST_LINES: Final = 9  # lines of the list where it stands above
+LIST_CELLS: Final = 34
 TREE_MS: Final = 500  # the blocking tree is written this often at most
 
 
@@ -110,7 +110,7 @@ class FindingsScreen(Page):
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
     def _show_list(self, state: ViewState, report: Report) -> None:
-        is_beside = self.size.width >= WIDE
+        is_beside = self.size.width >= WIDE_FROM_CELLS
         cases = self._list
         listed = entries(report, state.tape, state.filter, self._opened)
         self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
@@ -130,7 +130,9 @@ class FindingsScreen(Page):
     def _arrange(self, cases: CaseList, number: int, *, is_beside: bool) -> None:
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
-        wanted = ("1fr", str(LEFT)) if is_beside else (str(min(number, LISTED) + 1), "1fr")
+        wanted = (
+            ("1fr", str(LIST_CELLS)) if is_beside else (str(min(number, LIST_LINES) + 1), "1fr")
+        )
         if wanted != self._arranged:
             self._arranged = wanted
             cases.styles.height, cases.styles.width = wanted
@@ -139,7 +141,9 @@ class FindingsScreen(Page):
         state, sheet = self._view_state, self._sheet
         if state is None or state.frame is None:
             return
-        width = (self.size.width - LEFT if self.size.width >= WIDE else self.size.width) - 2
+        width = (
+            self.size.width - LIST_CELLS if self.size.width >= WIDE_FROM_CELLS else self.size.width
+        ) - 2
         writer = self._written(state, state.frame.report, width)
         sheet.show(writer.lines, writer.links)
 

@@ -16,10 +16,10 @@ from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 
-SHOWN: Final = 24
-EXACT: Final = 84  # cells; narrower tables have neither milliseconds nor zxids
-WIDE: Final = 116  # cells; narrower tables have no node names
-STEP: Final = 30  # the widest column of steps
+MAX_STEPS: Final = 24
+EXACT_FROM_CELLS: Final = 84  # cells; narrower tables have neither milliseconds nor zxids
+WIDE_FROM_CELLS: Final = 116  # cells; narrower tables have no node names
+MAX_STEP_CELLS: Final = 30  # the widest column of steps
 SOON_MS: Final = 50  # a grant this soon after its request was immediate
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
@@ -87,12 +87,14 @@ def write_steps(writer: LineWriter, deadlock: Deadlock, report: Report, ink: Ink
     called = brief_paths(deadlock.locks)
     writer.title("STEPS", "in zxid order")
     step_width = max(len(f"asked X:{name}") for name in called.values())
-    layout = StepColumns(writer.width, min(STEP, step_width))
-    writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
-    for number, move in enumerate(found[:SHOWN], start=1):
+    layout = StepColumns(writer.width, min(MAX_STEP_CELLS, step_width))
+    writer.write(
+        _row(("#", "WHEN", "ZXID", "WHO", "MAX_STEP_CELLS", "NODE", "EDGE", "PROOF"), layout)
+    )
+    for number, move in enumerate(found[:MAX_STEPS], start=1):
         cells = (
             str(number),
-            _clock(move.at, is_exact=writer.width >= EXACT),
+            _clock(move.at, is_exact=writer.width >= EXACT_FROM_CELLS),
             f"{move.czxid:x}",
             names[move.step.actor],
             f"{move.verb:<5} {MODE_LETTERS[move.place.mode]}:{called[move.place.lock]}",
@@ -101,9 +103,9 @@ def write_steps(writer: LineWriter, deadlock: Deadlock, report: Report, ink: Ink
             move.proof,
         )
         closing = move.step.closing and move.verb == "asked"
-        writer.write(_row(cells, layout, ink if closing else None), _door(move))
-    if len(found) > SHOWN:
-        writer.say(f"… and {len(found) - SHOWN} more steps", "dim")
+        writer.write(_row(cells, layout, ink if closing else None), _link(move))
+    if len(found) > MAX_STEPS:
+        writer.say(f"… and {len(found) - MAX_STEPS} more steps", "dim")
 
 
 def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
@@ -113,11 +115,11 @@ def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None
     ink: Ink = "title" if number == "#" else closing or "plain"
     kept = [
         right(line((number, ink)), 3),
-        fitted(line((when, ink)), 12 if width >= EXACT else 8),
-        fitted(line((zxid, "dim")), 9) if width >= EXACT else (),
+        fitted(line((when, ink)), 12 if width >= EXACT_FROM_CELLS else 8),
+        fitted(line((zxid, "dim")), 9) if width >= EXACT_FROM_CELLS else (),
         fitted(line((who, "strong")), 3),
         fitted(line((step, ink)), layout.step),
-        fitted(line((node, "dim")), 24) if width >= WIDE else (),
+        fitted(line((node, "dim")), 24) if width >= WIDE_FROM_CELLS else (),
         fitted(line((edge, ink)), 4),
         line(("CLOSES THE CYCLE", closing)) if closing else (),
         line((proof, "dim")),
@@ -147,11 +149,11 @@ def _clock(at: Millis | None, *, is_exact: bool) -> str:
     if at is None:
         return "?"
     seconds = at // 1000 % 86_400
-    told = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{told}.{at % 1000:03d}" if is_exact else told
+    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{text}.{at % 1000:03d}" if is_exact else text
 
 
-def _door(move: StepRow) -> LineLink:
+def _link(move: StepRow) -> LineLink:
     place = move.place
     subject = Selection(path=place.lock, node=place.node, session=session_of(move.step.actor))
     return LineLink(f"{move.verb} {place.lock}/{place.node}", "lock", subject)

@@ -21,12 +21,12 @@ from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, line
 
-ROOTS: Final = 20
-SEARCHED: Final = 500  # waiters of one lock that are checked for locks of their own
-NESTED: Final = 6  # waiters of one lock that are drawn with the locks they hold
-DEEP: Final = 5
-LINES: Final = 300
-HOLDERS: Final = 20  # holders of one lock that are compared with a name
+MAX_ROOTS: Final = 20
+MAX_SEARCHED: Final = 500  # waiters of one lock that are checked for locks of their own
+MAX_NESTED: Final = 6  # waiters of one lock that are drawn with the locks they hold
+MAX_DEPTH: Final = 5
+MAX_LINES: Final = 300
+MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
 
 
 class BlockedLock(NamedTuple):
@@ -47,12 +47,12 @@ def write_blocking_tree(writer: LineWriter, report: Report, roster: SessionDirec
         else:
             writer.say("✓ No client is waiting.", "good")
         return
-    for root in roots[:ROOTS]:
+    for root in roots[:MAX_ROOTS]:
         _Tree(writer, report, roster).root(root)
-        if len(writer.lines) > LINES:
+        if len(writer.lines) > MAX_LINES:
             break
-    if len(roots) > ROOTS:
-        writer.say(f"… and {len(roots) - ROOTS} more root blockers with fewer waiters", "dim")
+    if len(roots) > MAX_ROOTS:
+        writer.say(f"… and {len(roots) - MAX_ROOTS} more root blockers with fewer waiters", "dim")
 
 
 class _Tree:
@@ -64,14 +64,14 @@ class _Tree:
 
     def root(self, root: RootBlocker) -> None:
         dead = _deadlock(root, self.report)
-        self.writer.write((*self._title(root, dead), *_blocked(root)), self._door(root, dead))
+        self.writer.write((*self._title(root, dead), *_blocked(root)), self._link(root, dead))
         sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
         for session in sessions:
             self.seen[session] = f"back to {self._name(session)}"
         for session in sessions:
             self._below(session, "  ", 1)
         if not sessions:
-            self._below_nobody(root)
+            self._below_without_session(root)
 
     def _title(self, root: RootBlocker, dead: Deadlock | None) -> Line:
         if dead is not None:
@@ -98,10 +98,10 @@ class _Tree:
                 (f" {actor.removeprefix(UNKNOWN)}", "strong"), ("  owner hidden", "unknown")
             )
         name = actor.removeprefix(BY_NAME)
-        told = "has no session: its node outlives it" if actor != name else "not waiting itself"
-        return line((f" {name}", "strong"), (f"  {told}", "warning" if actor != name else "holds"))
+        text = "has no session: its node outlives it" if actor != name else "not waiting itself"
+        return line((f" {name}", "strong"), (f"  {text}", "warning" if actor != name else "holds"))
 
-    def _door(self, root: RootBlocker, dead: Deadlock | None) -> LineLink | None:
+    def _link(self, root: RootBlocker, dead: Deadlock | None) -> LineLink | None:
         if dead is not None:
             return LineLink(f"root {dead.id}", "lock", Selection(path=dead.locks[0]))
         actor = root.actors[0]
@@ -117,10 +117,10 @@ class _Tree:
         holds = self.roster.locks.get(session, NO_LOCKS).holds
         for path in sorted(holds):
             branch = self._branch(path)
-            if branch is not None and len(self.writer.lines) < LINES:
+            if branch is not None and len(self.writer.lines) < MAX_LINES:
                 self._write(branch, indent, depth)
 
-    def _below_nobody(self, root: RootBlocker) -> None:
+    def _below_without_session(self, root: RootBlocker) -> None:
         """Write the waiters below an actor without a session."""
         for actor in root.actors:
             for path in self._held_by(actor):
@@ -136,7 +136,7 @@ class _Tree:
         named = Actors(self.report.settings)
         for path, part in self.report.parts.items():
             lock = part.lock
-            if any(named.of(lock, member) == actor for member in lock.holders[:HOLDERS]):
+            if any(named.of(lock, member) == actor for member in lock.holders[:MAX_HOLDERS]):
                 yield path
 
     def _branch(self, path: str) -> BlockedLock | None:
@@ -144,7 +144,9 @@ class _Tree:
         if part is None or not part.lock.waiters:
             return None
         waiters = part.lock.waiters
-        nested = (one for one in waiters[:SEARCHED] if self._is_nested(one.owner, part.lock.path))
+        nested = (
+            one for one in waiters[:MAX_SEARCHED] if self._is_nested(one.owner, part.lock.path)
+        )
         return BlockedLock(part.lock.path, waiters, tuple(nested))
 
     def _is_nested(self, session: Session, path: Text) -> bool:
@@ -158,13 +160,13 @@ class _Tree:
         link = LineLink(
             f"{indent}{branch.path} {len(self.writer.lines)}", "lock", Selection(path=branch.path)
         )
-        told = line(
+        drawn = line(
             (f"{indent}├ ", "dim"), (branch.path, "strong"), " ◀ ", *_crowd(branch.waiters)
         )
-        self.writer.write(told, link)
-        for member in branch.nested[:NESTED]:
+        self.writer.write(drawn, link)
+        for member in branch.nested[:MAX_NESTED]:
             self._nested(member, branch, indent + "│   ", depth)
-        hidden = len(branch.nested) - NESTED
+        hidden = len(branch.nested) - MAX_NESTED
         if hidden > 0:
             more = f"… {count(hidden, 'more waiter')} that block others"
             self.writer.write(line((f"{indent}│   {more}", "dim")))
@@ -174,16 +176,16 @@ class _Tree:
         subject = Selection(path=branch.path, node=member.node, session=member.owner)
         link = LineLink(f"{indent}{branch.path}/{member.node}", "lock", subject)
         if member.owner in self.seen:
-            told = line(
+            drawn = line(
                 (f"{indent}└ ", "dim"), name, (f"  ↑ {self.seen[member.owner]}", "critical")
             )
-            self.writer.write(told, link)
+            self.writer.write(drawn, link)
             return
         self.seen[member.owner] = f"also waits in {branch.path}, see there"
         self.writer.write(
             line((f"{indent}└ ", "dim"), name, ("  also blocks others", "warning")), link
         )
-        if depth < DEEP:
+        if depth < MAX_DEPTH:
             self._below(member.owner, indent + "    ", depth + 1)
 
     def _name(self, session: Session, member: Member | None = None) -> str:
@@ -194,12 +196,12 @@ class _Tree:
 
 def _crowd(waiters: Sequence[Member]) -> Iterator[Run]:
     """Number of waiters, and their most frequent names."""
-    named = [fold_name(label) for member in waiters[:SEARCHED] if (label := member.label)]
+    named = [fold_name(label) for member in waiters[:MAX_SEARCHED] if (label := member.label)]
     classes = Counter(named).most_common(3)
-    told = ", ".join(name if number == 1 else f"{name} {number}" for name, number in classes)
+    text = ", ".join(name if number == 1 else f"{name} {number}" for name, number in classes)
     yield Run(count(len(waiters), "waiter"), "waits")
-    if told:
-        yield Run(f" ({told}{', …' if len(set(named)) > len(classes) else ''})", "dim")
+    if text:
+        yield Run(f" ({text}{', …' if len(set(named)) > len(classes) else ''})", "dim")
 
 
 def _blocked(root: RootBlocker) -> Line:

@@ -20,7 +20,7 @@ from zktop.ui.styled_text import Ink, Line, Run, joined, line
 NOTHING: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 STRANDED: Final = line(("stranded", "warning"))
-NAMED: Final = 200  # members of a group whose names are counted
+MAX_NAMED: Final = 200  # members of a group whose names are counted
 SIMPLE: Final[dict[str, Line]] = {
     "none-needed": NOTHING,
     "unknown": UNKNOWN,
@@ -97,15 +97,15 @@ def who(one: Contender) -> Line:
 
 def _classes(row: QueueRow) -> Line:
     naming = row.detail.report.owner_name
-    labels = (naming(one.owner, one.label) for one in islice(row.members, NAMED))
+    labels = (naming(one.owner, one.label) for one in islice(row.members, MAX_NAMED))
     named = [label for label in labels if label]
     classes = Counter(map(fold_name, named)).most_common(2)
-    told = " ".join(f"{name} {number}" for name, number in classes)
+    text = " ".join(f"{name} {number}" for name, number in classes)
     rest = row.size - sum(number for _, number in classes)
     more = f" +{with_spaces(rest)}" if rest and classes else ""
     modes = Counter(MODE_LETTERS[member.mode] for member in row.members).most_common()
     wanted = " ".join(f"{letter} {number}" for letter, number in modes) if len(modes) > 1 else ""
-    return line((f"{with_spaces(row.size)}  ", "strong"), wanted, (f" {told}{more}", "dim"))
+    return line((f"{with_spaces(row.size)}  ", "strong"), wanted, (f" {text}{more}", "dim"))
 
 
 def session(row: QueueRow) -> Line:
@@ -152,8 +152,8 @@ def age_of(row: QueueRow) -> Line:
         started = row.member.ctime if row.member else None
         return UNKNOWN if started is None else line(f"{elapsed(max(0, now - started))}")
     one = row.contender
-    told = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
-    return UNKNOWN if told == "?" else line(told)
+    text = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
+    return UNKNOWN if text == "?" else line(text)
 
 
 def blocked_by(row: QueueRow) -> Line:
@@ -172,11 +172,11 @@ def blocked_by(row: QueueRow) -> Line:
     outside = len(one.blocked_by) - len(places) - len(foreign)
     unnamed = one.ahead - len(one.blocked_by)
     ahead = f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else ranged(queued)
-    told = [line((holding, "holds"))] if holding else []
-    told += [line(("ahead ", "dim"), ahead)] if ahead else []
-    told += [line((several(map(short, foreign)), "critical"))] if foreign else []
-    told += [line((f"{outside} elsewhere", "unknown"))] if outside else []
-    return joined(told, " · ")
+    drawn = [line((holding, "holds"))] if holding else []
+    drawn += [line(("ahead ", "dim"), ahead)] if ahead else []
+    drawn += [line((several(map(short, foreign)), "critical"))] if foreign else []
+    drawn += [line((f"{outside} elsewhere", "unknown"))] if outside else []
+    return joined(drawn, " · ")
 
 
 def watches(row: QueueRow) -> Line:
@@ -192,8 +192,8 @@ def watches(row: QueueRow) -> Line:
         met = next((path for path in actual if path in expected), None)
         return line(("→ ", "good"), target(row, met) if met else "?")
     astray = next((path for path in actual if path not in expected), None)
-    told = target(row, astray) if astray else "?"
-    return line((f"→ {told} elsewhere", "warning"))
+    text = target(row, astray) if astray else "?"
+    return line((f"→ {text} elsewhere", "warning"))
 
 
 def target(row: QueueRow, path: str) -> str:

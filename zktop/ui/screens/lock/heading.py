@@ -19,12 +19,12 @@ from zktop.ui.screens.lock.queue_summary import density, run_line
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
 
-HOLDERS: Final = 3
-DENSE: Final = 100  # waiters; a longer queue is also drawn as a strip
-COLUMNS: Final = 100
-QUIET: Final = 0.5  # of a timeout: a silence that is worth telling
-TITLE: Final = 8
-UNTIL_RUNS: Final = 46
+MAX_HOLDERS: Final = 3
+MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a strip
+MAX_STRIP_CELLS: Final = 100
+QUIET_SHARE: Final = 0.5  # of a timeout: a silence that is worth telling
+TITLE_CELLS: Final = 8
+CELLS_BESIDE_RUNS: Final = 46
 
 
 def lock_head(detail: LockDetail, width: int) -> list[Line]:
@@ -33,7 +33,7 @@ def lock_head(detail: LockDetail, width: int) -> list[Line]:
     lines = list(_title(lock, width))
     if lock.error is not None:
         lines += wrapped(f"zktop cannot read this lock: {lock.error}", width - 1, "unknown", " ")
-    lines += _holders(detail, width - 1 - TITLE)
+    lines += _holders(detail, width - 1 - TITLE_CELLS)
     lines += _queue(detail, width)
     return lines
 
@@ -44,12 +44,12 @@ def _title(lock: Lock, width: int) -> Iterator[Line]:
     facts = [kind, count(lock.size, "client"), f"layout {lock.layout}"]
     if following is not None and any(m.sequence is not None for m in lock.members):
         facts.append(f"next number {following:010d}")
-    told = " · ".join(facts)
-    if len(lock.path) + len(told) + 4 <= width:
-        yield line((f" {lock.path}", "title"), (f"  {told}", "dim"))
+    text = " · ".join(facts)
+    if len(lock.path) + len(text) + 4 <= width:
+        yield line((f" {lock.path}", "title"), (f"  {text}", "dim"))
     else:
         yield line((f" {lock.path}", "title"))
-        yield line((f"   {told}", "dim"))
+        yield line((f"   {text}", "dim"))
 
 
 def _leases(lock: Lock) -> str:
@@ -69,9 +69,9 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
         _titled(
             word if not place else "", _holder(detail, queue.contender(detail.view, place), width)
         )
-        for place in range(min(HOLDERS, queue.holding))
+        for place in range(min(MAX_HOLDERS, queue.holding))
     ]
-    more = queue.holding - HOLDERS
+    more = queue.holding - MAX_HOLDERS
     if more > 0:
         lines.append(_titled("", line((f"and {count(more, 'more holder')}", "holds"))))
     return lines
@@ -87,8 +87,8 @@ def _no_holder(lock: Lock) -> Line:
     return line(("none: the lock is free", "good"))
 
 
-def _titled(title: str, told: Line) -> Line:
-    return (Run(f" {title:<{TITLE}}", "title"), *told)
+def _titled(title: str, drawn: Line) -> Line:
+    return (Run(f" {title:<{TITLE_CELLS}}", "title"), *drawn)
 
 
 def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
@@ -111,12 +111,12 @@ def _where(detail: LockDetail, one: Contender) -> str:
 
 def _held(detail: LockDetail, one: Contender) -> Line:
     now = detail.report.now
-    told = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
-    if told == "?" or one.since is None:
+    text = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
+    if text == "?" or one.since is None:
         return line(("held since: unknown", "unknown"))
     times = times_usual(max(0, now - one.since), detail.view.history.holds)
     return line(
-        "held ", (told, "strong"), (f" = {times}".replace("= =", "=") if times else "", "warning")
+        "held ", (text, "strong"), (f" = {times}".replace("= =", "=") if times else "", "warning")
     )
 
 
@@ -127,7 +127,7 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
     ensemble, now = detail.report.ensemble, detail.report.now
     presence, timeout = ensemble.presence(one.session), ensemble.timeout_ms(one.session)
     silent = presence.silence(now) if presence else None
-    if silent is None or not timeout or silent < QUIET * timeout:
+    if silent is None or not timeout or silent < QUIET_SHARE * timeout:
         return ()
     span = ensemble.expires_in(one.session, now)
     freed = f", freed in {span.low // 1000}-{span.high // 1000 + 1} s" if span else ""
@@ -144,13 +144,15 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
     runs = queue.waiting_runs
     if waiting:
         size, ink = with_spaces(len(waiting)), _queue_ink(detail)
-        pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - UNTIL_RUNS))))
+        pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - CELLS_BESIDE_RUNS))))
     if queue.watchers:
         pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, unordered", "waits")))
     pieces.append(_drains(detail))
     lines = [_titled(word, joined(pieces))]
-    if len(waiting) > DENSE:
-        drawn = density(waiting, runs, detail.report.now, min(COLUMNS, width - TITLE - 24))
+    if len(waiting) > MIN_STRIP_WAITERS:
+        drawn = density(
+            waiting, runs, detail.report.now, min(MAX_STRIP_CELLS, width - TITLE_CELLS - 24)
+        )
         lines += [_titled("", part) for part in drawn]
     return lines
 

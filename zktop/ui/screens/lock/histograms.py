@@ -12,14 +12,14 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
-LABEL: Final = 7
-BAR: Final = 12
-LONG: Final = 10  # times the 99th percentile; from here on it is coloured
+LABEL_CELLS: Final = 7
+MAX_BAR_CELLS: Final = 12
+LONG_FACTOR: Final = 10  # times the 99th percentile; from here on it is coloured
 
 
 def histograms(detail: LockDetail, width: int) -> list[Line]:
     """Holds and waits side by side."""
-    history, half = detail.view.history, max(LABEL + 6, min(34, (width - 2) // 2))
+    history, half = detail.view.history, max(LABEL_CELLS + 6, min(34, (width - 2) // 2))
     holds = histogram("HOLD", history.holds, _now(detail, holds=True), half)
     waits = histogram("WAIT", history.waits, _now(detail, holds=False), half)
     rows = max(len(holds), len(waits))
@@ -29,28 +29,32 @@ def histograms(detail: LockDetail, width: int) -> list[Line]:
 
 def histogram(title: str, past: Durations, now: tuple[str, int | None], width: int) -> list[Line]:
     """Draw a bar for each bucket, and below them the oldest ongoing hold or wait."""
-    said, ms = now
+    ongoing, ms = now
     if not past.count:
-        told = "none finished yet"
+        text = "none finished yet"
         if past.at_least:
-            told = f"{past.at_least} seen partly"
-        head = line((title, "title"), (f"  {told}", "unknown"))
-        return [head, _last(said, ms, past)]
+            text = f"{past.at_least} seen partly"
+        head = line((title, "title"), (f"  {text}", "unknown"))
+        return [head, _last(ongoing, ms, past)]
     counts = past.buckets
-    top, room = max(counts), max(4, min(BAR, width - LABEL - 8))
+    top, room = max(counts), max(4, min(MAX_BAR_CELLS, width - LABEL_CELLS - 8))
     lines = [line((f"{title}  ", "title"), (_quantiles(past), "dim"))]
     for label, number in zip(LABELS, counts, strict=True):
         bar = "█" * max(1, number * room // top) if number else "·"
         lines.append(
-            line((f"{label:<{LABEL}}", "dim"), (f"{bar:<{room}}", "info"),
+            line((f"{label:<{LABEL_CELLS}}", "dim"), (f"{bar:<{room}}", "info"),
                  (f" {number or ''}", "dim"))
         )  # fmt: skip
-    return [*lines, _last(said, ms, past)]
+    return [*lines, _last(ongoing, ms, past)]
 
 
-def _last(said: str, ms: int | None, past: Durations) -> Line:
-    told, ink = _compared(ms, past)
-    return line((f"{'now':<{LABEL}}", "strong"), (said, ink), (f" {told}" if told else "", ink))
+def _last(ongoing: str, ms: int | None, past: Durations) -> Line:
+    compared, ink = _compared(ms, past)
+    return line(
+        (f"{'now':<{LABEL_CELLS}}", "strong"),
+        (ongoing, ink),
+        (f" {compared}" if compared else "", ink),
+    )
 
 
 def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
@@ -59,7 +63,7 @@ def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
     if ms is None or not usual or ms <= usual:
         return "", "plain"
     times = ms // usual
-    ink: Ink = "warning" if times >= LONG else "plain"
+    ink: Ink = "warning" if times >= LONG_FACTOR else "plain"
     return (f"= {with_spaces(times)} x p99" if times > 1 else "> p99"), ink
 
 
@@ -91,9 +95,9 @@ def _oldest(
     history: LockHistory, first: Member, now: int, *, holds: bool, is_ascii: bool
 ) -> tuple[str, int | None]:
     since = history.since(first, holds=holds)
-    told = age(since.at, since.how, now, is_ascii=is_ascii)
+    text = age(since.at, since.how, now, is_ascii=is_ascii)
     known = since.at is not None and since.how in ("seen", "at-least")
-    return told, max(0, now - (since.at or now)) if known else None
+    return text, max(0, now - (since.at or now)) if known else None
 
 
 def _filled(lines: Sequence[Line], rows: int) -> list[Line]:

@@ -22,10 +22,10 @@ WORDS: Final[dict[LockMode, str]] = {
     "candidate": "to lead",
 }
 ORDER: Final[tuple[LockMode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
-CELL: Final = 12
-FIRST: Final = 18
+CELL_WIDTH: Final = 12
+LABEL_WIDTH: Final = 18
 KILO: Final = 1000
-LOOKED: Final = 1000  # places before the chosen one
+MAX_PLACES_SEARCHED: Final = 1000  # places before the chosen one
 
 
 class MatrixColumn(NamedTuple):
@@ -48,9 +48,9 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
         is_chosen = chosen is not None and chosen.mode == mode
         ink: Ink = "selected" if is_chosen else "plain"
         mark = "▶ " if is_chosen else "  "
-        cells = [fitted(line((f"{mark}wants {WORDS[mode]}", ink)), FIRST)]
+        cells = [fitted(line((f"{mark}wants {WORDS[mode]}", ink)), LABEL_WIDTH)]
         cells += [
-            fitted(_cell(lock, mode, half, is_marked=is_chosen and half in barring), CELL)
+            fitted(_cell(lock, mode, half, is_marked=is_chosen and half in barring), CELL_WIDTH)
             for half in halves
         ]
         lines.append(tuple(run for cell in cells for run in cell))
@@ -74,12 +74,12 @@ def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
 
 
 def _heads(halves: Sequence[MatrixColumn], counts: Counter[MatrixColumn]) -> Line:
-    cells = [fitted(line(("COMPATIBILITY", "title")), FIRST)]
+    cells = [fitted(line(("COMPATIBILITY", "title")), LABEL_WIDTH)]
     for half in halves:
         word = "held" if half.is_held else "queued"
         number = f" {_brief(counts[half])}" if counts[half] else ""
-        told = line((f"{word} {MODE_LETTERS[half.mode]}", "strong"), (number, "dim"))
-        cells.append(fitted(told, CELL))
+        drawn = line((f"{word} {MODE_LETTERS[half.mode]}", "strong"), (number, "dim"))
+        cells.append(fitted(drawn, CELL_WIDTH))
     return tuple(run for cell in cells for run in cell)
 
 
@@ -138,6 +138,6 @@ def _barring(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
     lock = queue.lock
     before = {
         MatrixColumn(lock.queue_of(other).holds(other), other.mode)
-        for other in (*lock.before(chosen)[:LOOKED], *lock.blocked_by(chosen))
+        for other in (*lock.before(chosen)[:MAX_PLACES_SEARCHED], *lock.blocked_by(chosen))
     }
     return {half for half in before if conflicts(lock, chosen.mode, half.mode)}

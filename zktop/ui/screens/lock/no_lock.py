@@ -9,18 +9,18 @@ from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Line, line, wrapped
 
-WIDEST = 76
+MAX_TEXT_CELLS = 76
 
 
 def deleted_lock(
     path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
 ) -> list[Line]:
     """Text for a lock that no longer exists: when it was last seen, and what it was then."""
-    room = min(width, WIDEST)
+    room = min(width, MAX_TEXT_CELLS)
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
-        told = "There is no lock at this path, and zktop has not seen one here."
-        return [*lines, *wrapped(told, room, indent="  "), *_hint()]
+        text = "There is no lock at this path, and zktop has not seen one here."
+        return [*lines, *wrapped(text, room, indent="  "), *_hint()]
     at, part = last
     ago = spoken(max(0, now - at) / 1000)
     seen = f"This lock no longer exists. It was last seen at {clock(at)}, {ago} ago."

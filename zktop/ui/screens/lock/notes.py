@@ -8,7 +8,7 @@ from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_d
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, line, wrapped
 
-FINDINGS: Final = 5
+MAX_FINDINGS: Final = 5
 COVERED: Final = 0.995
 WARNINGS: Final = {
     "negative-sequence": "sequence numbers have wrapped around and are negative",
@@ -32,28 +32,28 @@ WARNINGS: Final = {
 
 def lock_notes(detail: LockDetail, width: int) -> list[Line]:
     """Findings about a lock, then plain notes, wrapped to a width."""
-    told = [*_findings(detail, width), *_plain(detail, width)]
-    return [line(("NOTES", "title")), *told] if told else []
+    lines = [*_findings(detail, width), *_plain(detail, width)]
+    return [line(("NOTES", "title")), *lines] if lines else []
 
 
 def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
-    for dead in detail.rings[:FINDINGS]:
+    for dead in detail.rings[:MAX_FINDINGS]:
         ink = ink_of_deadlock(dead.deadlock)
         first, *rest = wrapped(dead.deadlock.sentence, width - 9, ink, "")
         yield line((f"  {deadlock_name(dead.deadlock):<4} ", ink), *first)
         yield from (line("       ", *more) for more in rest)
-    for finding in detail.findings[:FINDINGS]:
+    for finding in detail.findings[:MAX_FINDINGS]:
         first, *rest = wrapped(finding.sentence, width - 9, indent="")
         yield line((f"  {finding.rule:<4} ", ink_of(finding)), *first)
         yield from (line("       ", *more) for more in rest)
-    hidden = len(detail.findings) - FINDINGS
+    hidden = len(detail.findings) - MAX_FINDINGS
     if hidden > 0:
         yield line((f"  and {count(hidden, 'more finding')}: screen 3 lists them", "dim"))
 
 
 def _plain(detail: LockDetail, width: int) -> Iterator[Line]:
-    for told in (*_warnings(detail), *_missing(detail), *_order(detail), *_seen(detail)):
-        yield from wrapped(told, width - 2, "dim", "  ")
+    for text in (*_warnings(detail), *_missing(detail), *_order(detail), *_seen(detail)):
+        yield from wrapped(text, width - 2, "dim", "  ")
 
 
 def _warnings(detail: LockDetail) -> Iterator[str]:

@@ -69,8 +69,8 @@ def density(
     ages = [_age(members[begin], now) for begin in bounds[:-1]]
     oldest = max((age for age in ages if age is not None), default=0)
     shades = "".join(" " if age is None else _shade(age, oldest) for age in ages)
-    told = f"  █ waiting for {elapsed(oldest)}" if oldest else ""
-    return line((letters, "plain")), (Run(shades, "waits"), Run(told, "dim"))
+    text = f"  █ waiting for {elapsed(oldest)}" if oldest else ""
+    return line((letters, "plain")), (Run(shades, "waits"), Run(text, "dim"))
 
 
 def _letters(runs: Sequence[ModeRun], ends: Sequence[int], bounds: Sequence[int]) -> str:

@@ -17,11 +17,11 @@ from zktop.model.report import Contender
 from zktop.model.text import Text
 from zktop.ui.screens.lock.lock_detail import LockDetail, ShownQueue
 
-HEAD: Final = 8  # positions at the front with rows of their own ...
-TAIL: Final = 2  # ... and at the end
-READERS: Final = 6  # a run of at most this many readers is not folded
-SHORT: Final = 30  # members; a queue this short folds only readers
-MANY: Final = 80  # runs; modes that alternate more often are one group
+HEAD_ROWS: Final = 8  # positions at the front with rows of their own ...
+TAIL_ROWS: Final = 2  # ... and at the end
+MAX_UNFOLDED_READERS: Final = 6  # a run of at most this many readers is not folded
+MAX_SHORT_QUEUE: Final = 30  # members; a queue this short folds only readers
+MAX_RUNS: Final = 80  # runs; modes that alternate more often are one group
 
 
 class RowSpan(NamedTuple):
@@ -69,7 +69,7 @@ def fold_queue(
 ) -> Folding:
     """Fold runs of requests; the nodes in `shown` and `opened` keep rows of their own."""
     size = len(queue.members)
-    ends = {0, *range(max(0, size - TAIL), size)} if size else set()
+    ends = {0, *range(max(0, size - TAIL_ROWS), size)} if size else set()
     odd = sorted(ends.union(queue.places_of({*shown, *opened}) if shown or opened else ()))
     spans = list(_spans(queue, odd))
     if queue.watchers:
@@ -89,7 +89,7 @@ def only_positions(places: Sequence[int]) -> Folding:
 
 def _spans(queue: ShownQueue, odd: Sequence[int]) -> Iterator[RowSpan]:
     """Spans of a queue, cut at the positions that keep rows of their own."""
-    is_short = len(queue.members) <= SHORT
+    is_short = len(queue.members) <= MAX_SHORT_QUEUE
     for first, end, mode in _alike(queue):
         at = first
         for place in odd[bisect_left(odd, first) : bisect_left(odd, end)]:
@@ -103,7 +103,7 @@ def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
     """Runs of the same mode; modes that alternate too often to be read count as one."""
     at = 0
     for runs in (queue.held_runs, queue.waiting_runs):
-        if len(runs) > MANY:
+        if len(runs) > MAX_RUNS:
             size = sum(run.size for run in runs)
             yield at, at + size, "mixed"
             at += size
@@ -118,9 +118,9 @@ def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[RowSp
     if not count:
         return
     if mode == "read":
-        yield RowSpan(first, count, is_folded=count > READERS)
+        yield RowSpan(first, count, is_folded=count > MAX_UNFOLDED_READERS)
         return
-    alone = count if is_short else min(count, max(0, HEAD - first))
+    alone = count if is_short else min(count, max(0, HEAD_ROWS - first))
     if count - alone <= 1:
         alone = count
     if alone:

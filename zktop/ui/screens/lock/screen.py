@@ -36,11 +36,11 @@ from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.text_view import TextView
 
-TWO_COLUMNS: Final = 110  # cells; with less, drawings stand below each other
-DRAWINGS: Final = 70  # cells of the right one of two columns
-SIDE: Final = 74  # cells of the drawings beside the queue
-WIDE: Final = 160  # cells; from here on the drawings stand beside the queue
-MIN_QUEUE: Final = 8  # lines that the queue keeps below a long head
+TWO_COLUMNS_FROM_CELLS: Final = 110  # cells; with less, drawings stand below each other
+DRAWINGS_CELLS: Final = 70  # cells of the right one of two columns
+SIDE_CELLS: Final = 74  # cells of the drawings beside the queue
+WIDE_FROM_CELLS: Final = 160  # cells; from here on the drawings stand beside the queue
+MIN_QUEUE_LINES: Final = 8  # lines that the queue keeps below a long head
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
 HUGE_QUEUE_S: Final = 0.5
 MARKED_ROWS: Final = 40  # members with findings that get rows of their own
@@ -186,7 +186,7 @@ class LockScreen(Page):
             folding = unfold_queue(detail.queue)
         else:
             folding = fold_queue(detail.queue, sorted(detail.odd)[:MARKED_ROWS], self._opened)
-        self._show_head(head[: max(1, self.size.height - MIN_QUEUE)])
+        self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
         self._queue.show(QueueRows(detail, folding), _empty(detail, state))
         self._show_side()
 
@@ -201,14 +201,14 @@ class LockScreen(Page):
         side, detail = self._side, self._detail
         if detail is None:
             return
-        is_wide = self.size.width >= WIDE
+        is_wide = self.size.width >= WIDE_FROM_CELLS
         self.query_one("#lock-body").set_class(is_wide, "-wide")
         side.display = True
         if is_wide:
             side.styles.height = "1fr"  # overrides the height of a narrow screen
         else:
             self._share_height(side)
-        width = SIDE - 3 if is_wide else self.size.width - 2
+        width = SIDE_CELLS - 3 if is_wide else self.size.width - 2
         side.show(self._side_lines(detail, max(30, width)))
 
     def _share_height(self, side: TextView) -> None:
@@ -228,15 +228,18 @@ class LockScreen(Page):
             wake_map(detail, row.place if row else None),
             waiter_classes(detail),
         ]
-        if width < TWO_COLUMNS:
+        if width < TWO_COLUMNS_FROM_CELLS:
             chosen = selected_lines(row, width, with_data=self._with_data)
             past = histograms(detail, min(width, 70))
             parts = [*figures, past, lock_notes(detail, width)]
             return stacked([chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]])
-        room = max(width // 3, width - DRAWINGS)
-        told = [selected_lines(row, room, with_data=self._with_data), lock_notes(detail, room)]
+        room = max(width // 3, width - DRAWINGS_CELLS)
+        text_parts = [
+            selected_lines(row, room, with_data=self._with_data),
+            lock_notes(detail, room),
+        ]
         drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
-        return side_by_side(stacked(told), stacked(drawn), room)
+        return side_by_side(stacked(text_parts), stacked(drawn), room)
 
     def on_resize(self) -> None:
         """Draw again for the new size."""
@@ -327,7 +330,7 @@ def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
         *selected_lines(row, COPY_WIDTH, with_data=False),
         *lock_notes(detail, COPY_WIDTH),
     ]
-    told = [text_of(one).rstrip() for one in lines]
+    texts = [text_of(one).rstrip() for one in lines]
     if len(detail.queue) > number:
-        told.append(f"... {len(detail.queue) - number} more requests")
-    return "\n".join(told)
+        texts.append(f"... {len(detail.queue) - number} more requests")
+    return "\n".join(texts)

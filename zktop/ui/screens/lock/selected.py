@@ -13,9 +13,9 @@ from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, line, wrapped
 
-DATA: Final = 400  # characters of a znode's data that are shown
-BEFORE: Final = 5
-GROUP: Final = 12
+MAX_DATA_CHARS: Final = 400  # characters of a znode's data that are shown
+MAX_BLOCKERS: Final = 5
+MAX_GROUP_NAMES: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK: it will be notified", "good"),
     "elsewhere": ("watches something else: its turn may not wake it", "warning"),
@@ -39,8 +39,8 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
     if row.is_group:
         return _group(row, width)
     one, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
-    for title, told, ink in _facts(row, one):
-        first, *rest = wrapped(told, width - 15, ink) or [()]
+    for title, text, ink in _facts(row, one):
+        first, *rest = wrapped(text, width - 15, ink) or [()]
         lines.append((*line((f"  {title:<12} ", "dim")), *first))
         lines += [(*line(" " * 15), *more) for more in rest]
     if with_data:
@@ -49,8 +49,12 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
 
 
 def _group(row: QueueRow, width: int) -> list[Line]:
-    names = ", ".join(names_of(row, GROUP))
-    more = f" and {with_spaces(row.size - GROUP)} more" if row.size > GROUP else ""
+    names = ", ".join(names_of(row, MAX_GROUP_NAMES))
+    more = (
+        f" and {with_spaces(row.size - MAX_GROUP_NAMES)} more"
+        if row.size > MAX_GROUP_NAMES
+        else ""
+    )
     head = line(("SELECTED  ", "title"),
                 f"{with_spaces(row.size)} requests from position {row.place} on;  ",
                 ("enter or f", "key"), " unfolds them")  # fmt: skip
@@ -96,16 +100,16 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
     presence = row.detail.report.ensemble.presence(one.session)
     if presence is None:
         connected = row.detail.report.ensemble.connected(one.session)
-        told = "no server lists its connection" if connected is False else "not visible"
-        yield "client", told, "warning" if connected is False else "unknown"
+        text = "no server lists its connection" if connected is False else "not visible"
+        yield "client", text, "warning" if connected is False else "unknown"
         return
     timeout = f", timeout {presence.timeout_ms / 1000:.0f} s" if presence.timeout_ms else ""
     yield "client", f"{presence.client} at {presence.server}{timeout}", "plain"
 
 
 def _before(one: Contender) -> str:
-    names = ", ".join(one.blocked_by[:BEFORE])
-    more = one.ahead - BEFORE
+    names = ", ".join(one.blocked_by[:MAX_BLOCKERS])
+    more = one.ahead - MAX_BLOCKERS
     return f"{names} and {more} more" if more > 0 else names
 
 
@@ -122,8 +126,8 @@ def _watch(one: Contender) -> Iterator[tuple[str, str, Ink]]:
 
 def data_lines(member: Member | None, width: int) -> list[Line]:
     """The znode's data, or why it cannot be shown."""
-    told, ink = _data(member)
-    return [line(("  DATA", "title")), *wrapped(told, width - 4, ink, "    ")]
+    text, ink = _data(member)
+    return [line(("  DATA", "title")), *wrapped(text, width - 4, ink, "    ")]
 
 
 def _data(member: Member | None) -> tuple[str, Ink]:
@@ -149,5 +153,5 @@ def shown(data: bytes) -> str:
     clean = "".join(
         one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
     )
-    more = len(clean) - DATA
-    return f"{clean[:DATA]} … and {more} more characters" if more > 0 else clean
+    more = len(clean) - MAX_DATA_CHARS
+    return f"{clean[:MAX_DATA_CHARS]} … and {more} more characters" if more > 0 else clean

@@ -11,16 +11,16 @@ from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, fitted, line, right
 
-LONG_QUEUE: Final = 60  # waiters
+MIN_WAITERS: Final = 60  # waiters
 MAX_CLASSES: Final = 8
-NAME_WIDTH: Final = 22
+NAME_CELLS: Final = 22
 
 
 @lru_cache(maxsize=1)  # the same table while only the cursor or the filter moves
 def waiter_classes(detail: LockDetail) -> list[Line]:
     """Draw the table; nothing for a queue short enough to be read row by row."""
     waiting = detail.queue.members[detail.queue.holding :]
-    if len(waiting) < LONG_QUEUE:
+    if len(waiting) < MIN_WAITERS:
         return []
     counts: Counter[str] = Counter()
     oldest: dict[str, int | None] = {}
@@ -35,15 +35,15 @@ def waiter_classes(detail: LockDetail) -> list[Line]:
 def _table(detail: LockDetail, counts: Counter[str], oldest: dict[str, int | None]) -> list[Line]:
     total, now = counts.total(), detail.report.now
     head = fitted(
-        line((f"BY IDENTITY  {count(len(counts), 'class', 'classes')}", "title")), NAME_WIDTH + 2
+        line((f"BY IDENTITY  {count(len(counts), 'class', 'classes')}", "title")), NAME_CELLS + 2
     )
     lines = [(*head, *line(("  COUNT  SHARE  OLDEST", "title")))]
     for name, number in counts.most_common(MAX_CLASSES):
         since = oldest[name]
-        told = "?" if since is None else elapsed(max(0, now - since))
+        text = "?" if since is None else elapsed(max(0, now - since))
         lines.append(
-            (*fitted(line(f"  {name}"), NAME_WIDTH + 2), *right(line(with_spaces(number)), 7),
-             *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(told), 8))
+            (*fitted(line(f"  {name}"), NAME_CELLS + 2), *right(line(with_spaces(number)), 7),
+             *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(text), 8))
         )  # fmt: skip
     hidden = len(counts) - MAX_CLASSES
     if hidden > 0:

@@ -16,10 +16,10 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.styled_text import Ink, Line, line
 
-SMALL: Final = 400  # members; of a longer queue only some are looked up
-FIRST: Final = 6
-SHOWN: Final = 8
-HERD: Final = 5
+MAX_MAPPED_MEMBERS: Final = 400  # members; of a longer queue only some are looked up
+FIRST_NODES: Final = 6
+MAX_SHOWN_LINES: Final = 8
+MIN_HERD: Final = 5
 
 
 class WakeUp(NamedTuple):
@@ -47,13 +47,13 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         )
     ink: Ink = "unknown" if sees == "none" else "dim"
     lines = [line(("WAKE MAP  ", "title"), (source, ink))]
-    lines += [_line(detail, wake) for wake in found[:SHOWN]]
+    lines += [_line(detail, wake) for wake in found[:MAX_SHOWN_LINES]]
     unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted
     if not found and not unlisted:
         lines.append(line(("  no node of this lock is watched", "dim")))
-    if len(found) > SHOWN:
-        lines.append(line((f"  … {len(found) - SHOWN} more", "dim")))
+    if len(found) > MAX_SHOWN_LINES:
+        lines.append(line((f"  … {len(found) - MAX_SHOWN_LINES} more", "dim")))
     left_out = _left_out(detail, is_seen=sees != "none")
     return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(detail)]
 
@@ -62,10 +62,10 @@ def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
     """Which part of a long queue the map covers; empty when it covers all."""
     queue = detail.queue
     waiting = len(queue.members) - queue.holding
-    if is_seen and len(queue.members) > SMALL:
-        return f"shows the first {FIRST} and the selected one only"
-    if not is_seen and waiting > SMALL:
-        return f"computed for the first {SMALL} of {with_spaces(waiting)} waiters"
+    if is_seen and len(queue.members) > MAX_MAPPED_MEMBERS:
+        return f"shows the first {FIRST_NODES} and the selected one only"
+    if not is_seen and waiting > MAX_MAPPED_MEMBERS:
+        return f"computed for the first {MAX_MAPPED_MEMBERS} of {with_spaces(waiting)} waiters"
     return ""
 
 
@@ -74,10 +74,12 @@ def _single(detail: LockDetail) -> list[Line]:
     number = len(detail.queue.watchers)
     if not number:
         return []
-    told = line("  the lock ← ", (count(number, "session"), "strong"))
-    herd = f"  HERD of {with_spaces(number)}: one can win" if number >= HERD else "  one can win"
-    drawn = line((herd, "warning" if number >= HERD else "dim"))
-    return [line(("WAKE MAP  ", "title"), ("deleting ... wakes", "dim")), (*told, *drawn)]
+    drawn_lock = line("  the lock ← ", (count(number, "session"), "strong"))
+    herd = (
+        f"  HERD of {with_spaces(number)}: one can win" if number >= MIN_HERD else "  one can win"
+    )
+    drawn = line((herd, "warning" if number >= MIN_HERD else "dim"))
+    return [line(("WAKE MAP  ", "title"), ("deleting ... wakes", "dim")), (*drawn_lock, *drawn)]
 
 
 def _line(detail: LockDetail, wake: WakeUp) -> Line:
@@ -85,10 +87,10 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     who = ranged(wake.waiters) or (many(number, "session") if number else "")
     others = " ".join(map(brief, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
-    told = line((f"  {wake.place:>3}", "strong"), " ← ", who)
+    drawn = line((f"  {wake.place:>3}", "strong"), " ← ", who)
     if wake.others:
-        told += line((f" {others}{more} (not in this queue)", "dim"))
-    return (*told, *_meaning(detail, wake, number))
+        drawn += line((f" {others}{more} (not in this queue)", "dim"))
+    return (*drawn, *_meaning(detail, wake, number))
 
 
 def many(number: int, noun: str) -> str:
@@ -102,7 +104,7 @@ def many(number: int, noun: str) -> str:
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
     """Whether waking so many at once is normal."""
-    if number < HERD:
+    if number < MIN_HERD:
         return ()
     members = detail.queue.members
     readers = all(members[at].mode == "read" for at in wake.waiters) and bool(wake.waiters)
@@ -114,8 +116,8 @@ def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
 def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
     """Wake-ups in the watch tables."""
     members, lookout = detail.queue.members, detail.view.watch_check
-    if len(members) > SMALL:
-        wanted = {*range(FIRST), *([] if chosen is None else [chosen])}
+    if len(members) > MAX_MAPPED_MEMBERS:
+        wanted = {*range(FIRST_NODES), *([] if chosen is None else [chosen])}
         for place in sorted(wanted):
             if place < len(members) and (watching := lookout.watchers(members[place])):
                 yield WakeUp(place, (), number=len(watching))
@@ -134,21 +136,21 @@ def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
 def _unlisted(detail: LockDetail) -> list[Line]:
     """Waiters that may watch the children; no table lists such watches."""
     queue, lookout = detail.queue, detail.view.watch_check
-    if len(queue.members) > SMALL:
+    if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
     waiting = enumerate(queue.members[queue.holding :], start=queue.holding)
     judged = ((place, lookout.of(member)) for place, member in waiting)
     places = [place for place, one in judged if one.verdict == "invisible" and one.expected]
     if not places:
         return []
-    told = "  may watch the children; no server lists such watches"
-    return [line(("  children", "strong"), " ← ", ranged(places), (told, "unknown"))]
+    text = "  may watch the children; no server lists such watches"
+    return [line(("  children", "strong"), " ← ", ranged(places), (text, "unknown"))]
 
 
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:
     """Wake-ups expected from what each library watches."""
     queue, lock = detail.queue, detail.queue.lock
-    waiting = queue.members[queue.holding :][:SMALL]
+    waiting = queue.members[queue.holding :][:MAX_MAPPED_MEMBERS]
     targets: dict[int, list[int]] = {}
     for place, member in enumerate(waiting, start=queue.holding):
         for watched in _watched(detail, lock.expected(member)):
@@ -171,5 +173,5 @@ def _sleepers(detail: LockDetail) -> list[Line]:
     places = detail.queue.places_of(nodes)
     if not places:
         return []
-    told = f"  nothing will wake {count(len(places), 'waiter')}: {ranged(places[:20])}"
-    return [line((told, "critical"))]
+    text = f"  nothing will wake {count(len(places), 'waiter')}: {ranged(places[:20])}"
+    return [line((text, "critical"))]

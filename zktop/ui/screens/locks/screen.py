@@ -48,7 +48,7 @@ HEIGHTS: Final = (  # by the least height of the page
     (30, PaneHeights(alerts=5, about=1, blockers=5, events=5, health=1)),
     (25, PaneHeights(alerts=4, about=1, health=1)),
 )
-STEP: Final = 5  # lines; panes do not move with every lock that is created or deleted
+STEP_LINES: Final = 5  # lines; panes do not move with every lock that is created or deleted
 
 
 class LocksScreen(Page):
@@ -135,7 +135,7 @@ class LocksScreen(Page):
         height = self.size.height
         heights = next((heights for least, heights in HEIGHTS if height >= least), SHORT)
         spare = height - sum(heights) - self.table.count - 1
-        return heights._replace(events=heights.events + max(0, spare // STEP * STEP))
+        return heights._replace(events=heights.events + max(0, spare // STEP_LINES * STEP_LINES))
 
     def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
         """Fill the panes around the table."""

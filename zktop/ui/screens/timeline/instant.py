@@ -20,9 +20,9 @@ from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.strips import TimeWindow
 from zktop.ui.styled_text import Ink, Line, joined, line, wrapped
 
-LOCKS: Final = 3
+MAX_LOCKS: Final = 3
 SIGNS: Final[tuple[tuple[str, Ink], tuple[str, Ink]]] = (("!", "warning"), ("!!", "critical"))
-EVENTS: Final = 30
+MAX_EVENTS: Final = 30
 
 
 def instant(
@@ -35,7 +35,7 @@ def instant(
     if before is not None:
         lines += _changed(before, report, width)
     lines.append(line(("EVENTS UP TO HERE, newest first", "title")))
-    happened = [one.drawn for one in event_lines(tape, report, EVENTS, width)]
+    happened = [one.drawn for one in event_lines(tape, report, MAX_EVENTS, width)]
     return [*lines, *(happened or [line(("  no events yet", "dim"))])]
 
 
@@ -50,10 +50,10 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
     for sentence in over:
         yield from wrapped(f"over: {sentence}", width, "good", "  ")
     changed = sorted(now.parts.changed_since(before.parts))
-    for path in changed[:LOCKS]:
+    for path in changed[:MAX_LOCKS]:
         yield from _lock(path, before, now, width)
-    if len(changed) > LOCKS:
-        yield line((f"  and {count(len(changed) - LOCKS, 'more lock')} changed", "dim"))
+    if len(changed) > MAX_LOCKS:
+        yield line((f"  and {count(len(changed) - MAX_LOCKS, 'more lock')} changed", "dim"))
     if not changed and not begun and not over:
         yield line(("  nothing changed at this moment", "dim"))
 
@@ -79,8 +79,8 @@ class OngoingWait(NamedTuple):
 
     at: Millis
     path: Text
-    who: str
-    said: str
+    name: str
+    text: str
 
 
 def wait_totals(
@@ -90,7 +90,7 @@ def wait_totals(
     paths = [path for path in paths if not _is_election(report, path)]
     called = brief_paths(paths)
     blocked = {path: blocked_ms(past, path, seen) // 1000 for path in paths}
-    told = [
+    drawn = [
         line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
         for path, seconds in blocked.items()
     ]
@@ -99,13 +99,13 @@ def wait_totals(
         [
             line(
                 ("LONGEST WAIT ", "title"),
-                f"{longest.said} {longest.who} in {called[longest.path]}",
+                f"{longest.text} {longest.name} in {called[longest.path]}",
             )
         ]
         if longest
         else []
     )
-    return [joined([line(("TOTAL WAIT in view (s)", "title")), *told, *wait])] if told else []
+    return [joined([line(("TOTAL WAIT in view (s)", "title")), *drawn, *wait])] if drawn else []
 
 
 def _is_election(report: Report, path: Text) -> bool:
@@ -131,5 +131,5 @@ def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
                 who = report.client_names(member.owner, member.label)
-                said = age(since.at, since.how, report.now, is_ascii=is_ascii)
-                yield OngoingWait(since.at, path, who, said)
+                text = age(since.at, since.how, report.now, is_ascii=is_ascii)
+                yield OngoingWait(since.at, path, who, text)

@@ -25,20 +25,20 @@ from zktop.ui.styled_text import Line, line, text_of
 from zktop.ui.widgets.text_view import TextView
 
 CHOSEN_EVERY_S: Final = 1.0
-NARROW, WIDE = 18, 30  # cells of the labels
-WIDE_FROM: Final = 110
+NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30  # cells of the labels
+WIDE_FROM_CELLS: Final = 110
 MAX_SESSIONS: Final = 12
 LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
-TALL: Final = 14  # lines; a lower screen shows no contacts
+TALL_FROM_LINES: Final = 14  # lines; a lower screen shows no contacts
 CONTACT_STRIPS: Final = 4
-HEADS: Final = 4  # lines above the strips
+HEAD_LINES: Final = 4  # lines above the strips
 
 
 class Strips(TextView):
     """The strips; a click goes to that moment."""
 
     seen: strips.TimeWindow | None = None
-    label = NARROW
+    label = NARROW_LABEL_CELLS
 
     def on_click(self, event: events.Click) -> None:
         """Go to the moment under the mouse."""
@@ -78,7 +78,7 @@ class TimelineScreen(Page):
             SessionDirectory(),
             ContactTimes(),
         )
-        self._zoom = strips.ZOOMS.index(500)
+        self._zoom = strips.ZOOMS_MS.index(500)
         self._view_state: ViewState | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
@@ -107,9 +107,9 @@ class TimelineScreen(Page):
         width = sheet.room.width
         if not width:
             return
-        sheet.label = WIDE if width >= WIDE_FROM else NARROW
+        sheet.label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
         columns = max(10, width - sheet.label)
-        zoom = strips.ZOOMS[self._zoom]
+        zoom = strips.ZOOMS_MS[self._zoom]
         seen = sheet.seen = strips.window(state.at, begin, end, zoom, columns)
         self._choose(state, seen, state.frame.report)
         drawn = list(self._strips(seen, sheet.label, state))
@@ -170,9 +170,9 @@ class TimelineScreen(Page):
         if isinstance(actor, WaiterGroup):
             return strips.row(f"  {actor}", group_strip(self._past, actor, seen), label), None
         is_ours = actor in ours
-        said = f"{letters.get(actor, ' ')} {self._called(actor)}{' (demo)' if is_ours else ''}"
+        name = f"{letters.get(actor, ' ')} {self._called(actor)}{' (demo)' if is_ours else ''}"
         lane = strips.actor_strip(self._past, actor, seen)
-        return strips.row(said, lane, label, "ours" if is_ours else "plain"), actor
+        return strips.row(name, lane, label, "ours" if is_ours else "plain"), actor
 
     @property
     def _alone(self) -> list[Session]:
@@ -193,8 +193,8 @@ class TimelineScreen(Page):
             if contacts:
                 server = contacts[-1][1].partition(":")[0]
                 lane = strips.contact_strip((at for at, _ in contacts), seen)
-                said = f"{letters.get(session, ' ')} {self._called(session)} {server}"
-                yield strips.row(said, lane, label, "dim"), None
+                name = f"{letters.get(session, ' ')} {self._called(session)} {server}"
+                yield strips.row(name, lane, label, "dim"), None
 
     def _called(self, session: Session) -> str:
         """Name of a session, also after it has left its locks."""
@@ -213,8 +213,8 @@ class TimelineScreen(Page):
         if is_early and asked == self._chosen_for and self._paths:
             return
         self._chosen_at, self._chosen_for = monotonic(), asked
-        room = max(6, self.query_one(Strips).room.height - HEADS - 3)
-        self._is_tall = room >= TALL
+        room = max(6, self.query_one(Strips).room.height - HEAD_LINES - 3)
+        self._is_tall = room >= TALL_FROM_LINES
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
         wanted = subjects.strip_locks(state, seen, report, self._past)
         self._paths = list(wanted)[: max(2, locks)]
@@ -232,7 +232,7 @@ class TimelineScreen(Page):
         self._set_zoom(self._zoom + 1)
 
     def _set_zoom(self, place: int) -> None:
-        self._zoom = min(max(place, 0), len(strips.ZOOMS) - 1)
+        self._zoom = min(max(place, 0), len(strips.ZOOMS_MS) - 1)
         self._chosen_at = 0.0
         if self._view_state is not None:
             self.show(self._view_state)

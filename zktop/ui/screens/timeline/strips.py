@@ -16,11 +16,11 @@ from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
-ZOOMS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
+ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
-RULED: Final = 20  # columns between two times
-MANY: Final = 10
+RULER_COLUMNS: Final = 20  # columns between two times
+LONG_QUEUE: Final = 10
 INKS: Final[dict[str, Ink]] = {
     "#": "holds", "=": "waits", "-": "waits", "!": "critical", "?": "warning", "x": "critical",
     ".": "dim", " ": "dim", ":": "info", "0": "dim", "p": "good",
@@ -82,24 +82,24 @@ def ruler(seen: TimeWindow) -> list[Line]:
     """Times and tick marks above the columns."""
     named = [" "] * seen.columns
     marks = ["." for _ in range(seen.columns)]
-    for column in range(0, seen.columns, RULED // 2):
-        marks[column] = "'" if column % RULED else "|"
+    for column in range(0, seen.columns, RULER_COLUMNS // 2):
+        marks[column] = "'" if column % RULER_COLUMNS else "|"
         name = time_s(seen.begin + column * seen.column_ms)
-        if column % RULED == 0 and column + len(name) <= seen.columns:
+        if column % RULER_COLUMNS == 0 and column + len(name) <= seen.columns:
             named[column : column + len(name)] = name
     return [line(("".join(named), "dim")), line(("".join(marks), "dim"))]
 
 
 def cursor(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
     """The cursor, and a line from it to the mark."""
-    column, said = seen.column(at), time_ms(at)
+    column, time = seen.column(at), time_ms(at)
     if not 0 <= column < seen.columns:
         return ()
     marked = column if mark is None else seen.column(mark)
-    needed = len(said) + 2
+    needed = len(time) + 2
     is_free_at_right = column + needed <= seen.columns and marked <= column
     at_left = column >= needed and not is_free_at_right
-    text = f"{said} ^".rjust(column + 1) if at_left else f"{' ' * column}^ {said}"
+    text = f"{time} ^".rjust(column + 1) if at_left else f"{' ' * column}^ {time}"
     cells = list(text.ljust(seen.columns))
     for one in range(max(0, min(marked, column)), min(seen.columns, max(marked, column) + 1)):
         cells[one] = "-" if cells[one] == " " else cells[one]
@@ -166,7 +166,7 @@ def _holder(
 def _digit(queue: int | None) -> str:
     if queue is None:
         return " "
-    return str(queue) if queue < MANY else "*"
+    return str(queue) if queue < LONG_QUEUE else "*"
 
 
 def actor_strip(past: StateChanges, session: Session, seen: TimeWindow) -> Line:

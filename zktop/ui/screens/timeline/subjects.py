@@ -21,7 +21,7 @@ from zktop.ui.screens.timeline.strips import UNFOLLOWED, TimeWindow, by_column, 
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Line
 
-ALIKE: Final = 3  # waiters; fewer get a strip each
+MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MATTERS_MOST: Final = "=#-x."  # the first of these that occurs in a column is drawn
 Called = Callable[[Session], str | None]
 
@@ -59,7 +59,9 @@ def group_waiters(
     found: dict[StripSubject, None] = dict.fromkeys(alone)
     for session, name in named.items():
         alike = families[name]
-        found[WaiterGroup(name, tuple(alike)) if name and len(alike) >= ALIKE else session] = None
+        found[WaiterGroup(name, tuple(alike)) if name and len(alike) >= MIN_GROUP else session] = (
+            None
+        )
     return list(found)
 
 
@@ -85,23 +87,23 @@ def group_strip(past: StateChanges, crew: WaiterGroup, seen: TimeWindow) -> Line
     return inked("".join(cells))
 
 
-HOLDERS: Final = 2  # of one lock
+MAX_HOLDERS: Final = 2  # of one lock
 
 
 def strip_locks(
     state: ViewState, seen: TimeWindow, report: Report, past: StateChanges
 ) -> Iterator[Text]:
     """The selected lock, then locks in deadlocks, then the busiest ones."""
-    told: dict[Text, None] = {}
+    paths: dict[Text, None] = {}
     if state.subject.path:
-        told[Text(state.subject.path)] = None
+        paths[Text(state.subject.path)] = None
     for case in _cases(state, report):
-        told.update((Text(path), None) for path in case.locks)
+        paths.update((Text(path), None) for path in case.locks)
     moved = [path for path, known in past.locks.items() if len(known) > 1]
-    told.update(dict.fromkeys(past.busiest(seen.begin, seen.end, moved)))
-    told.update(dict.fromkeys(report.paths[: seen.columns]))
+    paths.update(dict.fromkeys(past.busiest(seen.begin, seen.end, moved)))
+    paths.update(dict.fromkeys(report.paths[: seen.columns]))
     wanted = state.filter
-    return (path for path in told if path in past.locks and _passes(path, wanted))
+    return (path for path in paths if path in past.locks and _passes(path, wanted))
 
 
 def _passes(path: Text, wanted: Filter) -> bool:
@@ -122,7 +124,7 @@ def strip_sessions(
     for path in paths:
         part = report.parts.get(path)
         if part is not None:
-            alone.update((one.owner, None) for one in part.lock.holders[:HOLDERS] if one.owner)
+            alone.update((one.owner, None) for one in part.lock.holders[:MAX_HOLDERS] if one.owner)
             queues += [one.owner for one in part.lock.waiters[:LARGE] if one.owner]
     return group_waiters(list(alone), queues, called)
 
