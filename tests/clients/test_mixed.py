@@ -321,11 +321,11 @@ def _watchers(report: Report, path: str) -> bool:
     return bool(report.ensemble.watchers(path))
 
 
-def _seen_watching(seen: SnapshotReader, path: str, who: Place, whom: Place) -> bool:
+def _seen_watching(seen: SnapshotReader, path: str, watcher: Place, watched: Place) -> bool:
     lock = seen.lock(path)
     every = (*lock.holders, *lock.waiters)
     return any(
-        one["session"] == who.session and f"{path}/{whom.node}" in (one["actual"] or ())
+        one["session"] == watcher.session and f"{path}/{watched.node}" in (one["actual"] or ())
         for one in every
     )
 

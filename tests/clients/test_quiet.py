@@ -55,7 +55,7 @@ def test_healthy_clients_of_curator(
 
 def _assert_quiet(server: RunningServer, root: str, folder: Path) -> None:
     """Watch for a while: no finding appears, and `check` prints only OK."""
-    stage = Stage(server, root, None, None, None)  # type: ignore[arg-type]  # nobody more is hired
+    stage = Stage(server, root, None, None, None)  # type: ignore[arg-type]  # no other clients
     began = time.monotonic()
     seen = snapshot_when(
         lambda seen: seen.shot["findings"] or time.monotonic() > began + LOOKS_S,

@@ -67,7 +67,7 @@ def znodes(client: KazooClient, path: str = "/") -> dict[str, Znode]:
     try:
         data, stat = client.get(path)
         children = client.get_children(path)
-    except NoNodeError:  # pragma: no cover  somebody writes
+    except NoNodeError:  # pragma: no cover  deleted meanwhile
         return {}
     found = {path: Znode(data, stat.czxid, stat.mzxid, stat.pzxid)}
     for child in children:

@@ -42,7 +42,7 @@ class Narrow(socket.socket):
         super().__init__(*given, **named)
         self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, NARROW)
 
-socket.socket = Narrow  # whoever reads: the answer does not go into the buffers
+socket.socket = Narrow  # so that the answer exceeds the buffers
 itself = Path(table_process.__file__).read_text()
 changed = itself.replace(f"BUFFER = {table_process.BUFFER >> 20} << 20", f"BUFFER = {NARROW}")
 assert changed != itself
