@@ -88,9 +88,7 @@ def write_steps(writer: LineWriter, deadlock: Deadlock, report: Report, ink: Ink
     writer.title("STEPS", "in zxid order")
     step_width = max(len(f"asked X:{name}") for name in called.values())
     layout = StepColumns(writer.width, min(MAX_STEP_CELLS, step_width))
-    writer.write(
-        _row(("#", "WHEN", "ZXID", "WHO", "MAX_STEP_CELLS", "NODE", "EDGE", "PROOF"), layout)
-    )
+    writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
     for number, move in enumerate(found[:MAX_STEPS], start=1):
         cells = (
             str(number),
