@@ -55,10 +55,13 @@ class LockTracker:
         diffs: dict[Text, ChildrenDiff] = {}
         paths: set[Text] = set()
         known = self._world.families
-        for path in sorted(changed):
-            before, after = known.get(path, NO_FAMILY), world.families.get(path, NO_FAMILY)
-            diffs[path] = difference(before.members, after.members)
-            paths.update(read_by(path, diffs[path].names))
+        for path in changed:
+            before, after = known.get(path), world.families.get(path, NO_FAMILY)
+            if before is None:
+                paths.update(read_by(path, after.members))
+            else:
+                diffs[path] = difference(before.members, after.members)
+                paths.update(read_by(path, diffs[path].names))
         return diffs, paths
 
     def _change(

@@ -18,6 +18,7 @@ LocksOfSessions: TypeAlias = PersistentMap[Session, tuple[Text, ...]]
 def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksOfSessions:
     """Update the index with the places that came and went."""
     changed: dict[Session, tuple[Text, ...]] = {}
+    known = index.finder
     for change in changes:
         alone = (change.path,)  # shared by all sessions that have no other place
         for member in change.deleted:
@@ -27,8 +28,8 @@ def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksO
                 changed[member.owner] = locks[:place] + locks[place + 1 :]
         for session in change.entered:
             if session:
-                locks = _locks(session, changed, index)
-                changed[session] = locks + alone if locks else alone
+                earlier = changed[session] if session in changed else known(session)
+                changed[session] = earlier + alone if earlier else alone
     return index.with_changes({session: locks or None for session, locks in changed.items()})
 
 

@@ -152,11 +152,12 @@ class FindingTracker:
                 self._note_root(path, before, after)
             self._set_due(path, FIRST)
         many = self._settings.thresholds.blast_radius
+        locks_of = look.locks_of.finder
         for session in change.sessions:
-            locks = look.locks_of.get(session, ())
+            locks = locks_of(session)
             if not locks:
                 self._remember(session, NO_RESULTS)
-            elif session in self._found or len(locks) >= many:
+            elif len(locks) >= many or session in self._found:
                 self._set_due(session, FIRST)
 
     def _note_root(self, path: Text, before: Lock, after: Lock) -> None:

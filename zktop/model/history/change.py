@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, takewhile
-from operator import attrgetter
+from operator import attrgetter, lt
 
 import msgspec
 
@@ -32,8 +32,8 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
         """Compare two versions of a lock; None stands for no lock."""
         if before is None and after is not None:
-            came = sorted(all_members(after), key=_arrival)
-            return cls(Text(path), None, after, created=tuple(came), granted=tuple(after.holders))
+            created = _by_arrival(tuple(all_members(after)))
+            return cls(Text(path), None, after, created=created, granted=tuple(after.holders))
         came, went, read, apart = _diff(all_members(before), all_members(after))
         granted, lost, *_ = _diff(_holders(before), _holders(after))
         return cls(
@@ -51,7 +51,8 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     @property
     def entered(self) -> Sequence[Session]:
         """The sessions of new members, and of members whose owner is known only now."""
-        return [member.owner for member in (*self.created, *self.read)]
+        members = (*self.created, *self.read) if self.read else self.created
+        return [stat.owner if (stat := one.znode.stat) else 0 for one in members]
 
     @property
     def sessions(self) -> Iterator[Session]:
@@ -153,6 +154,13 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
 def _in_order(members: dict[Text, Member]) -> list[Member]:
     found = [*members.values()]
     return sorted(found, key=_arrival) if len(found) > 1 else found
+
+
+def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Sort members; those of nearly every queue stand in that order."""
+    arrivals = [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
+    is_sorted = all(map(lt, arrivals, arrivals[1:]))
+    return members if is_sorted else tuple(sorted(members, key=_arrival))
 
 
 def _is_same(one: Member, other: Member) -> bool:

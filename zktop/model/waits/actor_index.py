@@ -43,8 +43,13 @@ class ActorIndex:
         return 1 if isinstance(found, str) else sum(found.values())
 
     def enter_all(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
+        """Add requests that are new in their queue: most are the only place of their actor."""
+        may_pass, places = queue.kind not in _STICKY_KINDS, self._locks
         for request in requests:
-            self.enter(queue, request)
+            if may_pass and request.releases and request.actor not in places:
+                places[request.actor] = queue.lock
+            else:
+                self.enter(queue, request)
 
     def enter(self, queue: WaitQueue, request: WaitRequest) -> None:
         """Add a request that is new in its queue."""

@@ -82,7 +82,7 @@ class DeadlockDetector:
                 self._elections.discard(name)
                 continue
             self.graph.replaced(name, queue, created, deleted)
-            self._came.update(request.actor for request in created)
+            self._came.update([request.actor for request in created])
             if queue.kind == "election":
                 self._elections.add(name)
 

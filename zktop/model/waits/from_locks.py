@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from msgspec.structs import replace
-
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.facts import session_text
 from zktop.model.history.change import LockChange, all_members
@@ -57,13 +55,14 @@ def queue_updates(
     after = _members_by_queue(lock)
     if lock is not None:
         for name, (source, members) in after.items():
-            rules = _rules(lock, name, source)
             if name in before:
                 parts = _parts(change, before[name][1], members)
-                yield _next_version(rules, queues[name], lock, members, parts, actors)
+                known = queues[name]
+                requests, came, went = _next_requests(known, lock, members, parts, actors)
             else:
-                requests = _requests(lock, members, actors)
-                yield QueueUpdate(name, replace(rules, requests=requests), requests, ())
+                came = requests = _requests(lock, members, actors)
+                went = ()
+            yield QueueUpdate(name, _wait_queue(lock, name, source, requests), came, went)
     for name in before.keys() - after.keys():
         yield QueueUpdate(name, None, (), queues[name].requests)
 
@@ -99,14 +98,16 @@ def _kind(lock: Lock, source: LockQueue) -> QueueKind:
     return "conflict"
 
 
-def _rules(lock: Lock, name: str, source: LockQueue | None) -> WaitQueue:
-    """The queue without its requests."""
+def _wait_queue(
+    lock: Lock, name: str, source: LockQueue | None, requests: tuple[WaitRequest, ...]
+) -> WaitQueue:
+    """The queue of these requests, with its rules."""
     is_guessed = "low-confidence" in lock.warnings
     if source is None and lock.kind == "semaphore":
         return WaitQueue(
             lock=name,
             kind="pool",
-            requests=(),
+            requests=requests,
             capacity=lock.leases or len(lock.holders) or None,
             capacity_is="known" if lock.leases_are == "known" else "inferred",
             seen_zxid=lock.seen_zxid,
@@ -116,7 +117,7 @@ def _rules(lock: Lock, name: str, source: LockQueue | None) -> WaitQueue:
     return WaitQueue(
         lock=name,
         kind=kind,
-        requests=(),
+        requests=requests,
         blocking=lock.blocking,
         seen_zxid=lock.seen_zxid,
         conflicts=_conflicts(lock, (source or lock).waiters) if kind == "conflict" else None,
@@ -149,15 +150,14 @@ def _context(lock: Lock) -> tuple[object, ...]:
     return lock.kind, lock.layout, lock.stranded, _exempt(lock), id(lock) if is_folder else 0
 
 
-def _next_version(
-    rules: WaitQueue,
+def _next_requests(
     known: WaitQueue,
     lock: Lock,
     members: tuple[Member, ...],
     parts: Sequence[Split],
     actors: Actors,
-) -> QueueUpdate:
-    """Make the requests of the stretches that differ; the others stay."""
+) -> tuple[tuple[WaitRequest, ...], Sequence[WaitRequest], Sequence[WaitRequest]]:
+    """Make the requests of the stretches that differ; also return which came and which went."""
     requests = known.requests
     old = {one.node: one for part in parts for one in requests[part.here : part.here + part.left]}
     new: dict[str, WaitRequest] = {}
@@ -169,9 +169,8 @@ def _next_version(
         spliced += requests[at : part.here]
         spliced += some
         at = part.here + part.left
-    return QueueUpdate(
-        rules.lock,
-        replace(rules, requests=(*spliced, *requests[at:])),
+    return (
+        (*spliced, *requests[at:]),
         [one for node, one in new.items() if old.get(node) != one],
         [one for node, one in old.items() if new.get(node) != one],
     )
@@ -183,8 +182,8 @@ def _requests(lock: Lock, members: Iterable[Member], actors: Actors) -> tuple[Wa
         return tuple([make_request(lock, m, actors, is_exempt=m.node in exempt) for m in members])
     return tuple(
         [
-            WaitRequest(m.node, session_text(m.owner), m.mode, m.czxid, m.ctime)
-            if m.owner
+            WaitRequest(m.node, session_text(stat.owner), m.mode, stat.czxid, stat.ctime)
+            if (stat := m.znode.stat) and stat.owner
             else make_request(lock, m, actors, is_exempt=False)
             for m in members
         ]

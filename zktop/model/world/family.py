@@ -86,10 +86,9 @@ class Family(msgspec.Struct, frozen=True):
         below = len(path) + (path != "/")
         for fact in facts:
             if isinstance(fact, NodeBatch):
-                for name, stat, data in zip(fact.names, fact.stats, fact.data, strict=True):
-                    draft.read(name, stat, data, fact.zxid)
+                draft.read(fact.names, fact.stats, fact.data, fact.zxid)
             elif isinstance(fact, Node):
-                draft.read(Text(fact.path[below:]), fact.stat, fact.data, fact.zxid)
+                draft.read((Text(fact.path[below:]),), (fact.stat,), (fact.data,), fact.zxid)
             else:
                 draft.learn(path, fact)
         return draft.family()
@@ -166,16 +165,22 @@ class _Draft:
             case Denied():
                 self._hidden(split(fact.path)[1], fact.zxid)
 
-    def read(self, name: Text, stat: Stat | None, data: bytes | None, zxid: int) -> None:
-        if stat is None:
-            self._learn_of(Znode(name, seen_at=zxid))
-            return
-        known = self.members.get(name)
-        if known is not None and known.read_at == known.seen_at == NEVER and not self.absent:
-            # Known from the listing alone, as most are at the first reading: it is simply read.
-            self.members[name] = Znode(known.name, stat, data, zxid)
-        else:
-            self._learn_of(Znode(name, stat, data, zxid))
+    def read(
+        self,
+        names: Sequence[Text],
+        stats: Sequence[Stat | None],
+        contents: Sequence[bytes | None],
+        zxid: int,
+    ) -> None:
+        members = self.members
+        for name, stat, data in zip(names, stats, contents, strict=True):
+            known = members.get(name)
+            if stat is None:
+                self._learn_of(Znode(name, seen_at=zxid))
+            elif known is None or not known.read_at == known.seen_at == NEVER or self.absent:
+                self._learn_of(Znode(name, stat, data, zxid))
+            else:  # known from the listing alone, as most are at the first reading
+                members[name] = Znode(known.name, stat, data, zxid)
 
     def _hidden(self, name: Text, zxid: int) -> None:
         self._learn_of(Znode(name, read_at=zxid, hidden=True))
