@@ -9,6 +9,7 @@ from zktop.model.findings.schedule import LONGEST_PAUSE_MS, next_look
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
+from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -17,59 +18,82 @@ LATER = NOW + 10_000
 SETTLE = 2_000
 
 
-def test_root_blockers_are_ranked_every_two_seconds() -> None:
-    """In between the same ones are shown, with longer waits."""
+def test_a_small_ensemble_has_its_root_blockers_ranked_at_every_look() -> None:
+    """Also when the look reports an event."""
     examiner = Examiner()
     before = World().after(*lock("/orders", "alice", "bob", "carol"))
-    first = examiner.look(before, LATER)
+    examiner.look(before, LATER)
     after = before.after(_gone("/orders", "alice", 0, before))
-    looks = [examiner.look(after, LATER + late) for late in (1_000, 2_500)]
+    made = examiner.look(after, LATER + 10, thorough=False)
 
-    assert [[root.blocked for root in look.blockers] for look in looks] == [[2], [1]]
-    assert looks[0].blockers[0].blocked_ms == first.blockers[0].blocked_ms + 2 * 1_000
+    assert _roots(made) == {hex(session("bob")): 1}
+
+
+def test_many_locks_are_ranked_at_intervals_and_in_between_waits_grow() -> None:
+    """Ranking a hundred thousand locks takes a fifth of a second."""
+    examiner, before = _among_many()
+    first = examiner.look(before, LATER)
+    after = before.after(_gone("/orders", "carol", 2, before))
+    soon, later = (examiner.look(after, LATER + late) for late in (1_000, 2_000))
+    alice = hex(session("alice"))
+
+    assert [_roots(look)[alice] for look in (first, soon, later)] == [2, 2, 1]
+    blocked = [_blocked_ms(look, alice) for look in (first, soon)]
+    assert blocked[1] == blocked[0] + 2 * 1_000
+
+
+def test_an_actor_that_releases_is_no_root_blocker_from_then_on() -> None:
+    """Its successor is listed when all are ranked again."""
+    examiner, before = _among_many()
+    examiner.look(before, LATER)
+    after = before.after(_gone("/orders", "alice", 0, before))
+    soon, later = (examiner.look(after, LATER + late) for late in (500, 2_000))
+    alice, bob = hex(session("alice")), hex(session("bob"))
+
+    assert [alice in _roots(look) for look in (soon, later)] == [False, False]
+    assert _roots(later)[bob] == 1
 
 
 def test_a_look_that_reports_an_event_leaves_the_ranking_to_the_next() -> None:
     """Ranking takes a while; the look that reports the event asks for another one soon."""
-    examiner = Examiner()
-    before = World().after(*lock("/orders", "alice", "bob", "carol"))
+    examiner, before = _among_many()
     examiner.look(before, LATER)
-    after = before.after(_gone("/orders", "alice", 0, before))
-    event = examiner.look(after, LATER + 3_000, thorough=False)
+    after = before.after(_gone("/orders", "carol", 2, before))
+    event = examiner.look(after, LATER + 2_000, thorough=False)
     was_behind = examiner.is_behind
-    ranked = examiner.look(after, LATER + 3_050, thorough=False)
+    ranked = examiner.look(after, LATER + 2_050, thorough=False)
+    alice = hex(session("alice"))
 
-    assert [root.blocked for root in event.blockers] == [2]
-    assert was_behind
-    assert [root.blocked for root in ranked.blockers] == [1]
-    assert not examiner.is_behind
+    assert (_roots(event)[alice], was_behind) == (2, True)
+    assert (_roots(ranked)[alice], examiner.is_behind) == (1, False)
 
 
 def test_root_blockers_are_ranked_although_every_look_reports_an_event() -> None:
-    """A busy ensemble shows new ones after twice the interval."""
-    examiner = Examiner()
-    world = World().after(*lock("/orders", "alice", "bob", "carol", "dan"))
+    """A busy ensemble has new ones after twice the interval."""
+    examiner, world = _among_many()
     examiner.look(world, LATER)
     blocked = []
-    for number, owner in enumerate(("alice", "bob", "carol")):
+    for number, owner in ((2, "carol"), (1, "bob")):
         world = world.after(_gone("/orders", owner, number, world))
-        made = examiner.look(world, LATER + 1_500 * (number + 1), thorough=False)
-        blocked.append(sum(root.blocked for root in made.blockers))
+        made = examiner.look(world, LATER + 2_000 * (3 - number), thorough=False)
+        blocked.append(_roots(made).get(hex(session("alice"))))
 
-    assert blocked == [3, 3, 0]
+    assert blocked == [2, None]
 
 
-def test_the_interval_grows_with_the_number_of_locks() -> None:
-    """Ranking a hundred thousand locks takes a fifth of a second."""
-    examiner = Examiner()
-    quiet = [fact for n in range(7_500) for fact in lock(f"/many/{n:04}", f"h{n}", f"w{n}")]
-    before = World().after(*lock("/orders", "alice", "bob", "carol"), *quiet)
-    examiner.look(before, LATER)
-    after = before.after(_gone("/orders", "alice", 0, before))
-    alice = hex(session("alice"))
-    looks = [examiner.look(after, LATER + late) for late in (3_000, 4_000)]
+def _among_many() -> tuple[Examiner, World]:
+    """A lock of three with the oldest waits, among so many that they are ranked every 1.5 s."""
+    quiet = [fact for n in range(7_500) for fact in lock(f"/many/{n:04}", f"h{n}")]
+    return Examiner(), World().after(*lock("/orders", "alice", "bob", "carol"), *quiet)
 
-    assert [any(alice in root.actors for root in look.blockers) for look in looks] == [True, False]
+
+def _roots(report: Report) -> dict[str, int]:
+    """The number of waiters behind each root blocker."""
+    return {actor: root.blocked for root in report.blockers for actor in root.actors}
+
+
+def _blocked_ms(report: Report, actor: str) -> int:
+    return next(root.blocked_ms for root in report.blockers if actor in root.actors)
 
 
 def test_a_thorough_look_leaves_nothing() -> None:

@@ -29,8 +29,7 @@ from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
 from zktop.model.waits.state import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Ensemble
 
-RANK_EVERY_MS: Final[Millis] = 2_000
-RANKED_PER_MS: Final = 5  # queues: the more there are, the longer the interval
+RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
@@ -141,18 +140,23 @@ class DeadlockDetector:
 
         A look that reports events leaves the ranking to the next one for a while, so that no event
         is delayed. Without any change a ranking can only exchange the last ones of a long list.
+        Actors that have released everything since the ranking are left out.
         """
         if not self.graph.queues:
             return ()
-        interval = RANK_EVERY_MS + len(self.graph.queues) // RANKED_PER_MS
+        interval = len(self.graph.queues) // RANKED_PER_MS
         elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
         patience = (1 if is_calm else 2) if self._is_unranked else 5
         if 0 <= elapsed < patience * interval:
             self._is_ranking_due = self._is_unranked and elapsed >= interval
-            return aged(self._blockers, elapsed)
+            return aged(filter(self._still_blocks, self._blockers), elapsed)
         self._ranked_at, self._is_unranked, self._is_ranking_due = now_ms, False, False
         self._blockers = root_blockers(self.graph, now_ms)
         return self._blockers
+
+    def _still_blocks(self, blocker: RootBlocker) -> bool:
+        places = (place for actor in blocker.actors for place in self.graph.places(actor))
+        return any(self.graph.holds(queue, request) for queue, request in places)
 
     def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
         """Learn the order in which actors with new requests take their locks."""
