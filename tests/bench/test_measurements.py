@@ -15,12 +15,18 @@ LAST = {  # what each measurement prints last
     "headless": "zktop --help",
     "live": "event to report p99",
     "model": "memory_of_",
+    "past": "past memory",
     "reading": "event to fact p99",
     "screen": "screen processor at 1000 changes/s",
     "tables": "slowest answer to a bystander, zktop stopped",
     "waits": "waits root blockers",
 }
-MAY_BE_NONE = ("changes unseen", "requests at rest", "waiters without a known watch")
+MAY_BE_NONE = (
+    "changes unseen",
+    "past not reached",
+    "requests at rest",
+    "waiters without a known watch",
+)
 MAY_BE_EARLY = "event to "  # an event may come before the call that caused it returns
 FIGURE = re.compile(
     r"(?P<name>.+) (?P<value>\S+) (?P<unit>\S*) \(floor (?P<floor>\S+) .+, ratio \S+\)"
