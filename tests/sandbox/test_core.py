@@ -6,7 +6,7 @@ import pytest
 from sandbox.raw_client import PASSWORD, buf, i32, i64, new, txt
 
 from zktop.sandbox.connection import ClientConnection
-from zktop.sandbox.core import ServerClock, ServerCore
+from zktop.sandbox.core import SandboxClock, ServerCore
 from zktop.sandbox.protocol import Malformed
 
 
@@ -35,7 +35,7 @@ class Bench:
 
     def __init__(self):
         self.now = 1_000_000
-        self.core = ServerCore(ServerClock(lambda: self.now, lambda: self.now), tick_ms=2000)
+        self.core = ServerCore(SandboxClock(lambda: self.now, lambda: self.now), tick_ms=2000)
 
     def connect(self, timeout=4000, session=0, password=PASSWORD):
         """A client with a session."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK, ClientNames, SharedNames
+from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.facts import Cost, Millis, Session
 from zktop.model.findings.over_time import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
@@ -18,7 +19,6 @@ from zktop.model.report import LockRecord, Report
 from zktop.model.session_index import LocksOfSessions, index_after
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.deadlock_log import DeadlockLog
 from zktop.model.waits.detector import DeadlockDetector
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.persistent_map import PersistentMap

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from zktop.model.client_names import ClientNames
+from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Cost, Millis, Session, session_text
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
@@ -21,7 +22,6 @@ from zktop.model.locks.watch_check import WatchCheck, WatchStatus
 from zktop.model.session_index import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
-from zktop.model.waits.deadlock_log import EndedDeadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.model.world.ensemble import Ensemble, ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap

@@ -27,7 +27,7 @@ _KNOWN = frozenset({*REQUESTS, Op.PING, Op.CLOSE_SESSION})
 
 
 @dataclass(frozen=True, slots=True)
-class ServerClock:
+class SandboxClock:
     """The clocks of the server, in milliseconds; tests pass their own."""
 
     monotonic_ms: Callable[[], int] = lambda: monotonic_ns() // 1_000_000
@@ -39,14 +39,14 @@ class ServerCore:
 
     def __init__(
         self,
-        clock: ServerClock | None = None,
+        clock: SandboxClock | None = None,
         tick_ms: int = TICK_MS,
         flavour: Flavour = ZOOKEEPER,
         allowed: Collection[str] | None = None,
     ) -> None:
         """`allowed` limits the four-letter words that it answers; None allows all."""
         self.flavour, self.allowed = flavour, allowed
-        self.clock = clock or ServerClock()
+        self.clock = clock or SandboxClock()
         self.tick_ms = tick_ms
         self.address = ("", 0)
         self.store = Store(self.clock.wall_ms, flavour)

@@ -13,9 +13,7 @@ from zktop.model.findings import (
     ghosts,
     herds,
     load,
-    mass_expiry,
     outages,
-    roots,
     safety,
     sessions,
     structure,
@@ -37,9 +35,7 @@ FAMILIES: Final = (
     sessions,
     load,
     outages,
-    mass_expiry,
     structure,
-    roots,
 )
 _LETTERS: Final = "DBLSPR"  # of rule ids, in the order of the screen
 

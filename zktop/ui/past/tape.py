@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Millis, Session
 from zktop.model.history.events import Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.deadlock_log import EndedDeadlock
 from zktop.model.world.world import TableFacts
 from zktop.ui.ports import Frame
 

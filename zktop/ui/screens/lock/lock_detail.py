@@ -147,16 +147,16 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         return next((ring.deadlock for ring in self.rings if ring.first < place), None)
 
 
-class DeadlockPlace(NamedTuple):
+class DeadlockedNode(NamedTuple):
     """A node of this lock that belongs to a deadlock, and its actor."""
 
     node: str
     actor: str
 
 
-def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockPlace]:
+def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockedNode]:
     """Nodes of a deadlock in one lock."""
     for step in deadlock.steps:
         for place in (*step.holds, step.waits):
             if place.lock == path:
-                yield DeadlockPlace(place.node, step.actor)
+                yield DeadlockedNode(place.node, step.actor)
