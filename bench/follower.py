@@ -25,7 +25,7 @@ from zktop.app.live_run import LOOKS_PER_S, LiveRun
 from zktop.model.facts import Gone, Node
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.read.reader import BATCH
+from zktop.zk.read.reader import MAX_BATCH_ITEMS
 from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, item
 
 WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
@@ -141,9 +141,9 @@ def poll(over: threading.Event) -> None:
     locks = [item(GET_CHILDREN, f"{below}/{name}") for name in client.get_children(below)]
     begin = _now()
     say(locks=len(locks))
-    for start in cycle(range(0, len(locks), BATCH)):
+    for start in cycle(range(0, len(locks), MAX_BATCH_ITEMS)):
         listed = client.handler.async_result()
-        client._call(MultiRead(locks[start : start + BATCH]), listed)  # noqa: SLF001
+        client._call(MultiRead(locks[start : start + MAX_BATCH_ITEMS]), listed)  # noqa: SLF001
         listed.get(timeout=10)
         if over.wait(1 / LOOKS_PER_S):
             break

@@ -20,11 +20,11 @@ from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES
 from zktop.demo_types import DEMO_ROOT, ClientSettings, Scene, SceneLine, StartContender
-from zktop.model.settings import SECOND, Root, Settings, Thresholds
+from zktop.model.settings import SECOND_MS, Root, Settings, Thresholds
 from zktop.zk import Access, Plan, parse_hosts
 
 # Shorter than the default, so that an orphan is found within the test.
-SOON = Thresholds(orphan=3 * SECOND, long_hold=3 * SECOND)
+SOON = Thresholds(orphan=3 * SECOND_MS, long_hold=3 * SECOND_MS)
 SETTINGS = Settings(roots=(Root(f"{DEMO_ROOT}/**"),), thresholds=SOON)
 SESSION_S = 4.0
 PACE_S = 0.3

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from zktop.config.types import Config, IntrospectSection
 from zktop.demo_types import ClientSettings
 from zktop.model.layouts.layout import Layout, read
-from zktop.model.settings import SECOND
+from zktop.model.settings import SECOND_MS
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess, TlsAccess
 from zktop.zk.watch.discovery import might_be_a_lock
@@ -22,8 +22,8 @@ def access_of(config: Config) -> Access:
         auth=_logins(config),
         sasl=_sasl(config) or None,
         tls=_tls(config),
-        session_timeout=config.session_timeout / SECOND,
-        connect_timeout=config.connect_timeout / SECOND,
+        session_timeout=config.session_timeout / SECOND_MS,
+        connect_timeout=config.connect_timeout / SECOND_MS,
         read_only=config.read_only_servers,
     )
 
@@ -65,8 +65,8 @@ def demo_connection(config: Config, sandbox: str | None = None) -> ClientSetting
     tls = config.tls
     return ClientSettings(
         hosts=config.hosts,
-        session_timeout_s=config.session_timeout / SECOND,
-        connect_timeout_s=config.connect_timeout / SECOND,
+        session_timeout_s=config.session_timeout / SECOND_MS,
+        connect_timeout_s=config.connect_timeout / SECOND_MS,
         auth=_logins(config),
         sasl=_sasl(config),
         tls=tls is not None,

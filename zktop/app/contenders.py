@@ -79,10 +79,10 @@ class Contenders:
         """The scene that is loaded, and how far it was played."""
         return self._player.progress if "_player" in self.__dict__ else SceneProgress()
 
-    def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
+    def log(self, count: int, name: str | None = None) -> Sequence[LogLine]:
         """The newest lines of the log, of all contenders or of one, oldest first."""
         lines = tuple(self._lines)
-        return [line for line in lines if who is None or line.who == who][-count:]
+        return [line for line in lines if name is None or line.who == name][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
         """A recipe and its mode whose contenders can queue up in a lock of this layout."""

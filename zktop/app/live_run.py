@@ -22,7 +22,7 @@ from zktop.recording import Recorder
 from zktop.zk import Access, Plan, Source
 
 LOOKS_PER_S = 20
-BURST = 6  # looks that may follow each other at once after a quiet time
+BURST_LOOKS = 6  # looks that may follow each other at once after a quiet time
 CPU_SHARE = 1 / 5  # of a core, at most, for looks that take long
 QUIET_S = 1.0  # between two looks when nothing happens: time alone changes verdicts
 BEHIND_S = 1 / LOOKS_PER_S  # and while a part of the examination is overdue
@@ -43,7 +43,7 @@ class LookPace:
     alone. Under load, looks settle at LOOKS_PER_S, or at half of that if they are slow.
 
     >>> pace = LookPace()
-    >>> for _ in range(BURST):
+    >>> for _ in range(BURST_LOOKS):
     ...     pace.looked(began=5.0, cpu_s=0.0)
     >>> round(pace.earliest(), 3), pace.latest(is_behind=False)
     (5.05, 6.0)
@@ -61,7 +61,7 @@ class LookPace:
 
     def earliest(self) -> float:
         """Return the time before which new facts have to wait."""
-        return self._paid_until - (BURST - 1) / LOOKS_PER_S
+        return self._paid_until - (BURST_LOOKS - 1) / LOOKS_PER_S
 
     def latest(self, *, is_behind: bool) -> float:
         """Return the time of the next look if there are no new facts."""

@@ -16,7 +16,7 @@ from zktop.config.load import EffectiveConfig
 from zktop.config.types import Config
 from zktop.errors import UsageError
 from zktop.model.facts import Millis, Session
-from zktop.model.settings import SECOND, Root
+from zktop.model.settings import SECOND_MS, Root
 from zktop.ui.app import Zktop
 from zktop.ui.ports import ContendersPort, Feed
 from zktop.ui.settings import UiSettings
@@ -47,7 +47,7 @@ def run_demo_ui(
         ui_settings(effective, os.environ),
         page="demo",
         scene=scene,
-        leave_after_s=None if duration is None else duration / SECOND,
+        leave_after_s=None if duration is None else duration / SECOND_MS,
     )
     return _run_live(config, settings, sandbox)
 

@@ -22,7 +22,7 @@ from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle
 from zktop.errors import ExitCode
 from zktop.model.facts import Millis
-from zktop.model.settings import SECOND
+from zktop.model.settings import SECOND_MS
 
 WAIT_S: Final = 0.2  # a wait without a time-out could not be interrupted
 _LISTED = "\n".join(f"  {recipe.name:<15} {recipe.brief}" for recipe in RECIPES)
@@ -153,7 +153,7 @@ def _contend_together(
 
 
 def _seconds(time: Millis | None) -> float | None:
-    return None if time is None else time / SECOND
+    return None if time is None else time / SECOND_MS
 
 
 def _print(step: ContenderStep) -> None:

@@ -28,7 +28,7 @@ from zktop.demo.scenes import scene_named
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.model.settings import SECOND, Root
+from zktop.model.settings import SECOND_MS, Root
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
 
@@ -99,7 +99,7 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
         LiveRun(access_of(config), plan_of(config, _SAMPLE_EVERY_S), config.settings()) as run,
     ):
         player.play(scene_named(name))
-        for report in run.reports(None if duration is None else duration / SECOND):
+        for report in run.reports(None if duration is None else duration / SECOND_MS):
             if player.failure is not None:
                 raise player.failure
             # The player forgets its lines before a repetition: print the old ones until then.

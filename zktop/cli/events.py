@@ -17,7 +17,7 @@ from zktop.cli.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.model.settings import SECOND
+from zktop.model.settings import SECOND_MS
 from zktop.output.events import EventStream
 
 _EXAMPLES = """\b
@@ -59,7 +59,7 @@ def _live(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
     with live_run(overrides) as run:
         run.read()
         printed = 0
-        for report in run.reports(None if duration is None else duration / SECOND):
+        for report in run.reports(None if duration is None else duration / SECOND_MS):
             yield report
             if len(run.notes) > printed:
                 printed = len(run.notes)

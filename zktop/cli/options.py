@@ -178,17 +178,18 @@ def _options(options: tuple[ConfigOption, ...], command: Callable[..., Any]) -> 
 
 def overrides_of(context: click.Context, values: list[tuple[ConfigOption, Any]]) -> Overrides:
     """Turn the values that click has parsed into overrides."""
-    given = {
+    overrides = {
         option: Override(option.key, _texts(option, value), _origin(context, option), option.many)
         for option, value in values
         if value not in (None, (), False)
     }
-    file, cluster, layouts = (given.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
-    sasl = given.pop(SASL, None)
-    if INTROSPECT in given and LARGE_TABLES in given:  # large tables include auto, but not off
-        given.pop(INTROSPECT if given[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
+    file, cluster, layouts = (overrides.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
+    sasl = overrides.pop(SASL, None)
+    # Large tables include auto, but not off.
+    if INTROSPECT in overrides and LARGE_TABLES in overrides:
+        overrides.pop(INTROSPECT if overrides[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
     parts = _sasl(sasl) if sasl else ()
-    return Overrides(file, cluster, layouts, (*given.values(), *parts)).over(Overrides())
+    return Overrides(file, cluster, layouts, (*overrides.values(), *parts)).over(Overrides())
 
 
 def _texts(option: ConfigOption, value: Any) -> tuple[str, ...]:
@@ -203,10 +204,10 @@ def _origin(context: click.Context, option: ConfigOption) -> ValueOrigin:
     return ValueOrigin(COMMAND_LINE, option=option.flag)
 
 
-def _sasl(given: Override) -> Iterator[Override]:
+def _sasl(override: Override) -> Iterator[Override]:
     names = ("mechanism", "username", "password")
-    for name, text in zip(names, given.texts[-1].split(":", 2), strict=False):
-        yield replace(given, key=f"sasl.{name}", texts=(text,))
+    for name, text in zip(names, override.texts[-1].split(":", 2), strict=False):
+        yield replace(override, key=f"sasl.{name}", texts=(text,))
 
 
 class ReplayTime(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
-from zktop.model.settings import SECOND
+from zktop.model.settings import SECOND_MS
 
 SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
 _EXAMPLES = """\b
@@ -52,7 +52,7 @@ def command(overrides: Overrides, output: Path, duration: Millis | None, *, reda
         try:
             run.read()
             narrate("recording; ctrl-c ends it")
-            for _ in run.reports(None if duration is None else duration / SECOND):
+            for _ in run.reports(None if duration is None else duration / SECOND_MS):
                 pass
         finally:
             report = run.look()

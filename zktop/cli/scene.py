@@ -17,7 +17,7 @@ from zktop.demo.scenes import SCENES, scene_named
 from zktop.demo_types import SceneLine
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
-from zktop.model.settings import SECOND
+from zktop.model.settings import SECOND_MS
 
 _EXAMPLES = """\b
 Examples:
@@ -67,8 +67,8 @@ def command(
         root = config.demo.root
         scene_run = SceneRun(scene_named(name), pool, log, settings, _print_line, root=root)
         try:
-            scene_run.play(pace / SECOND)
-            log.until(lambda: False, keep / SECOND)  # ctrl-c ends it sooner
+            scene_run.play(pace / SECOND_MS)
+            log.until(lambda: False, keep / SECOND_MS)  # ctrl-c ends it sooner
         finally:
             narrate("cleaning up")
             scene_run.clean_up()

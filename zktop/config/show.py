@@ -25,10 +25,9 @@ class SettingRow(NamedTuple):
 
 def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
     """Yield every setting in the order of the config file; of a cluster only what is set."""
-    for name, given in (("config", effective.file), ("cluster", effective.cluster)):
-        yield SettingRow(
-            name, given.texts[-1] if given else "none", str(given.origin if given else "")
-        )
+    for name, override in (("config", effective.file), ("cluster", effective.cluster)):
+        value, origin = (override.texts[-1], override.origin) if override else ("none", "")
+        yield SettingRow(name, value, str(origin))
     for key, value in _values(inspect.type_info(Config), effective.config, ""):
         origin = effective.origin(key)
         if not key.startswith("clusters.") or _is_set(effective, key):

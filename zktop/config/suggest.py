@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from zktop.model.text import clean, nearest
 
-MAX_QUOTED = 40  # characters of a wrong value that are worth repeating
+MAX_QUOTED_CHARS = 40  # characters of a wrong value that are worth repeating
 
 
 def quoted(text: str) -> str:
@@ -13,8 +13,8 @@ def quoted(text: str) -> str:
     >>> quoted("2x"), quoted("y" * 100) == '"' + "y" * 39 + '…"'
     ('"2x"', True)
     """
-    if len(text) > MAX_QUOTED:
-        text = text[: MAX_QUOTED - 1] + "…"
+    if len(text) > MAX_QUOTED_CHARS:
+        text = text[: MAX_QUOTED_CHARS - 1] + "…"
     return f'"{clean(text)}"'
 
 

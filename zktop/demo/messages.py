@@ -78,8 +78,8 @@ class StepReporter:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         step = ContenderStep(self._who, what, clean(says), at, requests=self.requests)
-        given = {"lock": lock, "node": node, "session": session}
-        names = {name: clean(raw) for name, raw in given.items() if raw}
+        places = {"lock": lock, "node": node, "session": session}
+        names = {name: clean(raw) for name, raw in places.items() if raw}
         self._on_step(msgspec.structs.replace(step, **names))
 
     def _is_repeated(self, what: str, says: str) -> bool:

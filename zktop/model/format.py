@@ -52,8 +52,8 @@ def spoken(seconds: float) -> str:
 
 MAX_NAME_LENGTH = 80
 
-_SECOND = 1000
-_DAY = 24 * 3600
+_SECOND_MS = 1000
+_DAY_S = 24 * 3600
 _UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
 _NAMED = 3
 
@@ -119,13 +119,13 @@ def session_name(session: Session) -> str:
     return session_text(session) if session else "nobody"
 
 
-def signature(rule: str, locks: Iterable[str], modes: Iterable[str], who: Sequence[str]) -> str:
+def signature(rule: str, locks: Iterable[str], modes: Iterable[str], owners: Sequence[str]) -> str:
     """What a finding has in common with the same trouble at another time or place.
 
     >>> signature("B1", ["/locks/user/17"], ["write"], ["worker-3", "worker-4"])
     'B1 /locks/user/* write worker-*'
     """
-    parts = ({*map(fold_path, locks)}, {*modes}, {*map(fold_name, who)})
+    parts = ({*map(fold_path, locks)}, {*modes}, {*map(fold_name, owners)})
     return " ".join([rule, *(",".join(sorted(part)) for part in parts if part)])
 
 
@@ -135,5 +135,5 @@ def clock(at: Millis) -> str:
     >>> clock(1_767_225_600_123)
     '00:00:00Z'
     """
-    seconds = at // _SECOND % _DAY
+    seconds = at // _SECOND_MS % _DAY_S
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout, LockKind
 
-SECOND = 1000
+SECOND_MS = 1000
 
 # `form` names the notation of the value in a config, where the type does not tell.
 Duration = Annotated[
@@ -35,10 +35,10 @@ class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The limits beyond which something becomes a finding; all times in milliseconds."""
 
-    settle: Duration = 2 * SECOND
-    long_hold: Duration = 30 * SECOND
-    orphan: Duration = 60 * SECOND
-    stale_watch: Duration = 60 * SECOND
+    settle: Duration = 2 * SECOND_MS
+    long_hold: Duration = 30 * SECOND_MS
+    orphan: Duration = 60 * SECOND_MS
+    stale_watch: Duration = 60 * SECOND_MS
     queue_long: Count = 1_000
     queue_too_long: Count = 5_000
     herd: Count = 5
@@ -47,7 +47,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     busy_polls_per_second: Rate = 1.0
     storm_requests_per_second: Rate = 500.0
     moves: Count = 3  # of one session within ten minutes
-    convoy: Duration = 60 * SECOND
+    convoy: Duration = 60 * SECOND_MS
     starved_readers: Count = 10
     starved_retries: Count = 3
 

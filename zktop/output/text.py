@@ -105,11 +105,11 @@ def _folded(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson 
         return
     yield from some[:MAX_FIRST]
     hidden = some[MAX_FIRST:-1]
-    odd = [one for one in hidden if one.watch.verdict in PROBLEMS][:MAX_FIRST]
+    with_problem = [one for one in hidden if one.watch.verdict in PROBLEMS][:MAX_FIRST]
     runs = mix(some)
-    more = len(hidden) - len(odd)
+    more = len(hidden) - len(with_problem)
     yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
-    yield from odd
+    yield from with_problem
     yield some[-1]
 
 

@@ -36,35 +36,37 @@ def authenticate(scheme: str | None, credentials: bytes, address: str) -> Identi
     return Identity("digest", f"{user}:{b64encode(digest).decode()}")
 
 
-def check(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> None:
+def check(acl: Sequence[Acl], perm: Perm, identities: Iterable[Identity]) -> None:
     """Refuse with NO_AUTH unless the list allows it."""
-    if not allows(acl, perm, who):
+    if not allows(acl, perm, identities):
         raise Refused(ErrorCode.NO_AUTH)
 
 
-def allows(acl: Sequence[Acl], perm: Perm, who: Iterable[Identity]) -> bool:
+def allows(acl: Sequence[Acl], perm: Perm, identities: Iterable[Identity]) -> bool:
     """True if the list gives one of these identities the permission."""
     for line in acl:
-        if line.perms & perm and (_is_world(line) or any(_matches(line, one) for one in who)):
+        if line.perms & perm and (
+            _is_world(line) or any(_matches(line, one) for one in identities)
+        ):
             return True
     return not acl
 
 
-def expand(acl: Iterable[Acl], who: Sequence[Identity]) -> tuple[Acl, ...]:
+def expand(acl: Iterable[Acl], identities: Sequence[Identity]) -> tuple[Acl, ...]:
     """The list as it is stored: no duplicates, `auth` replaced by the client's identities."""
     lines: list[Acl] = []
     for line in dict.fromkeys(acl):
-        lines.extend(_expand_line(line, who))
+        lines.extend(_expand_line(line, identities))
     if not lines:
         raise Refused(ErrorCode.INVALID_ACL)
     return tuple(lines)
 
 
-def _expand_line(line: Acl, who: Sequence[Identity]) -> list[Acl]:
+def _expand_line(line: Acl, identities: Sequence[Identity]) -> list[Acl]:
     if _is_world(line):
         return [line]
     if line.scheme == "auth":
-        lines = [Acl(line.perms, *one) for one in who if one.scheme == "digest"]
+        lines = [Acl(line.perms, *one) for one in identities if one.scheme == "digest"]
     else:
         lines = [line] if _is_valid(line) else []
     if not lines:

@@ -9,8 +9,8 @@ from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import NamedTuple, TypeVar
 
-LARGEST_FRAME = 0xFFFFF  # the default of jute.maxbuffer
-LARGEST_ANSWER = 16 * 1024 * 1024  # bounds what a small request can cause
+MAX_FRAME_BYTES = 0xFFFFF  # the default of jute.maxbuffer
+MAX_ANSWER_BYTES = 16 * 1024 * 1024  # bounds what a small request can cause
 
 _INT = Struct(">i")
 _LONG = Struct(">q")

@@ -80,8 +80,8 @@ def _get_acl(store: Store, client: ClientConnection, reader: FrameReader) -> byt
 
 def _get_ephemerals(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     prefix = (reader.string() or "").strip()
-    mine = store.tree.ephemerals(client.session_id)
-    return pack_strings([path for path in mine if path.startswith(prefix)])
+    paths = store.tree.ephemerals(client.session_id)
+    return pack_strings([path for path in paths if path.startswith(prefix)])
 
 
 def _get_all_children_number(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
@@ -116,7 +116,7 @@ def _reconfig(store: Store, _client: ClientConnection, _reader: FrameReader) -> 
 
 def _multi_read(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     answers: list[bytes] = []
-    room = wire.LARGEST_ANSWER
+    room = wire.MAX_ANSWER_BYTES
     while room > 0:
         number, done, _ = reader.int32(), reader.flag(), reader.int32()
         if done:

@@ -7,12 +7,12 @@ from typing import cast
 from zktop.sandbox.connection import ClientConnection
 from zktop.sandbox.core import ServerCore
 from zktop.sandbox.four_letter_flavours import WORDS_OF
-from zktop.sandbox.protocol import LARGEST_ANSWER, LARGEST_FRAME, Malformed
+from zktop.sandbox.protocol import MAX_ANSWER_BYTES, MAX_FRAME_BYTES, Malformed
 
 HEADER_BYTES = 4
 FLUSH_AT_BYTES = 256 * 1024
 PAUSE_AT_BYTES = 1024 * 1024
-MAX_UNREAD_BYTES = LARGEST_ANSWER + PAUSE_AT_BYTES
+MAX_UNREAD_BYTES = MAX_ANSWER_BYTES + PAUSE_AT_BYTES
 TICK_S = 0.1
 
 
@@ -94,7 +94,7 @@ class SocketProtocol(asyncio.Protocol):
             if len(head) < HEADER_BYTES or self._is_word(head) or self._is_swallowed_word(head):
                 break
             end = at + HEADER_BYTES + int.from_bytes(head, signed=True)
-            if not at + HEADER_BYTES <= end <= at + HEADER_BYTES + LARGEST_FRAME:
+            if not at + HEADER_BYTES <= end <= at + HEADER_BYTES + MAX_FRAME_BYTES:
                 self.abort()
             elif end > len(self._received):
                 break

@@ -171,13 +171,13 @@ class Source:
 
     def degraded(self) -> tuple[str, ...]:
         """Sentences about what is followed less closely than usual, and why."""
-        said = [*filter(None, [self._polling.sentence()]), *self._discovery.sentences()]
+        sentences = [*filter(None, [self._polling.sentence()]), *self._discovery.sentences()]
         if self._reader.behind_s > BEHIND_S:
             budget = self.plan.requests_per_second
-            said.append(f"what is shown is late: the request budget is {budget} a second")
+            sentences.append(f"what is shown is late: the request budget is {budget} a second")
         if self._connection.note:
-            said.append(self._connection.note)
-        return tuple(said)
+            sentences.append(self._connection.note)
+        return tuple(sentences)
 
     # Called on the event loop's thread
 
@@ -189,7 +189,7 @@ class Source:
         names = {probe.peer: str(probe.address) for probe in probes if probe.peer}
         self._connection.names = names
         self._connection.prefer([probe.address for probe in probes if probe.usable])
-        self._introspection.met = {probe.address: probe for probe in probes}
+        self._introspection.probed = {probe.address: probe for probe in probes}
 
     def _after_batch(self) -> None:
         self._observer.after_batch()
@@ -215,19 +215,18 @@ class Source:
             self._stream.after(MEMBERS_EVERY_S, self._ask_for_members, turn)
 
     def _members(self, answer: Answer) -> None:
-        told = None
+        found = None
         if answer.error is None:
-            told = members((data(answer.value)[0] or b"").decode("utf-8", "replace"))
-            self._look_for_others(told)
-        self._introspection.introduce(told)
+            found = members((data(answer.value)[0] or b"").decode("utf-8", "replace"))
+            self._look_for_others(found)
+        self._introspection.introduce(found)
 
-    def _look_for_others(self, told: tuple[EnsembleMember, ...]) -> None:
+    def _look_for_others(self, found: tuple[EnsembleMember, ...]) -> None:
         """Let the client also try ensemble members that are not in --hosts."""
-        addresses = {Address(one.host, one.port) for one in told if one.port}
+        addresses = {Address(member.host, member.port) for member in found if member.port}
         others = sorted(addresses - {*self.access.hosts.addresses})
-        if (
-            self.access.tls is None and others != self._others
-        ):  # the configuration names plain ports
+        # The configuration names plain ports.
+        if self.access.tls is None and others != self._others:
             self._others = others
             threading.Thread(target=self._meet, args=(others,), daemon=True).start()
 

@@ -6,15 +6,15 @@ from model.builders import NOW, connections, expiry, lock, own, row
 
 from zktop.model.examiner import Examiner
 from zktop.model.findings.finding import Finding
-from zktop.model.findings.over_time import FRESH
+from zktop.model.findings.over_time import FRESH_FINDINGS
 from zktop.model.findings.schedule import PAUSE_PER_FINDING_MS
-from zktop.model.settings import SECOND
+from zktop.model.settings import SECOND_MS
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
-MINUTE = 60 * SECOND
+MINUTE = 60 * SECOND_MS
 ZK = Text("zk1:2181")
-EVERY = 2 * SECOND  # between two tables
+EVERY = 2 * SECOND_MS  # between two tables
 SEVERAL = 3 * EVERY // PAUSE_PER_FINDING_MS  # so many that they rest for three tables
 
 
@@ -62,14 +62,14 @@ def test_many_findings_are_examined_less_often() -> None:
     rounds = Rounds(SEVERAL).settled()
     renewed = [rounds.renewed("P1") for _ in range(4)]
 
-    assert FRESH in renewed
+    assert FRESH_FINDINGS in renewed
     assert SEVERAL in renewed
 
 
 def test_those_at_the_head_of_many_are_as_new_as_those_of_few() -> None:
     """Their countdowns are on screen."""
     rounds = Rounds(SEVERAL).settled()
-    shown = [list(rounds.next().values())[:FRESH] for _ in range(4)]
+    shown = [list(rounds.next().values())[:FRESH_FINDINGS] for _ in range(4)]
 
     for before, after in pairwise(shown):
         assert [one.id for one in before] == [one.id for one in after]
@@ -103,6 +103,6 @@ def _examined_in_a_minute(count: int) -> int:
     examiner, world = Examiner(), World().after(own(), *facts)
     said = [
         {one.sentence for one in examiner.look(world, NOW + at).findings if one.lock == paths[-1]}
-        for at in range(0, 2 * MINUTE, SECOND)
+        for at in range(0, 2 * MINUTE, SECOND_MS)
     ]
-    return sum(before != after for before, after in pairwise(said[MINUTE // SECOND :]))
+    return sum(before != after for before, after in pairwise(said[MINUTE // SECOND_MS :]))

@@ -5,11 +5,11 @@ import weakref
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.model.world.persistent_map import RECENT_LIMIT, PersistentMap
+from zktop.model.world.persistent_map import MAX_RECENT, PersistentMap
 
-KEYS = st.integers(0, 3 * RECENT_LIMIT)
+KEYS = st.integers(0, 3 * MAX_RECENT)
 CHANGES = st.lists(
-    st.dictionaries(KEYS, st.one_of(st.none(), st.text(max_size=2)), max_size=RECENT_LIMIT),
+    st.dictionaries(KEYS, st.one_of(st.none(), st.text(max_size=2)), max_size=MAX_RECENT),
     max_size=8,
 )
 
@@ -24,7 +24,7 @@ def test_every_version_is_the_dictionary_it_stands_for(changes: list[dict[int, s
 
         assert dict(entries) == model
         assert len(entries) == len(model)
-        assert all((key in entries) == (key in model) for key in range(3 * RECENT_LIMIT))
+        assert all((key in entries) == (key in model) for key in range(3 * MAX_RECENT))
 
 
 @given(CHANGES, CHANGES)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from zktop.model.facts import Stat
 from zktop.zk.read.batch import (
-    LONGEST_DATA,
-    SHORT,
+    MAX_DATA_BYTES,
+    SHORT_DATA_BYTES,
     ReadBatch,
     SiblingNames,
     batches,
@@ -64,9 +64,9 @@ def test_all_are_asked_for_once_and_in_order(
     """The requests equal those whose items are encoded one by one."""
     sent = requested(groups, most, most_bytes)
 
-    assert [path for batch in sent for path in paths(batch.kin)] == paths(groups)
+    assert [path for batch in sent for path in paths(batch.siblings)] == paths(groups)
     for batch in sent:
-        items = [written(GET_DATA, f"/x{path}") for path in paths(batch.kin)]
+        items = [written(GET_DATA, f"/x{path}") for path in paths(batch.siblings)]
         assert batch.request.serialize() == MultiRead(items).serialize()
         assert 0 < batch.number == len(items) <= most
         assert len(items) == 1 or len(b"".join(items)) <= most_bytes
@@ -80,7 +80,7 @@ def test_siblings_stay_together_if_they_fit() -> None:
         SiblingNames("/c", NAMES),
     ]
 
-    assert [[one.parent for one in batch.kin] for batch in requested(groups, most=4)] == [
+    assert [[one.parent for one in batch.siblings] for batch in requested(groups, most=4)] == [
         ["/a"],
         ["/b"],
         ["/c"],
@@ -93,7 +93,14 @@ def test_siblings_stay_together_if_they_fit() -> None:
 ZXIDS = st.sampled_from([1, 2, 1 << 40])
 READ = st.tuples(
     st.sampled_from(
-        [None, b"", b"worker", b"x" * SHORT, b"x" * (SHORT + 1), b"x" * (LONGEST_DATA + 1)]
+        [
+            None,
+            b"",
+            b"worker",
+            b"x" * SHORT_DATA_BYTES,
+            b"x" * (SHORT_DATA_BYTES + 1),
+            b"x" * (MAX_DATA_BYTES + 1),
+        ]
     ),
     st.builds(
         Stat, ZXIDS, ZXIDS, st.integers(0, 99), owner=st.sampled_from([0, 1, 1 << 63]), pzxid=ZXIDS

@@ -10,7 +10,7 @@ from zktop.zk import Access, parse_hosts
 from zktop.zk.connect.client import ReadOnlyClient, ring_log
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.batch import SiblingNames
-from zktop.zk.read.reader import LARGEST_REQUEST, WINDOW, Answer, Reader, ZxidClock
+from zktop.zk.read.reader import MAX_REQUEST_BYTES, MAX_UNDER_WAY, Answer, Reader, ZxidClock
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_DATA, NO_NODE, Exists
 
@@ -42,16 +42,16 @@ NAMES = [f"{number:0>100}" for number in range(500)]
     "ask",
     [
         lambda reader: reader.read([(GET_DATA, f"/{name}") for name in NAMES], lambda *_: None),
-        lambda reader: reader.read_kin([SiblingNames("/", NAMES)], lambda *_: None),
+        lambda reader: reader.read_siblings([SiblingNames("/", NAMES)], lambda *_: None),
     ],
-    ids=["items", "kin"],
+    ids=["items", "siblings"],
 )
 def test_batches_become_smaller_when_a_large_one_cost_the_connection(
     ask: Callable[[Reader], None],
 ) -> None:
     """Batches shrink after a lost connection, unless one of that size was answered before."""
     reader, sizes = _reader(), []
-    for taken in (0, LARGEST_REQUEST, LARGEST_REQUEST):
+    for taken in (0, MAX_REQUEST_BYTES, MAX_REQUEST_BYTES):
         ask(reader)
         sizes.append(max(reader._unanswered))
         reader._largest_taken = taken
@@ -67,14 +67,14 @@ def test_urgent_requests_overtake_waiting_ones() -> None:
     """Urgent requests go first; each kind keeps its order."""
     reader, sent = _reader(), []
     reader.client._call = lambda request, _reply: sent.append(request.path)
-    for number in range(WINDOW):
+    for number in range(MAX_UNDER_WAY):
         reader.ask(Exists(f"/{number}"), lambda _answer: None)
     for path, first in (("/a", False), ("/b", True), ("/c", False), ("/d", True)):
         reader.ask(Exists(path), lambda _answer: None, first=first)
     for _ in range(4):
         reader.arrived(Answer(None, None, 0, 0), lambda _answer: None, reader.turn)
 
-    assert sent[WINDOW:] == ["/b", "/d", "/a", "/c"]
+    assert sent[MAX_UNDER_WAY:] == ["/b", "/d", "/a", "/c"]
     assert not reader.is_full
 
 

@@ -13,7 +13,7 @@ from zk.observed import Observation, observing
 from zktop.model.facts import Server, session_id
 from zktop.model.world.world import TableFacts, World
 from zktop.zk.connect.address import Address, AdminAccess
-from zktop.zk.servers.introspect import REST_FOR, ServerSchedule
+from zktop.zk.servers.introspect import REST_FACTOR, ServerSchedule
 
 pytestmark = pytest.mark.zookeeper
 
@@ -196,7 +196,7 @@ def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
     rest.after(took=0.5, spent=0.2, every=2.0)
     left = rest.due - time.monotonic()
 
-    assert 0.9 * REST_FOR * 0.2 < left <= REST_FOR * 0.2
+    assert 0.9 * REST_FACTOR * 0.2 < left <= REST_FACTOR * 0.2
 
 
 def test_a_server_that_never_answers_does_not_hold_up_the_others(

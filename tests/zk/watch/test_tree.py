@@ -3,7 +3,7 @@
 from zk.read.test_reader import _reader
 
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
-from zktop.zk.read.batch import LONGEST_DATA
+from zktop.zk.read.batch import MAX_DATA_BYTES
 from zktop.zk.read.reader import Answer
 from zktop.zk.watch.tree import TreeReader
 
@@ -30,7 +30,9 @@ def test_long_data_is_cut() -> None:
     survey = TreeReader(_reader(), facts.append, watch_budget=0)
     survey._seen({"/a": (b"x" * 10_000, STAT)}, ANSWER)
 
-    assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [(b"x" * LONGEST_DATA,)]
+    assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [
+        (b"x" * MAX_DATA_BYTES,)
+    ]
 
 
 def test_a_recreated_child_is_a_fact_of_its_own() -> None:

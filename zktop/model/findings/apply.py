@@ -62,8 +62,8 @@ def examine_session(ctx: SessionContext) -> Examination:
 
 def examine_ensemble(ctx: EnsembleContext) -> Examination:
     """Apply the rules about no single lock or session; list the tables that are missing."""
-    said = _applied(ENSEMBLE_RULES, ctx, ctx.now_ms)
-    return replace(said, blinds=(*unseen(ctx.shared), *said.blinds))
+    examination = _applied(ENSEMBLE_RULES, ctx, ctx.now_ms)
+    return replace(examination, blinds=(*unseen(ctx.shared), *examination.blinds))
 
 
 def unseen(shared: SharedContext) -> tuple[BlindSpot, ...]:

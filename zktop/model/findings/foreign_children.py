@@ -43,7 +43,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
         f"next release on, until {_it(paths)} deleted.",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
-            *((True, whose(ctx, child)) for child in obstacles[:3]),
+            *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
             (True, f"clients that write {ctx.lock.layout} count it, and it sorts before them"),
             (None, "its creator does not delete it soon; a TTL node goes when its time is over"),
         ),
@@ -79,7 +79,7 @@ def _layouts(ctx: LockContext) -> list[str]:
     return ctx.lock.layout.removeprefix("mixed:").split("+")
 
 
-def whose(ctx: LockContext, child: Member) -> str:
+def owner_facts(ctx: LockContext, child: Member) -> str:
     """What is known of the owner of a foreign child."""
     name = short(child.znode.name)
     if child.owner:
@@ -95,9 +95,9 @@ def whose(ctx: LockContext, child: Member) -> str:
 def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     if all(child.owner for child in obstacles):
         return "End the session that made it, and keep other nodes out of the paths of locks."
-    said = several(paths)
+    names = several(paths)
     return (
-        f"Ask who made {said}; then delete it (`delete {paths[0]}` in zkCli), and keep other "
+        f"Ask who made {names}; then delete it (`delete {paths[0]}` in zkCli), and keep other "
         "nodes out of the paths of locks."
     )
 
@@ -130,7 +130,7 @@ def _broken(ctx: LockContext, queue: FolderQueue, found: UnreadableChild) -> Rul
     is_foreign = child.layout == FOREIGN
     reasons: tuple[Reason, ...] = (
         (True, f"clients that write {queue.layout.name} cannot read {short(child.znode.name)}"),
-        (True, whose(ctx, child))
+        (True, owner_facts(ctx, child))
         if is_foreign
         else (True, f"it is a contender of another library: {child.layout}"),
         (None, f"the version that is assumed: {_about(queue)}"),

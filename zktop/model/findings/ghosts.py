@@ -12,8 +12,8 @@ from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
 
 RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
-FAR_BEYOND = 20  # times the 99th percentile
-FEW = 2  # nodes; more of one session are a pool of threads
+LONG_HOLD_FACTOR = 20  # times the 99th percentile
+MAX_THREADS = 2  # nodes; more of one session are a pool of threads
 
 _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -80,7 +80,7 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
 def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
     """Find a session that watches its own earlier node and reconnected in between."""
     for session, places in ctx.owned.items():
-        if len(places) != FEW:
+        if len(places) != MAX_THREADS:
             continue
         for earlier, later in pairwise(places):
             watched = ctx.watched_here(session) or ()
@@ -102,7 +102,7 @@ def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bo
 def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     owner, usual = ctx.who(later), ctx.usual
     since, idle = ctx.past.granted(earlier.node).at, ctx.shared.sessions.idle_since(later.owner)
-    is_old = bool(usual and since and ctx.now_ms - since > FAR_BEYOND * usual[1])
+    is_old = bool(usual and since and ctx.now_ms - since > LONG_HOLD_FACTOR * usual[1])
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW_MS
     return RuleMatch(
         about=ctx.about(earlier, later),

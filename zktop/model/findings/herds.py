@@ -220,10 +220,10 @@ def relinked(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
-    who = ctx.who(member)
+    name = ctx.who(member)
     return RuleMatch(
         about=ctx.about(member),
-        sentence=f"{who} is not first in {ctx.name}, but stopped watching when one before it "
+        sentence=f"{name} is not first in {ctx.name}, but stopped watching when one before it "
         "gave up: it may believe that it owns the lock.",
         confidence="C1",
         evidence=(
@@ -231,7 +231,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
             (True, "it made requests after that, and watches nothing here"),
             (None, "its client takes any deletion for the grant"),
         ),
-        advice=f"Look whether {who} lists the queue again when its watch fires.",
+        advice=f"Look whether {name} lists the queue again when its watch fires.",
         as_of=ctx.ensemble.watched_at(member.owner),
     )
 
@@ -260,11 +260,11 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMatch:
-    who = ctx.shared.who(session)
+    name = ctx.shared.who(session)
     about = ctx.about(*members, key=("stale", session))
     return RuleMatch(
-        about=replace(about, sessions=(session,), who=(who,)),
-        sentence=f"{who} watches {several(short(member.node) for member in members)} in "
+        about=replace(about, sessions=(session,), who=(name,)),
+        sentence=f"{name} watches {several(short(member.node) for member in members)} in "
         f"{ctx.name} but has no place there.",
         confidence="C3",
         evidence=(

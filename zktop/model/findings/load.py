@@ -24,10 +24,10 @@ from zktop.model.waits.sentences import span
 if TYPE_CHECKING:
     from zktop.model.history.statistics import Attempts
 
-BEYOND = 10  # times the 99th percentile
-BUSY = 0.95
+LONG_HOLD_FACTOR = 10  # times the 99th percentile
+BUSY_SHARE = 0.95
 RECENT_MS = 600_000
-LONG_ANYWHERE = 20  # times the threshold of a long hold
+LONG_ANYWHERE_FACTOR = 20  # times the threshold of a long hold
 LISTING_LIMIT_BYTES = 1 << 20  # the default of jute.maxbuffer
 NAME_OVERHEAD_BYTES = 4
 MIN_SKEW_MS = 1_000  # less changes no age on a screen
@@ -70,16 +70,16 @@ def hold_bound(ctx: LockContext) -> int:
     Without knowing what is usual here, only what is long by any measure is worth a line.
     """
     usual, least = ctx.usual, ctx.thresholds.long_hold
-    return max(least, BEYOND * usual[1]) if usual else LONG_ANYWHERE * least
+    return max(least, LONG_HOLD_FACTOR * usual[1]) if usual else LONG_ANYWHERE_FACTOR * least
 
 
-def _long_hold(ctx: LockContext, holder: Member, since: Millis, prefix: str) -> RuleMatch:
-    usual, who = ctx.usual, ctx.who(holder)
+def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> RuleMatch:
+    usual, holder = ctx.usual, ctx.who(member)
     held = ctx.now_ms - since
     compared = f", {held // max(1, usual[1])} times the usual longest" if usual else ""
     return RuleMatch(
-        about=ctx.about(holder),
-        sentence=f"{who} has held {ctx.name} for {prefix}{span(held)}{compared}; "
+        about=ctx.about(member),
+        sentence=f"{holder} has held {ctx.name} for {prefix}{span(held)}{compared}; "
         f"{waits(len(ctx.waiters))}.",
         confidence="C2" if usual else "C1",
         evidence=(
@@ -88,7 +88,7 @@ def _long_hold(ctx: LockContext, holder: Member, since: Millis, prefix: str) -> 
             else (None, "too few holds were seen to say what is usual here"),
             (None, "this lock has no second, longer kind of job"),
         ),
-        advice=f"Ask what {who} is doing; a thread dump of its process tells.",
+        advice=f"Ask what {holder} is doing; a thread dump of its process tells.",
         severity="warning" if usual else "info",
         since=since,
     )
@@ -113,7 +113,7 @@ def convoy(ctx: LockContext) -> Iterator[RuleResult]:
         return
     if past.busy is None or past.queue_before is None:
         yield MissingInput("the lock has not been watched for a minute yet", "history")
-    elif past.busy >= BUSY and queue >= past.queue_before and _moves(ctx):
+    elif past.busy >= BUSY_SHARE and queue >= past.queue_before and _moves(ctx):
         yield _convoy(ctx, queue)
 
 
@@ -210,8 +210,8 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Find contenders that gave up several times in a row while later ones were served."""
     bound = ctx.thresholds.starved_retries
     tries = {
-        who: tried
-        for who, tried in ctx.past.attempts.items()
+        identity: tried
+        for identity, tried in ctx.past.attempts.items()
         if tried.given_up >= bound and tried.overtaken >= bound
     }
     if not tries:
@@ -220,19 +220,19 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
 
     present = {identity_of(member) for member in ctx.waiters}
     recent = {g.label for g in ctx.past.departures if ctx.now_ms - g.gone_at < RECENT_MS}
-    for who, tried in tries.items():
-        if who in present or who in recent:
-            yield _starved_retrier(ctx, who, tried)
+    for identity, tried in tries.items():
+        if identity in present or identity in recent:
+            yield _starved_retrier(ctx, identity, tried)
 
 
-def _starved_retrier(ctx: LockContext, who: str, tried: "Attempts") -> RuleMatch:
+def _starved_retrier(ctx: LockContext, identity: str, tried: "Attempts") -> RuleMatch:
     learned = tried.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
-    about = ctx.about(key=("retries", who))
+    about = ctx.about(key=("retries", identity))
     return RuleMatch(
-        about=replace(about, who=(short(who),)),
-        sentence=f"{short(who)} gave up {ctx.name} {tried.given_up} times in a row{after}, while "
-        f"{count(tried.overtaken, 'later one')} got it.",
+        about=replace(about, who=(short(identity),)),
+        sentence=f"{short(identity)} gave up {ctx.name} {tried.given_up} times in a row{after}, "
+        f"while {count(tried.overtaken, 'later one')} got it.",
         confidence="C2",
         evidence=(
             (True, "none of its requests was granted, and later ones were"),

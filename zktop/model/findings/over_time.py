@@ -44,7 +44,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.session_index import LocksOfSessions
-from zktop.model.settings import SECOND, Settings
+from zktop.model.settings import SECOND_MS, Settings
 from zktop.model.text import Text
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from zktop.model.waits.lock_order_story import Inversion
 
 MAX_PER_LOOK: Final = 150  # locks and sessions: some 10 ms
-CROWD: Final = 500  # members of a lock that rests after each examination
+CROWD_MEMBERS: Final = 500  # members of a lock that rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 ORDERED_PER_MS: Final = 10  # findings: of ten thousand, a new one is shown within a second
 REWORDED_PER_MS: Final = 2  # findings: the same, where only words have changed
-FRESH: Final = 40  # findings, about a screen of them: their words are never old
+FRESH_FINDINGS: Final = 40  # findings, about a screen of them: their words are never old
 
 Subject = Text | Session
 ENSEMBLE: Final[Subject] = Text("")  # the subject of what concerns no single lock or session
@@ -217,7 +217,7 @@ class FindingTracker:
         past = self._histories.of(path, look.now)
         root = self._root_changes.get(path, NO_ROOT_CHANGES)
         context = LockContext(lock=lock, shared=shared, past=past, root=root)
-        if lock.size > CROWD:
+        if lock.size > CROWD_MEMBERS:
             self._rests_until[path] = look.now + REST_PER_MEMBER_MS * lock.size
         else:
             self._rests_until.pop(path, None)
@@ -282,9 +282,9 @@ class FindingTracker:
         )
         self._ordered_at = look.now
         self._is_wrong = self._is_old = False
-        fresh = frozenset(_subjects(self._current.findings[:FRESH]))
+        fresh = frozenset(_subjects(self._current.findings[:FRESH_FINDINGS]))
         for subject in fresh - self._fresh:
-            self._due.set_within(subject, look.now + SECOND)
+            self._due.set_within(subject, look.now + SECOND_MS)
         self._fresh = fresh
 
 

@@ -96,7 +96,7 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
 LAST_NUMBER = (1 << 31) - 1
 SOON_S = 30 * 24 * 3600
 STEADY_MS = 60_000
-MIN_RATE = 1e-3  # requests per second; below that the counter lasts for 60 years
+MIN_RATE_PER_S = 1e-3  # requests per second; below that the counter lasts for 60 years
 _FINE = "Stop all users of this lock, then delete its node and let them create it again."
 
 
@@ -144,7 +144,7 @@ def _over(ctx: LockContext, negative: int) -> RuleMatch:
 def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
     rate = ctx.past.requests_per_s
     is_near = left < ctx.thresholds.sequences_left
-    seconds = left / rate if rate and rate > MIN_RATE else None
+    seconds = left / rate if rate and rate > MIN_RATE_PER_S else None
     if not is_near and (seconds is None or seconds > SOON_S):
         return
     remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
@@ -202,10 +202,10 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
-    who = several(ctx.names(reading))
+    readers = several(ctx.names(reading))
     return RuleMatch(
         about=ctx.about(*reading, key=("reads-by-name",)),
-        sentence=f"{who} may read {ctx.name} beside a writer: by number it must wait, by name "
+        sentence=f"{readers} may read {ctx.name} beside a writer: by number it must wait, by name "
         "a reader is always first.",
         confidence="C2",
         evidence=(
@@ -213,7 +213,8 @@ def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
             (True, "the names of all readers sort before those of the writers"),
             (False, "it waits and has lost its watch: then nothing will wake it"),
         ),
-        advice=f"Check how the client of {who} sorts: by the number at the end or by whole names.",
+        advice=f"Check how the client of {readers} sorts: by the number at the end or by whole "
+        "names.",
         patience_ms=ctx.thresholds.settle,
         as_of=ctx.ensemble.watched_at(reading[0].owner),
     )
@@ -247,17 +248,18 @@ def _sorts_by_name(
 
 
 def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
-    who = several(ctx.names(believing))
+    names = several(ctx.names(believing))
     return RuleMatch(
         about=ctx.about(*believing, key=("may-sort-by-name",)),
-        sentence=f"{who} must wait in {ctx.name} by number, but is first by name: "
+        sentence=f"{names} must wait in {ctx.name} by number, but is first by name: "
         "a client that sorts names would believe that it owns.",
         confidence="C1",
         evidence=(
             (True, "it watches nothing here that a table shows, as if it did not wait"),
             (False, "it watches the list of children, which no table shows"),
         ),
-        advice=f"Check how the client of {who} sorts: by the number at the end or by whole names.",
+        advice=f"Check how the client of {names} sorts: by the number at the end or by whole "
+        "names.",
         severity="info",
         patience_ms=ctx.thresholds.settle,
         as_of=ctx.ensemble.watched_at(believing[0].owner),
@@ -427,20 +429,20 @@ def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
-    who = ctx.shared.who(gone.session, gone.label)
+    owner = ctx.shared.who(gone.session, gone.label)
     about = ctx.about(key=(gone.node, gone.czxid))
     return RuleMatch(
         about=replace(
-            about, nodes=(gone.node,), sessions=(gone.session,), who=(who,), modes=(gone.mode,)
+            about, nodes=(gone.node,), sessions=(gone.session,), who=(owner,), modes=(gone.mode,)
         ),
-        sentence=f"{who} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
+        sentence=f"{owner} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",
         confidence="C1",
         evidence=(
             (True, "its node is gone, and it has sent nothing but pings since before that"),
             (None, "who deleted a node is not recorded"),
         ),
-        advice=f"Find out who deleted the node, and what {who} did after {clock(gone.gone_at)}.",
+        advice=f"Find out who deleted the node, and what {owner} did after {clock(gone.gone_at)}.",
         since=gone.gone_at,
         as_of=at,
         patience_ms=ctx.thresholds.settle,  # the table may be from just before it released

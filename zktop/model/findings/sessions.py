@@ -19,9 +19,9 @@ from zktop.model.format import count, several, short, waits
 from zktop.model.waits.sentences import span
 
 MIN_TIMEOUT_TICKS = 2  # the default of servers
-LATER_TABLES = 30_000
+LATER_TABLES_MS = 30_000
 MAX_NAMED = 5  # sessions of one finding; the others are counted
-TOO_LONG_A_GAP = 1 / 2  # of the timeout
+MAX_GAP_SHARE = 1 / 2  # of the timeout
 
 
 @rule(
@@ -42,7 +42,7 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     if ctx.presence is not None:
         return
     if ensemble.connected(ctx.session, newest) is not False:
-        yield LookAgainAt(ctx.now_ms + LATER_TABLES)  # the next table of its server may show it
+        yield LookAgainAt(ctx.now_ms + LATER_TABLES_MS)  # the next table of its server may show it
         return
     listed = ensemble.is_listed(ctx.session, newest)
     if listed is False:
@@ -122,11 +122,13 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
-    who = tuple(ctx.shared.who(session) for session in found[:MAX_NAMED])
+    names = tuple(ctx.shared.who(session) for session in found[:MAX_NAMED])
     rest = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     return RuleMatch(
-        about=FindingSubject(sessions=tuple(found[:MAX_NAMED]), who=who, key=("timeout", "least")),
-        sentence=f"{', '.join(who)}{rest} hold or want locks with a session timeout of "
+        about=FindingSubject(
+            sessions=tuple(found[:MAX_NAMED]), who=names, key=("timeout", "least")
+        ),
+        sentence=f"{', '.join(names)}{rest} hold or want locks with a session timeout of "
         f"{span(timeout)}, the shortest that the servers grant.",
         confidence="C2",
         evidence=(
@@ -151,7 +153,7 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
     """Find sessions whose longest silence within the hour came close to their timeout."""
     gap = ctx.shared.sessions.longest_gap(ctx.session)
     timeout = ctx.presence.timeout_ms if ctx.presence else None
-    if gap is None or not timeout or gap <= TOO_LONG_A_GAP * timeout or not ctx.held:
+    if gap is None or not timeout or gap <= MAX_GAP_SHARE * timeout or not ctx.held:
         return
     yield RuleMatch(
         about=ctx.about(*ctx.held),
@@ -195,7 +197,7 @@ def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Ses
     for rows in tables:
         for session, row in rows.items():
             gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)
-            is_silent = bool(row.timeout_ms) and gap > TOO_LONG_A_GAP * (row.timeout_ms or 0)
+            is_silent = bool(row.timeout_ms) and gap > MAX_GAP_SHARE * (row.timeout_ms or 0)
             if is_silent or shared.sessions.moves(session):
                 yield session
     if tables:

@@ -152,7 +152,7 @@ def _arrival(member: Member) -> tuple[int | str, ...]:
 
 
 POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
-POLLING_FOR = 10_000
+POLLING_MS = 10_000
 
 
 @rule(
@@ -184,17 +184,17 @@ def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     member, target = seen.member, min(seen.expected)
-    who = ctx.who(member)
+    name = ctx.who(member)
     return RuleMatch(
         about=ctx.about(member, key=(member.node, target)),
-        sentence=f"{who} waits in {ctx.name} and watches nothing there: nothing will wake it "
+        sentence=f"{name} waits in {ctx.name} and watches nothing there: nothing will wake it "
         f"when {short(split(target)[1])} goes.",
         confidence="C3",
         evidence=(
             (True, f"its recipe watches {short(split(target)[1])}, and its session does not"),
             (None, "its client does not poll, and is not just between two watches"),
         ),
-        advice=f"Restart {who}; in its client, look for a race between listing the queue and "
+        advice=f"Restart {name}; in its client, look for a race between listing the queue and "
         "setting the watch.",
         as_of=ctx.ensemble.watched_at(member.owner),
         patience_ms=ctx.thresholds.settle,
@@ -228,10 +228,10 @@ def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
-    who = ctx.who(head)
+    name = ctx.who(head)
     return RuleMatch(
         about=ctx.about(head),
-        sentence=f"{who} has been first in {ctx.name} for {span(ctx.now_ms - since)} but has "
+        sentence=f"{name} has been first in {ctx.name} for {span(ctx.now_ms - since)} but has "
         "sent no request since it became first.",
         confidence="C4",
         evidence=(
@@ -239,7 +239,7 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
             (True, "its connection is up, and its request counter has stood still since before"),
             (False, "it uses a persistent watch, which needs no further request"),
         ),
-        advice=f"Restart {who}, or take its thread dump: its event thread is blocked or the "
+        advice=f"Restart {name}, or take its thread dump: its event thread is blocked or the "
         f"wake-up got lost. {waits(ctx.waiters_behind[head.node])} behind it.",
         since=since,
     )
@@ -268,9 +268,9 @@ def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
-    who, node = ctx.who(seen.member), short(split(path)[1])
-    waiting = f"{who} waits in {ctx.name} for {node}, which is already gone"
-    watching = f"{who} still watches {node} in {ctx.name}, which is gone"
+    name, node = ctx.who(seen.member), short(split(path)[1])
+    waiting = f"{name} waits in {ctx.name} for {node}, which is already gone"
+    watching = f"{name} still watches {node} in {ctx.name}, which is gone"
     return RuleMatch(
         about=ctx.about(seen.member, key=(seen.member.node, path)),
         sentence=f"{waiting}: its only watch will never fire."
@@ -281,7 +281,7 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
             (True, f"{node} is not a member, and numbers are not given twice"),
             (is_all or None, "it is its only watch in this lock"),
         ),
-        advice=f"Restart {who}: its predecessor vanished between the listing and the watch, and "
+        advice=f"Restart {name}: its predecessor vanished between the listing and the watch, and "
         "its client did not list again."
         if is_all
         else "Harmless: it is left over from an earlier wait.",
@@ -316,11 +316,11 @@ def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
     member = seen.member
-    who, target = ctx.who(member), short(split(min(seen.expected))[1])
+    name, target = ctx.who(member), short(split(min(seen.expected))[1])
     nearest = max(watched, key=lambda other: ctx.place[other.node])
     return RuleMatch(
         about=ctx.about(member, key=(member.node, nearest.node, target)),
-        sentence=f"{who} waits in {ctx.name} and watches {short(nearest.node)}; its library "
+        sentence=f"{name} waits in {ctx.name} and watches {short(nearest.node)}; its library "
         f"should watch {target}.",
         confidence="C3",
         evidence=(
@@ -366,17 +366,17 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     for seen in ctx.mismatched:
         is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
         if is_alone and ctx.is_wrong(seen):
-            who = ctx.who(seen.member)
+            name = ctx.who(seen.member)
             yield RuleMatch(
                 about=ctx.about(seen.member),
-                sentence=f"{who} waits in {ctx.name} and watches only its own node: nothing "
+                sentence=f"{name} waits in {ctx.name} and watches only its own node: nothing "
                 "will wake it.",
                 confidence="C2",
                 evidence=(
                     (True, "its session has one watch in this lock, on its own node"),
                     (False, "it can be revoked, and does not need another watch"),
                 ),
-                advice=f"Restart {who}. The Java WriteLock does this when it finds its node "
+                advice=f"Restart {name}. The Java WriteLock does this when it finds its node "
                 "again after a lost connection.",
                 as_of=ctx.ensemble.watched_at(seen.member.owner),
                 patience_ms=ctx.thresholds.settle,
@@ -421,10 +421,10 @@ def is_polling(ctx: LockContext, session: Session) -> bool:
 
 
 def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
-    who, rate = ctx.who(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
+    name, rate = ctx.who(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
     return RuleMatch(
         about=ctx.about(member),
-        sentence=f"{who} polls {ctx.name}: {rate:.0f} requests a second while it waits.",
+        sentence=f"{name} polls {ctx.name}: {rate:.0f} requests a second while it waits.",
         confidence="C2",
         evidence=(
             (True, "it has no watch in this lock, and its last operation is a read or a try"),
@@ -432,5 +432,5 @@ def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
         ),
         advice="Let it watch its predecessor; every poll costs the whole ensemble.",
         as_of=at,
-        patience_ms=POLLING_FOR,
+        patience_ms=POLLING_MS,
     )

@@ -84,7 +84,7 @@ class Departure(msgspec.Struct, frozen=True, gc=False):
     waited: Elapsed | None = None
 
 
-GIVEN_UP: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
+GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2
 _SECOND_MS: Final = 1000
 
@@ -111,7 +111,7 @@ def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int)
         contact = f"its session was heard from {silence / _SECOND_MS:.1f} s before"
         closed = ", and was closed" if locks >= SEVERAL else ""
         return ExpiryVerdict(expired=False, why=Text(contact + closed))
-    if (presence.quiet_ms or 0) >= timeout * GIVEN_UP:
+    if (presence.quiet_ms or 0) >= timeout * GIVEN_UP_SHARE:
         spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
         return ExpiryVerdict(expired=True, why=Text(f"its session had been silent for {spans}"))
     return _by_company(locks)

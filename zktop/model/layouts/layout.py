@@ -185,23 +185,23 @@ def read(layout: Layout, name: str) -> ParsedName | None:
 
 
 def _read(layout: Layout, name: str, reader: _Reader) -> ParsedName | None:
-    fullmatch, seq, mode, id_, group = reader
+    fullmatch, seq, mode_group, id_, group = reader
     found = fullmatch(name)
     if found is None:
         return None
-    said = layout.mode
+    mode = layout.mode
     if layout.modes:
-        meant = layout.modes.get((found[mode] if mode else None) or "")
+        meant = layout.modes.get((found[mode_group] if mode_group else None) or "")
         if meant is None:
             return None
-        said = meant
+        mode = meant
     digits = found[seq] if seq else None
     try:
         sequence = None if digits is None else int(digits)
     except ValueError:  # a user's pattern may match anything
         return None
     return ParsedName(
-        said, sequence, found[id_] if id_ else None, found[group] or "" if group else ""
+        mode, sequence, found[id_] if id_ else None, found[group] or "" if group else ""
     )
 
 

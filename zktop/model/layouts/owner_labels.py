@@ -41,10 +41,10 @@ def label_of(data: bytes, layout: str) -> Text | None:
     """Return what the data says about its owner, or None."""
     if data in _CONSTANTS:
         return None
-    said = _READERS.get(layout, _plainly)(data)
-    if not said:
+    found = _READERS.get(layout, _plainly)(data)
+    if not found:
         return None
-    short = said if len(said) <= MAX_LABEL_LENGTH else said[: MAX_LABEL_LENGTH - 1] + "…"
+    short = found if len(found) <= MAX_LABEL_LENGTH else found[: MAX_LABEL_LENGTH - 1] + "…"
     return clean(short.strip()) or None
 
 
@@ -103,9 +103,9 @@ def named_in(document: object) -> str | None:
     if not isinstance(document, dict):
         return None
     for key, say in _KEYS.items():
-        said = say(document) if key in document else None
-        if said:
-            return said
+        found = say(document) if key in document else None
+        if found:
+            return found
     return None
 
 

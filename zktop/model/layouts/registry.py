@@ -60,8 +60,8 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
     is_among_locks = is_lockish(site.path)
     if _FOLDER.fullmatch(_name_of(site.path)) and not is_among_locks:
         return True
-    mine = Counter((_owner(place), place.name.group) for place in members)
-    if max(mine.values(), default=0) < _SEVERAL:
+    per_owner = Counter((_owner(place), place.name.group) for place in members)
+    if max(per_owner.values(), default=0) < _SEVERAL:
         return False
     return _is_shown(site.world, members) or (len(owned) == 1 and not is_among_locks)
 

@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 ALWAYS: Final = 1 << 62  # milliseconds: held, with no known end
-LONGEST_DATE = 64
-_SECONDS = 1e11  # a smaller number counts seconds, not milliseconds
+MAX_DATE_CHARS = 64
+_SECONDS_BELOW = 1e11  # a smaller number counts seconds, not milliseconds
 
 
 class LeaseTerm(msgspec.Struct, frozen=True, gc=False):
@@ -31,7 +31,7 @@ def parse_date(text: object) -> int | None:
     (1000, 250)
     >>> parse_date("soon")
     """
-    if not isinstance(text, str) or len(text) > LONGEST_DATE:
+    if not isinstance(text, str) or len(text) > MAX_DATE_CHARS:
         return None
     try:
         date = datetime.fromisoformat(text.strip())
@@ -47,7 +47,7 @@ def kazoo_lease(data: bytes | None) -> LeaseTerm:
 
 def shedlock(data: bytes | None) -> LeaseTerm:
     """Read a node of ShedLock; without a date it counts as held, as in the library."""
-    end = parse_date((data or b"")[: LONGEST_DATE + 1].decode("utf-8", "replace"))
+    end = parse_date((data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace"))
     return FOREVER if end is None else LeaseTerm(end)
 
 
@@ -68,7 +68,7 @@ def expiring(data: bytes | None) -> LeaseTerm | None:
 
 def _millis(value: object) -> LeaseTerm:
     try:
-        if isinstance(value, int | float) and 0 < value < _SECONDS:
+        if isinstance(value, int | float) and 0 < value < _SECONDS_BELOW:
             return LeaseTerm(int(value * 1000))
         return LeaseTerm(int(value))  # type: ignore[call-overload]  # the value may be anything
     except (TypeError, ValueError, OverflowError):

@@ -90,8 +90,8 @@ class FolderQueue:
 
     @property
     def warnings(self) -> Sequence[str]:
-        said = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
-        return said + self.remarks
+        warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
+        return warnings + self.remarks
 
     def find(self, node: str) -> Member | None:
         return self._members.get(Text(node))
@@ -329,10 +329,10 @@ class FolderQueue:
         for view in views:
             if view is first or (view.modes and member.mode not in view.modes):
                 continue
-            told = (self._predicted(member, view) - usual) & seen.here.keys()
+            proving = (self._predicted(member, view) - usual) & seen.here.keys()
             others = self._explained(member, (first, view))
-            if len(told) == 1 and seen.here.keys() - others == told:
-                return seen.proof(view, next(iter(told)), member)
+            if len(proving) == 1 and seen.here.keys() - others == proving:
+                return seen.proof(view, next(iter(proving)), member)
         return None
 
     def _predicted(self, member: Member, view: ClientView) -> set[Text]:

@@ -72,8 +72,8 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
 
 def _named(layout: Layout, place: ParsedChild) -> Text | None:
     """Return the label in the name, if the data has none."""
-    data, said = place.znode.data, label_in_name(layout, place.name)
-    return None if said is None or (data and label_of(data, layout.name)) else said
+    data, in_name = place.znode.data, label_in_name(layout, place.name)
+    return None if in_name is None or (data and label_of(data, layout.name)) else in_name
 
 
 @lru_cache(maxsize=256)
@@ -104,10 +104,10 @@ def _promoted(member: Member) -> Member:
 def _zplock_mode(data: bytes | None) -> LockMode:
     """Read `type`, whose values for a shared lock vary."""
     try:
-        said = msgspec.json.decode(data or b"{}", type=dict[str, object]).get("type")
+        kind = msgspec.json.decode(data or b"{}", type=dict[str, object]).get("type")
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return "exclusive"
-    return "read" if str(said).lower() in ("read", "r", "shared", "share") else "write"
+    return "read" if str(kind).lower() in ("read", "r", "shared", "share") else "write"
 
 
 _LOOKED_AT = 8  # waiters; their watches show how far back they look
@@ -127,17 +127,17 @@ class Leases(msgspec.Struct, frozen=True):
 
 
 def leases_of(
-    layout: Layout, members: Sequence[Member], told: int | None, watching: WatchLookup
+    layout: Layout, members: Sequence[Member], configured: int | None, watching: WatchLookup
 ) -> Leases:
     """Find the number of leases of a queue."""
     if layout.name == "medallion-semaphore":
-        return _marked(members, told)
+        return _marked(members, configured)
     if layout.name == "permit-semaphore":
-        return _voted(layout, members, told)
+        return _voted(layout, members, configured)
     if layout.name == "member-group":
         return _group(layout, members, watching)
-    if told is not None:
-        return Leases(told, "known")
+    if configured is not None:
+        return Leases(configured, "known")
     if layout.name == "curator-mutex" and len(members) > 1:
         return _watched(members, watching)
     return Leases(warnings=("low-confidence",) if layout.means == "semaphore" else ())
@@ -153,25 +153,25 @@ def number_in(data: bytes | None) -> int | None:
     return int(text) if text.isdigit() and len(text) <= _LONGEST_NUMBER else None
 
 
-def _marked(members: Sequence[Member], told: int | None) -> Leases:
+def _marked(members: Sequence[Member], configured: int | None) -> Leases:
     """DistributedLock.ZooKeeper: a holder writes a marker."""
     marked = tuple(member for member in members if member.znode.data == ACQUIRED)
-    if told is not None:
-        return Leases(told, "known", marked or None)
+    if configured is not None:
+        return Leases(configured, "known", marked or None)
     full = len(marked) if marked and len(marked) < len(members) else None
     return Leases(full, "inferred" if full else None, marked)
 
 
-def _voted(layout: Layout, members: Sequence[Member], told: int | None) -> Leases:
+def _voted(layout: Layout, members: Sequence[Member], configured: int | None) -> Leases:
     """Count Twitter's votes: each client writes its own number, and all watch the root."""
     votes = Counter(number_in(member.znode.data) for member in members)
     votes.pop(None, None)
     if not votes:
-        unsure = () if told else ("low-confidence",)
-        return Leases(told, "known" if told else None, warnings=unsure)
+        unsure = () if configured else ("low-confidence",)
+        return Leases(configured, "known" if configured else None, warnings=unsure)
     number, _ = votes.most_common(1)[0]
     variant = msgspec.structs.replace(layout, watch="children")
-    return Leases(told or number or 1, "known", layout=variant)
+    return Leases(configured or number or 1, "known", layout=variant)
 
 
 def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:

@@ -231,8 +231,8 @@ class RankedQueue:
 
     @property
     def warnings(self) -> Sequence[str]:
-        said = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
-        return said + self.remarks
+        warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
+        return warnings + self.remarks
 
     def find(self, node: str) -> Member | None:
         if len(self.members) <= _FEW:

@@ -174,20 +174,20 @@ class _Build:
         return "election" if is_election(self.site.path, layout, made.queues) else means
 
     def _warnings(self, made: Queues | ShapedQueues, foreign: tuple[Text, ...]) -> tuple[str, ...]:
-        said = [word for queue in made.queues for word in queue.warnings]
-        said.extend(made.warnings)
+        warnings = [word for queue in made.queues for word in queue.warnings]
+        warnings.extend(made.warnings)
         stat = self.site.stat
         if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
-            said.append("sequence-exhausted")
+            warnings.append("sequence-exhausted")
         if foreign:
-            said.append("foreign-children")
+            warnings.append("foreign-children")
         if obstacles_of(made.queues):
-            said.append("blocked-by-foreign")
+            warnings.append("blocked-by-foreign")
         if any(queue.fails for queue in folder_queues(made.queues)):
-            said.append("broken-by-foreign")
+            warnings.append("broken-by-foreign")
         if self.recognised.guessed:
-            said.append("low-confidence")
-        return tuple(dict.fromkeys(said))
+            warnings.append("low-confidence")
+        return tuple(dict.fromkeys(warnings))
 
 
 def _is_shared(layout: Layout, made: Queues | ShapedQueues) -> bool:

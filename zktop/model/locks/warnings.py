@@ -64,7 +64,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
             bool(self.negative and self.unordered) and _came_first(members) not in holders
         )
         lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
-        said = {
+        applies = {
             "negative-sequence": self.negative,
             "duplicate-sequence": self.twins,
             "sequence-exhausted": self.largest == LARGEST,
@@ -75,7 +75,7 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
             "revocation-requested": self.revoked,
             "low-confidence": layout.guessed,
         }
-        return tuple(word for word, is_so in said.items() if is_so)
+        return tuple(warning for warning, is_so in applies.items() if is_so)
 
 
 Around = tuple[Member | None, Member | None]

@@ -188,14 +188,14 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         waiting = [(one, queue) for one in self._places[session] if (queue := self._waits_in(one))]
         idle = []
         for member, queue in waiting:
-            met = [one.path for one in self.expected(queue, member) if one.path in actual]
-            yield from ((member, watched) for watched in map(self.member_at, met) if watched)
-            if not met:
+            paths = [one.path for one in self.expected(queue, member) if one.path in actual]
+            yield from ((member, watched) for watched in map(self.member_at, paths) if watched)
+            if not paths:
                 idle.append(member)
-        owner = idle or [member for member, _ in waiting]
-        if len(owner) == 1:
+        owners = idle or [member for member, _ in waiting]
+        if len(owners) == 1:
             astray = map(self.member_at, sorted(actual - self._wanted(session)))
-            yield from ((owner[0], watched) for watched in astray if watched)
+            yield from ((owners[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:
         """Return the queue in which it waits; None when it does not, or is no member."""

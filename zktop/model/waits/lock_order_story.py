@@ -55,9 +55,9 @@ def inversions(known: LockOrderGraph, names: DisplayNames | None = None) -> tupl
     """All potential deadlocks, the closest call first."""
     names = names or DisplayNames()
     found = [_inversion(name, cycle, known, names) for name, cycle in known.cycles.items()]
-    far = max((i.missed_by_ms for i in found if i.missed_by_ms is not None), default=0) + 1
+    last = max((i.missed_by_ms for i in found if i.missed_by_ms is not None), default=0) + 1
     return tuple(
-        sorted(found, key=lambda i: (i.missed_by_ms if i.missed_by_ms is not None else far, i.id))
+        sorted(found, key=lambda i: (i.missed_by_ms if i.missed_by_ms is not None else last, i.id))
     )
 
 

@@ -108,8 +108,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def presence(self, session: Session) -> Presence | None:
         """Return the connection of a session, the newest one when several servers claim it."""
-        told = [one.presence(session, self.own) for one in self.tables]
-        claims = sorted(filter(None, told), key=Presence.newness, reverse=True)
+        claimed = [one.presence(session, self.own) for one in self.tables]
+        claims = sorted(filter(None, claimed), key=Presence.newness, reverse=True)
         if len(claims) < 2:  # noqa: PLR2004  most often one server has it
             return claims[0] if claims else None
         also = tuple(claim.server for claim in claims[1:])
@@ -126,8 +126,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         if any(session in (one.connections or ()) for one in self.tables):
             return True
         tables = [one.facts.connections for one in self.tables]
-        told = [table.rows is not None and table.zxid >= czxid for table in tables if table]
-        return False if told and len(told) == len(tables) and all(told) else None
+        is_recent = [table.rows is not None and table.zxid >= czxid for table in tables if table]
+        return False if is_recent and len(is_recent) == len(tables) and all(is_recent) else None
 
     def watched(self, session: Session) -> frozenset[Text] | None:
         """Return the paths that a session watches; None when no table shows it.
@@ -240,10 +240,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return (one.expiry for one in self.tables)
 
     def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
-        told = [one for one in self._expiries() if session in (one.expires_in_ms or {})]
-        if not told:
+        tables = [one for one in self._expiries() if session in (one.expires_in_ms or {})]
+        if not tables:
             return None
-        newest = max(told, key=_at)
+        newest = max(tables, key=_at)
         date = newest.at + (newest.expires_in_ms or {})[session]
         return date, date + self._tick_ms // 2
 
@@ -264,8 +264,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def _tick_ms(self) -> int:
-        told = (one.tick_ms or 0 for one in self._expiries())
-        return next((tick for tick in told if tick > 0), USUAL_TICK_MS)
+        ticks = (one.tick_ms or 0 for one in self._expiries())
+        return next((tick for tick in ticks if tick > 0), USUAL_TICK_MS)
 
 
 NO_ENSEMBLE: Final = Ensemble()
@@ -275,10 +275,10 @@ def _at(fact: msgspec.Struct | None) -> Millis:
     return getattr(fact, "at", 0)
 
 
-def _extent(told: list[bool]) -> Extent:
-    if not any(told):
+def _extent(has_table: list[bool]) -> Extent:
+    if not any(has_table):
         return "none"
-    return "all" if all(told) else "some"
+    return "all" if all(has_table) else "some"
 
 
 def _difference(before: ServerTables | None, after: ServerTables | None) -> set[Session]:

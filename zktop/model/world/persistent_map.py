@@ -15,8 +15,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
 
-RECENT_LIMIT = 64
-FEW = 64  # entries; comparing all of them is faster than remembering a difference
+MAX_RECENT = 64
+FEW_ENTRIES = 64  # entries; comparing all of them is faster than remembering a difference
 FEW_RECENT = 8
 MERGES_REMEMBERED = 8
 
@@ -51,7 +51,7 @@ class PersistentMap(Mapping[K, V]):
         came = len(changes) - len(gone) - len(self.among(changes.keys()))
         following = PersistentMap(self.base, {**self.recent, **changes}, self.length + came)
         following.mark, following.merged = self.mark, self.merged
-        limit = RECENT_LIMIT if len(self.base) > FEW else FEW_RECENT
+        limit = MAX_RECENT if len(self.base) > FEW_ENTRIES else FEW_RECENT
         return following if len(following.recent) <= limit else following.flattened()
 
     def changed_since(self, before: "PersistentMap[K, V]") -> set[K]:
@@ -102,7 +102,7 @@ class PersistentMap(Mapping[K, V]):
                 del entries[key]
         flat = PersistentMap(cast("dict[K, V]", entries))
         flat.mark = Mark()
-        if len(flat) > FEW:  # below that, the list of keys would be longer than the map
+        if len(flat) > FEW_ENTRIES:  # below that, the list of keys would be longer than the map
             remembered = self.merged[: MERGES_REMEMBERED - 1]
             flat.merged = ((self.mark, tuple(self.recent)), *remembered)  # no values
         return flat

@@ -13,8 +13,8 @@ import msgspec
 
 T = TypeVar("T")
 
-RUN: Final = 512  # objects compared at once
-NEAR: Final = 64  # objects searched for the place where both agree again
+RUN_OBJECTS: Final = 512  # objects compared at once
+MAX_SKIPPED: Final = 64  # objects searched for the place where both agree again
 
 
 class Split(msgspec.Struct, frozen=True, gc=False):
@@ -36,13 +36,15 @@ def splits(before: Sequence[T], after: Sequence[T]) -> Iterator[Split]:
     """
     here = there = 0
     while here < len(before) and there < len(after):
-        old, new = before[here : here + RUN], after[there : there + RUN]
+        old, new = before[here : here + RUN_OBJECTS], after[there : there + RUN_OBJECTS]
         same = min(len(old), len(new))
         if old != new:
             same = next(compress(count(), map(is_not, old, new)), same)
         here, there = here + same, there + same
         if same < len(old) and same < len(new):
-            left, joined = _out_of_step(before[here : here + NEAR], after[there : there + NEAR])
+            left, joined = _out_of_step(
+                before[here : here + MAX_SKIPPED], after[there : there + MAX_SKIPPED]
+            )
             yield Split(here, left, there, joined)
             here, there = here + left, there + joined
     if here < len(before) or there < len(after):

@@ -136,8 +136,9 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
             return before
         known = before.watches if before is not None else None
         watches = _indexed(facts, known)
-        surplus, told = _surplus(facts, watches), before.surplus if before is not None else None
-        return cls(server, facts, watches, told if surplus is None else surplus, told)
+        surplus = _surplus(facts, watches)
+        previous = before.surplus if before is not None else None
+        return cls(server, facts, watches, previous if surplus is None else surplus, previous)
 
     @cached_property
     def connections(self) -> dict[Session, Connection] | None:
@@ -213,16 +214,16 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     def blind_spots(self) -> Iterator[MissingTable]:
         """Yield the tables that it did not give."""
         facts = self.facts
-        given: tuple[tuple[TableKind, bool, ServerFact | None], ...] = (
+        tables: tuple[tuple[TableKind, bool, ServerFact | None], ...] = (
             ("connections", self.connections is not None, facts.connections),
             ("watches", self.watches is not None, facts.watches),
             ("expiry", bool(self.expiry.expires_in_ms), facts.expiry),
             ("figures", self.figures.mode is not None, facts.server),
         )
-        for table, there, fact in given:
-            if not there:
+        for table, is_given, fact in tables:
+            if not is_given:
                 why = fact.why if fact else Text("it was not asked yet")
-                yield MissingTable(self.server, table, why or Text("it told nothing"))
+                yield MissingTable(self.server, table, why or Text("it gave no answer"))
 
     def hidden_watches(self, own: Session | None) -> int | None:
         """Count the child watches that its tables do not show; None when it is unknown.

@@ -79,18 +79,18 @@ class World(msgspec.Struct, frozen=True):
         """Return the world with these facts learned; older facts change nothing."""
         if not facts:
             return self
-        told = _sorted_out(facts)
-        links = [*told.links, self.link] if self.link else told.links
-        families = self._families_after(told.families)
-        came = {path[: path.rfind("/") + 1] for path in told.families} - self.above
+        sorted_facts = _sorted_out(facts)
+        links = [*sorted_facts.links, self.link] if self.link else sorted_facts.links
+        families = self._families_after(sorted_facts.families)
+        came = {path[: path.rfind("/") + 1] for path in sorted_facts.families} - self.above
         above = self.above | came if came else self.above
-        for read in told.siblings:
+        for read in sorted_facts.siblings:
             below = read.path if read.path == "/" else f"{read.path}/"
             if below in above:  # contenders have no children
-                told.znodes.update([Text(below + name) for name in read.names])
+                sorted_facts.znodes.update([Text(below + name) for name in read.names])
         return World(
-            families.with_changes(_outlived(families, told.znodes)),
-            self.tables.with_changes(self._tables_after(told.servers)),
+            families.with_changes(_outlived(families, sorted_facts.znodes)),
+            self.tables.with_changes(self._tables_after(sorted_facts.servers)),
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
@@ -123,9 +123,9 @@ class World(msgspec.Struct, frozen=True):
     ) -> "PersistentMap[Text, Family]":
         known = self.families.finder
         after: dict[Text, Family | None] = {}
-        for path, told in by_family.items():
+        for path, facts in by_family.items():
             before = known(path) or NO_FAMILY
-            family = before.after(path, told)
+            family = before.after(path, facts)
             if len(family.members) != len(before.members) or family != before:
                 after[path] = family
         return self.families.with_changes(after)
@@ -175,11 +175,11 @@ def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
 
 
 def _outlived(
-    families: PersistentMap[Text, Family], told_of: AbstractSet[Text]
+    families: PersistentMap[Text, Family], reported: AbstractSet[Text]
 ) -> dict[Text, Family | None]:
     """Drop what was known below znodes that were deleted or created again."""
     after: dict[Text, Family | None] = {}
-    for path, family, lasting in _lasting(families, families.among(told_of)):
+    for path, family, lasting in _lasting(families, families.among(reported)):
         if lasting is not family or not lasting.members:
             after[path] = None if lasting == NO_FAMILY else lasting
     return after
@@ -268,10 +268,10 @@ def difference(before: World, after: World) -> Iterator[AnyFact]:
     for server in sorted(change.servers):
         now, then = after.tables[server], before.tables.get(server, NO_TABLES)
         fields = ("server", "connections", "watches", "expiry")
-        told = [getattr(now, field) for field in fields]
+        values = [getattr(now, field) for field in fields]
         yield from (
             fact
-            for fact, field in zip(told, fields, strict=True)
+            for fact, field in zip(values, fields, strict=True)
             if fact is not None and fact is not getattr(then, field)
         )
     if change.link and after.link is not None:

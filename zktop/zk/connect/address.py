@@ -103,7 +103,7 @@ class TlsAccess(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Leave out the key's password."""
-        return _told(self, "key_password")
+        return _masked_repr(self, "key_password")
 
     def context(self) -> ssl.SSLContext:
         """Make the client context; the error names a file that cannot be used."""
@@ -148,10 +148,10 @@ class Access(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Leave out the credentials."""
-        return _told(self, "auth", "sasl")
+        return _masked_repr(self, "auth", "sasl")
 
 
-def _told(value: msgspec.Struct, *secrets: str) -> str:
+def _masked_repr(value: msgspec.Struct, *secrets: str) -> str:
     names = [name for name in value.__struct_fields__ if name not in secrets]
-    told = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
-    return f"{type(value).__name__}({told})"
+    fields = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
+    return f"{type(value).__name__}({fields})"

@@ -16,8 +16,8 @@ from zktop.zk.connect.address import Address
 READ_ONLY_WORDS = frozenset(
     {"conf", "cons", "dump", "isro", "mntr", "ruok", "srvr", "stat", "wchc", "wchp", "wchs"}
 )
-CHUNK = 1 << 18
-LARGEST_ANSWER = 256 << 20
+CHUNK_BYTES = 1 << 18
+MAX_ANSWER_BYTES = 256 << 20
 
 
 class Deadline:
@@ -85,10 +85,10 @@ def drained(line: socket.socket, deadline: Deadline) -> list[bytes]:
     """Read until the other side closes; bytes before a reset count as the answer."""
     chunks: list[bytes] = []
     size = 0
-    while size < LARGEST_ANSWER:
+    while size < MAX_ANSWER_BYTES:
         line.settimeout(deadline.left())
         try:
-            chunk = line.recv(CHUNK)
+            chunk = line.recv(CHUNK_BYTES)
         except ConnectionResetError:
             if chunks:
                 break

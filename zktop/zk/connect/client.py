@@ -118,13 +118,13 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def _changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:
             read_only = self.client_state == KeeperState.CONNECTED_RO
-            told = "read-only" if read_only else "connected"
+            new_state = "read-only" if read_only else "connected"
         elif state == KazooState.SUSPENDED:
-            told = "suspended"
+            new_state = "suspended"
         else:
-            told = _LOST.get(self.client_state, "closed")
+            new_state = _LOST.get(self.client_state, "closed")
         session = self.client_id
-        self._listener.state(told, session[0] if session else None, self._server())
+        self._listener.state(new_state, session[0] if session else None, self._server())
 
     def _server(self) -> str | None:
         try:
@@ -163,13 +163,13 @@ class RecentLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line; a traceback is reduced to its last line."""
-        said = record.getMessage()
+        message = record.getMessage()
         for one in record.args if isinstance(record.args, tuple) else ():
             if isinstance(one, BaseException):
                 self.cause = one.__cause__
         if record.exc_info and record.exc_info[1] is not None:
-            said += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
-        self.lines.append((time.time(), said))
+            message += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+        self.lines.append((time.time(), message))
 
 
 def ring_log(name: str = "zktop.zk") -> tuple[logging.Logger, RecentLog]:

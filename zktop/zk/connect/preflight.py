@@ -117,8 +117,8 @@ def probe(
                 found = _judged(address, b"".join(drained(line, deadline)), context, deadline)
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
-        said = f"{address.host}: no such host name ({problem.strerror or problem})."
-        return Probe(address, "unknown-host", said, why="no such host name")
+        sentence = f"{address.host}: no such host name ({problem.strerror or problem})."
+        return Probe(address, "unknown-host", sentence, why="no such host name")
     except ssl.SSLError as problem:
         return Probe(address, "tls", _tls_sentence(address, problem))
     except (ConnectionResetError, BrokenPipeError):
@@ -135,15 +135,15 @@ def _judged(
         return _otherwise(address, context, deadline)
     kind = kind_of(text)
     if "not currently serving requests" in text:
-        said = f"{address} is a server without a quorum: it serves nobody at the moment."
-        return Probe(address, "not-serving", said, kind, why="it has no quorum")
+        sentence = f"{address} is a server without a quorum: it serves nobody at the moment."
+        return Probe(address, "not-serving", sentence, kind, why="it has no quorum")
     if kind is not None:
         return _ok(address, kind, mode_of(text))
     if "not in the whitelist" in text:
         return _ok(address, ZOOKEEPER_OF_ANY_VERSION)
     if text.startswith("HTTP/"):
-        said = f"{address} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
-        return Probe(address, "not-zookeeper", said)
+        sentence = f"{address} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
+        return Probe(address, "not-zookeeper", sentence)
     return Probe(address, "not-zookeeper", f"{address} answers, but not as ZooKeeper does.")
 
 
@@ -195,16 +195,16 @@ def _otherwise(address: Address, context: ssl.SSLContext | None, deadline: Deadl
 
 def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
     if context is None:
-        said = f"{address} hangs up at once: a port for TLS? Then give --tls-ca."
+        sentence = f"{address} hangs up at once: a port for TLS? Then give --tls-ca."
     else:
-        said = f"{address} hangs up: it wants another client certificate, or is not ZooKeeper."
-    return Probe(address, "tls", said)
+        sentence = f"{address} hangs up: it wants another client certificate, or is not ZooKeeper."
+    return Probe(address, "tls", sentence)
 
 
 def _unreached(address: Address, problem: Exception, seconds: float) -> Probe:
     if isinstance(problem, ConnectionRefusedError):
-        said = f"{address} refuses connections: is ZooKeeper running there, on this port?"
-        return Probe(address, "unreachable", said, why=REFUSED)
+        sentence = f"{address} refuses connections: is ZooKeeper running there, on this port?"
+        return Probe(address, "unreachable", sentence, why=REFUSED)
     if isinstance(problem, TimeoutError):
         why = f"no answer within {seconds:g} s"
         reasons = "a firewall, a wrong port, or a server that hangs"

@@ -107,10 +107,10 @@ class ZooKeeperSession:
 
     def _silence(self) -> str:
         seconds = self._access.connect_timeout
-        said = f"No session with {self._access.hosts} within {seconds:g} s."
+        sentence = f"No session with {self._access.hosts} within {seconds:g} s."
         handlers = [getattr(handler, "lines", ()) for handler in self._log.handlers]
         lines = [line for kept in handlers for _, line in kept]
-        return f"{said} The client's last word: {lines[-1]}." if lines else said
+        return f"{sentence} The client's last word: {lines[-1]}." if lines else sentence
 
     def event(self, kind: int, path: str, zxid: int) -> None:
         """Post a watch event to the event loop. Runs on kazoo's thread."""

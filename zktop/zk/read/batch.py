@@ -27,8 +27,8 @@ from zktop.zk.read.requests import (
     stat_of,
 )
 
-LONGEST_DATA: Final = 4096  # bytes kept of a znode's data; enough for labels and lease counts
-SHORT: Final = 64  # bytes of data that are decoded together with the Stat
+MAX_DATA_BYTES: Final = 4096  # bytes kept of a znode's data; enough for labels and lease counts
+SHORT_DATA_BYTES: Final = 64  # bytes of data that are decoded together with the Stat
 _NOTHING: Final = Stat(0, 0, 0)
 _VERSIONS: Final = struct.Struct("!iii")
 _ZEROS: Final = bytes(_VERSIONS.size)
@@ -62,7 +62,7 @@ def below(parent: str) -> str:
 def by_parent(paths: Iterable[str]) -> list[SiblingNames]:
     """Group paths by parent; the root has none.
 
-    >>> [(kin.parent, kin.names) for kin in by_parent(["/a/b", "/", "/c", "/a/d"])]
+    >>> [(found.parent, found.names) for found in by_parent(["/a/b", "/", "/c", "/a/d"])]
     [('/a', ['b', 'd']), ('', ['']), ('/', ['c'])]
     """
     found: dict[str, list[str]] = {}
@@ -75,13 +75,13 @@ def by_parent(paths: Iterable[str]) -> list[SiblingNames]:
 class ReadBatch(msgspec.Struct, frozen=True):
     """Siblings that one request reads."""
 
-    kin: list[SiblingNames]
+    siblings: list[SiblingNames]
     number: int  # reads
     request: MultiRead
 
 
 def batches(
-    kin: Iterable[SiblingNames], full: Callable[[str], str], most: int, most_bytes: int
+    siblings: Iterable[SiblingNames], full: Callable[[str], str], most: int, most_bytes: int
 ) -> Iterator[ReadBatch]:
     """Split siblings into requests; `full` maps a path to the one that the server knows.
 
@@ -90,7 +90,7 @@ def batches(
     together: list[SiblingNames] = []
     parts: list[bytes] = []
     number = size = 0
-    for one in kin:
+    for one in siblings:
         for some, written in _written(one, full, most, most_bytes):
             is_full = number + len(some.names) > most or size + len(written) > most_bytes
             if is_full and together:
@@ -143,7 +143,7 @@ def gathered(reads: Iterable[Read | int]) -> BatchResult:
         content, stat = (b"", _NOTHING) if isinstance(read, int) else read
         if isinstance(read, int):
             found.refused[place] = read
-        content = (content or b"")[:LONGEST_DATA]
+        content = (content or b"")[:MAX_DATA_BYTES]
         found.data.append(keep(content, content))
         found.stats.append(stat)
     return found
@@ -162,7 +162,7 @@ def reads(payload: Payload) -> BatchResult:
     length, unpack = 0, _short(0)
     while offset < last:
         offset += ITEM.size
-        if operation == GET_DATA and not error and 0 <= number <= SHORT:
+        if operation == GET_DATA and not error and 0 <= number <= SHORT_DATA_BYTES:
             if number != length:  # same length as the item before
                 length, unpack = number, _short(number)
             (data, cz, mz, c, versions, o, dl, n, pz, operation, error, following) = unpack(
@@ -186,7 +186,7 @@ def reads(payload: Payload) -> BatchResult:
 def _long(answer: bytes, offset: int, length: int) -> tuple[bytes, Stat, int]:
     """Decode data of unusual length and the Stat behind it; also return where it ends."""
     end = offset + max(length, 0)
-    data = answer[offset : min(end, offset + LONGEST_DATA)]
+    data = answer[offset : min(end, offset + MAX_DATA_BYTES)]
     return data, stat_of(answer, end), end + STAT.size
 
 

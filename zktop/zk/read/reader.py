@@ -1,7 +1,7 @@
 """Sends reads and passes the answers on, on the event loop's thread, in wire order.
 
-At most `WINDOW` requests are under way, the rest wait here: kazoo prefers sending to receiving,
-and would send a large reading whole before it reads the first answer.
+At most `MAX_UNDER_WAY` requests are under way, the rest wait here: kazoo prefers sending to
+receiving, and would send a large reading whole before it reads the first answer.
 """
 
 import time
@@ -18,9 +18,8 @@ from zktop.model.facts import Millis
 from zktop.zk.connect.address import Hosts
 from zktop.zk.connect.client import ReadOnlyClient
 from zktop.zk.event_loop import EventLoop
-from zktop.zk.read import batch as kin
 from zktop.zk.read import requests
-from zktop.zk.read.batch import BatchResult, SiblingNames
+from zktop.zk.read.batch import BatchResult, SiblingNames, batches, gathered, reads
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
@@ -76,15 +75,15 @@ class ZxidClock:
         return bound
 
 
-WINDOW = 1_000
-BATCH = 500  # items of a MultiRead
-BATCHES = 8  # under way; undecoded answers wait in memory
-LARGE_ANSWER = 2_000_000  # bytes; a server builds an answer whole before sending it
-ENOUGH_TO_LEARN = 10  # items; the listing of one large root is not typical
-UNKNOWN_BYTES = 4_000.0  # of one item, until the first answer
-LARGEST_REQUEST = 500_000  # bytes; a server takes 1 MB unless told otherwise
-UTF_8, HEADER = 4, 14  # bytes of a character at most, and of an item's frame
-SMALLEST_REQUEST = 1_000  # bytes; no server could do with less
+MAX_UNDER_WAY = 1_000
+MAX_BATCH_ITEMS = 500  # items of a MultiRead
+MAX_BATCHES = 8  # under way; undecoded answers wait in memory
+MAX_ANSWER_BYTES = 2_000_000  # a server builds an answer whole before sending it
+MIN_ITEMS_TO_LEARN = 10  # items; the listing of one large root is not typical
+FIRST_GUESS_BYTES = 4_000.0  # of one item, until the first answer
+MAX_REQUEST_BYTES = 500_000  # a server takes 1 MB unless told otherwise
+UTF_8_BYTES, HEADER_BYTES = 4, 14  # of a character at most, and of an item
+MIN_REQUEST_BYTES = 1_000  # no server could do with less
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
 Result = Any  # see `requests.results`
@@ -106,7 +105,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
 Then = Callable[[Answer], None]
 ThenAll = Callable[[Sequence[Item], list[Result], Answer], None]
-ThenKin = Callable[[Sequence[SiblingNames], BatchResult, Answer], None]
+ThenSiblings = Callable[[Sequence[SiblingNames], BatchResult, Answer], None]
 
 
 def now_ms() -> Millis:
@@ -157,8 +156,8 @@ class Reader:
         self.turn = 0  # connection number; answers of earlier ones are dropped
         self.asked = 0
         self.connected = False  # requests meanwhile are dropped; a new connection reads all
-        self._bytes_each = UNKNOWN_BYTES
-        self._largest_request = LARGEST_REQUEST
+        self._bytes_each = FIRST_GUESS_BYTES
+        self._largest_request = MAX_REQUEST_BYTES
         self._unanswered: deque[int] = deque()  # sizes of the batches under way
         self._largest_taken = 0  # bytes that a server has accepted
         self._under_way = 0
@@ -185,7 +184,7 @@ class Reader:
         """Drop everything that was sent on an earlier connection."""
         largest = max(self._unanswered, default=0)
         if largest > self._largest_taken:  # the server may have closed because of the size
-            self._largest_request = max(SMALLEST_REQUEST, largest // 4)
+            self._largest_request = max(MIN_REQUEST_BYTES, largest // 4)
         self._unanswered.clear()
         self.turn += 1
         self.connected = connected
@@ -203,7 +202,11 @@ class Reader:
 
     def _send_on(self) -> None:
         """Send waiting requests, in order, while there is room."""
-        while self.is_full and self._under_way < WINDOW and len(self._unanswered) < BATCHES:
+        while (
+            self.is_full
+            and self._under_way < MAX_UNDER_WAY
+            and len(self._unanswered) < MAX_BATCHES
+        ):
             if self._pausing or self._must_pause():
                 return
             request, then, _ = (self._waiting_first or self._waiting).popleft()
@@ -252,19 +255,19 @@ class Reader:
             request = requests.MultiRead(
                 [requests.item(operation, full(path)) for operation, path in batch]
             )
-            self._ask_many(request, len(batch), partial(_told, requests.results, batch, then))
+            self._ask_many(request, len(batch), partial(_decoded, requests.results, batch, then))
 
-    def read_kin(self, all_kin: Sequence[SiblingNames], then: ThenKin) -> None:
+    def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenSiblings) -> None:
         """Read the data of many children, before anything that waits; `then` receives batches."""
         if not self.batches:
-            for one in all_kin:
+            for one in siblings:
                 for name in one.names:
                     self._read_child(SiblingNames(one.parent, (name,)), then)
             return
-        most = max(1, min(BATCH, int(LARGE_ANSWER / self._bytes_each)))
-        for batch in kin.batches(all_kin, self.hosts.full, most, self._largest_request):
-            told = partial(_told, kin.reads, batch.kin, then)
-            self._ask_many(batch.request, batch.number, told, first=True)
+        most = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
+        for batch in batches(siblings, self.hosts.full, most, self._largest_request):
+            pass_on = partial(_decoded, reads, batch.siblings, then)
+            self._ask_many(batch.request, batch.number, pass_on, first=True)
 
     def _ask_many(
         self, request: requests.MultiRead, number: int, then: Then, *, first: bool = False
@@ -278,7 +281,7 @@ class Reader:
             return
         if answer.error is None:
             self._largest_taken = max(self._largest_taken, sent)
-            if number >= ENOUGH_TO_LEARN:
+            if number >= MIN_ITEMS_TO_LEARN:
                 size = len(answer.value[0]) / number
                 self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
             then(answer)
@@ -296,11 +299,11 @@ class Reader:
             lambda result, answer: then([item], [result], answer),
         )
 
-    def _read_child(self, one: SiblingNames, then: ThenKin) -> None:
+    def _read_child(self, one: SiblingNames, then: ThenSiblings) -> None:
         self._ask_one(
             requests.GetData(self.hosts.full(one.path(one.names[0]))),
             requests.data,
-            lambda result, answer: then([one], kin.gathered([result]), answer),
+            lambda result, answer: then([one], gathered([result]), answer),
             first=True,
         )
 
@@ -325,12 +328,14 @@ class Reader:
     def _most(self, longest: int) -> int:
         """The largest number of items for one request, given the longest path."""
         longest += len(self.hosts.chroot)
-        asked = self._largest_request // (longest * UTF_8 + HEADER)
-        answered = int(LARGE_ANSWER / self._bytes_each)
-        return max(2, min(BATCH, asked, answered)) // 2 * 2  # even, because folders take two items
+        asked = self._largest_request // (longest * UTF_8_BYTES + HEADER_BYTES)
+        answered = int(MAX_ANSWER_BYTES / self._bytes_each)
+        return (
+            max(2, min(MAX_BATCH_ITEMS, asked, answered)) // 2 * 2
+        )  # even, because folders take two items
 
 
-def _told(
+def _decoded(
     parse: Callable[[requests.Payload], Any], batch: Any, then: Callable[..., None], answer: Answer
 ) -> None:
     then(batch, parse(answer.value), answer)

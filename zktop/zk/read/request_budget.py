@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 SAVED_S = 0.05  # share of a second's budget that may be sent at once
 SHORTEST_WAIT_S = 0.01  # a shorter timer only costs CPU
-A_WHOLE_ONE = 1.0 - 1e-6  # tolerance for sums of floats
+WHOLE_TOKEN = 1.0 - 1e-6  # tolerance for sums of floats
 
 
 class RequestBudget:
@@ -30,7 +30,7 @@ class RequestBudget:
             earned = (now - self._counted) * self._per_s
             self._saved = min(self._saved_at_most, self._saved + earned)
             self._counted = now
-            if self._saved < A_WHOLE_ONE:
+            if self._saved < WHOLE_TOKEN:
                 return max(SHORTEST_WAIT_S, (1.0 - self._saved) / self._per_s)
             self._saved -= 1.0
             return 0.0

@@ -23,7 +23,7 @@ ERROR: Final = -1
 GET_DATA: Final = 4
 GET_CHILDREN: Final = 8
 
-XID: Final = 4  # bytes; the xid of every event is the same
+XID_BYTES: Final = 4  # the xid of every event is the same
 
 NO_NODE: Final = -101
 NO_AUTH: Final = -102

@@ -35,7 +35,7 @@ READ_ONLY_COMMANDS = frozenset(
 
 SWITCHED_ON_BY = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it is off by default"
 
-Told = dict[str, Any]
+JsonAnswer = dict[str, Any]
 
 
 def command(  # noqa: PLR0913  parts of a request
@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913  parts of a request
     seconds: float = 2.0,
     tally: Callable[[int], None] = lambda _bytes: None,
     leave_out: Collection[str] = (),
-) -> Told:
+) -> JsonAnswer:
     """Return the JSON object of a command; raises RefusedError with the reason.
 
     Parts that are not wanted are not decoded: some are megabytes.
@@ -60,15 +60,15 @@ def command(  # noqa: PLR0913  parts of a request
     except TimeoutError:
         raise RefusedError(f"AdminServer {name}: no answer within {seconds:g} s") from None
     except OSError as problem:
-        said = str(problem.strerror or problem)
+        reason = str(problem.strerror or problem)
         if isinstance(problem, ConnectionRefusedError):
-            said += f" ({SWITCHED_ON_BY})"
-        raise RefusedError(f"AdminServer on port {address.port}: {said}") from problem
+            reason += f" ({SWITCHED_ON_BY})"
+        raise RefusedError(f"AdminServer on port {address.port}: {reason}") from problem
     tally(len(answer))
-    return _told(name, answer, leave_out)
+    return _decoded(name, answer, leave_out)
 
 
-def _told(name: str, answer: bytes, leave_out: Collection[str]) -> Told:
+def _decoded(name: str, answer: bytes, leave_out: Collection[str]) -> JsonAnswer:
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 1)
     if not status[0].startswith("HTTP/"):
@@ -77,24 +77,24 @@ def _told(name: str, answer: bytes, leave_out: Collection[str]) -> Told:
         raise RefusedError(f"AdminServer {name}: {status[-1][:60].strip()}")
     try:
         raw = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        told = {key: msgspec.json.decode(raw[key]) for key in raw if key not in leave_out}
+        answered = {key: msgspec.json.decode(raw[key]) for key in raw if key not in leave_out}
     except msgspec.DecodeError:
         raise RefusedError(f"AdminServer {name}: that is no AdminServer") from None
-    if told.get("error") is not None:
-        raise RefusedError(f"AdminServer {name}: {told['error']}")
-    return told
+    if answered.get("error") is not None:
+        raise RefusedError(f"AdminServer {name}: {answered['error']}")
+    return answered
 
 
 EPHEMERALS = "session_id_to_ephemeral_paths"
 
 
-def connections(told: dict[str, Any]) -> tuple[Connection, ...]:
+def connections(answer: dict[str, Any]) -> tuple[Connection, ...]:
     """Parse `connections`, plain and TLS."""
-    if not isinstance(told.get("connections"), list):
-        raise unreadable("AdminServer connections", str(told.get("connections")))
+    if not isinstance(answer.get("connections"), list):
+        raise unreadable("AdminServer connections", str(answer.get("connections")))
     rows: list[Connection] = []
     answered: list[int | None] = []
-    for entry in [*_list(told, "connections"), *_list(told, "secure_connections")]:
+    for entry in [*_list(answer, "connections"), *_list(answer, "secure_connections")]:
         row = _connection(entry)
         if row is not None:
             rows.append(row)
@@ -129,35 +129,35 @@ def _connection(entry: object) -> Connection | None:
     )
 
 
-def newest_answer(told: dict[str, Any]) -> int | None:
+def newest_answer(answer: dict[str, Any]) -> int | None:
     """The newest `last_response_time`: about now, by the server's monotonic clock."""
-    entries = [*_list(told, "connections"), *_list(told, "secure_connections")]
+    entries = [*_list(answer, "connections"), *_list(answer, "secure_connections")]
     moments = [
         whole(entry.get("last_response_time")) for entry in entries if isinstance(entry, dict)
     ]
     return max(filter(None, moments), default=None)
 
 
-def watched(told: dict[str, Any]) -> Paths:
+def watched(answer: dict[str, Any]) -> Paths:
     """Parse `watches`."""
-    return _paths("watches", told.get("session_id_to_watched_paths"))
+    return _paths("watches", answer.get("session_id_to_watched_paths"))
 
 
-def watches_in_all(told: dict[str, Any]) -> int:
+def watches_in_all(answer: dict[str, Any]) -> int:
     """Parse the total from `watch_summary`."""
-    count = whole(told.get("num_total_watches"))
+    count = whole(answer.get("num_total_watches"))
     if count is None:
-        raise unreadable("AdminServer watch_summary", str(told.get("num_total_watches")))
+        raise unreadable("AdminServer watch_summary", str(answer.get("num_total_watches")))
     return count
 
 
-def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
+def watched_in_detail(answer: dict[str, Any], kind: str) -> Paths | None:
     """Parse the data or child watches of `watch_details`; None when cut short.
 
     The command is proposed upstream and in no release yet, so anything unexpected also gives None.
     """
-    entries = told.get("watches", told.get("watch_details"))
-    if told.get("truncated") is not False or not isinstance(entries, list):
+    entries = answer.get("watches", answer.get("watch_details"))
+    if answer.get("truncated") is not False or not isinstance(entries, list):
         return None
     paths: dict[Session, list[Text]] = {}
     for entry in entries:
@@ -169,11 +169,11 @@ def watched_in_detail(told: dict[str, Any], kind: str) -> Paths | None:
     return {session: tuple(found) for session, found in paths.items()}
 
 
-def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
+def ephemerals(answer: dict[str, Any], wanted: Wanted | None = None) -> Paths:
     """Parse the owners of ephemeral znodes from `dump`; only wanted paths, if any are given."""
     if wanted is not None and not wanted:
         return {}
-    table = _paths("dump", told.get(EPHEMERALS))
+    table = _paths("dump", answer.get(EPHEMERALS))
     if wanted is None:
         return table
     kept = (
@@ -183,9 +183,9 @@ def ephemerals(told: dict[str, Any], wanted: Wanted | None = None) -> Paths:
     return {session: paths for session, paths in kept if paths}
 
 
-def expiry(told: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
+def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
     """Parse from a leader's `dump` when sessions expire, by its monotonic clock."""
-    buckets = told.get("expiry_time_to_session_ids", {})
+    buckets = answer.get("expiry_time_to_session_ids", {})
     try:
         return {
             int(moment): tuple(session_id(int(session)) for session in sessions)
@@ -211,8 +211,8 @@ def _is_path(path: object) -> bool:
     return isinstance(path, str) and path.startswith("/")
 
 
-def _list(told: dict[str, Any], name: str) -> list[Any]:
-    value = told.get(name)
+def _list(answer: dict[str, Any], name: str) -> list[Any]:
+    value = answer.get(name)
     return value if isinstance(value, list) else []
 
 

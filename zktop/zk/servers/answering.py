@@ -3,7 +3,7 @@
 from zktop.model.facts import Millis, ServerState
 from zktop.zk.connect.preflight import Outcome, Probe
 
-MISSES = 2  # rounds without an answer; one may be a long garbage collection
+MAX_MISSED_ROUNDS = 2  # rounds without an answer; one may be a long garbage collection
 
 _STATES: dict[Outcome, ServerState] = {
     "ok": "up",
@@ -31,7 +31,7 @@ class AnswerState:
     @property
     def is_unsure(self) -> bool:
         """True if only another round tells whether the server is down or was slow once."""
-        return 0 < self._misses < MISSES
+        return 0 < self._misses < MAX_MISSED_ROUNDS
 
     def after(self, probe: Probe, begun: Millis) -> None:
         """Learn from one round; `begun` is when the server was asked."""
@@ -42,7 +42,7 @@ class AnswerState:
             self.state, self.since = state, None
             return
         self._failed_at = begun if self._failed_at is None else self._failed_at
-        self._misses = self._misses + 1 if state == "no-answer" else MISSES
-        if self._misses >= MISSES:
+        self._misses = self._misses + 1 if state == "no-answer" else MAX_MISSED_ROUNDS
+        if self._misses >= MAX_MISSED_ROUNDS:
             self.state = state if self._is_ours else "unreached"
             self.since = self._failed_at

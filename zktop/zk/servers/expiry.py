@@ -16,7 +16,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _UTC = frozenset({"UTC", "GMT", "Z"})
 _QUARTER_MS = 15 * 60 * 1000  # time zones differ by whole quarters of an hour
 _LATE_MS = 60 * 1000  # a bucket further in the past means another zone
-_HALF_A_SECOND = 500  # dates are truncated to seconds
+_HALF_SECOND_MS = 500  # dates are truncated to seconds
 _YEAR, _NUMBERS = 4, 5  # digits of a year; numbers in a date and a time
 _MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
@@ -76,29 +76,29 @@ def from_monotonic(
 
 
 def _ahead(when: str, at: Millis, monotonic: int | None) -> int | None:
-    said = _said(when)
-    if said is None:
+    parts = _split_date(when)
+    if parts is None:
         return None
-    (year, day, hours, minutes, seconds), month, zone = said
+    (year, day, hours, minutes, seconds), month, zone = parts
     days = date(year, month, 1).toordinal() - _EPOCH + day - 1
     moment = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     now = monotonic if year < _MONOTONIC_BEFORE else at
     if now is None:
         return None
-    ahead = moment * 1000 + _HALF_A_SECOND - now
+    ahead = moment * 1000 + _HALF_SECOND_MS - now
     if zone not in _UTC:
         ahead = (ahead + _LATE_MS) % _QUARTER_MS - _LATE_MS
     return max(0, ahead)
 
 
-def _said(when: str) -> tuple[list[int], int, str] | None:
+def _split_date(when: str) -> tuple[list[int], int, str] | None:
     """Split a date as Java prints it: year, day, hours, minutes, seconds; month; zone."""
     match when.split():
         case [_, month, day, clock, zone, year] if month in _MONTHS and len(year) == _YEAR:
-            told = [number(part) for part in (year, day, *clock.split(":"))]
+            fields = [number(part) for part in (year, day, *clock.split(":"))]
         case _:
             return None
-    numbers = [one for one in told if one is not None and one >= 0]
-    if len(numbers) != len(told) or len(told) != _NUMBERS or not numbers[0]:
+    numbers = [one for one in fields if one is not None and one >= 0]
+    if len(numbers) != len(fields) or len(fields) != _NUMBERS or not numbers[0]:
         return None
     return numbers, _MONTHS.index(month) + 1, zone

@@ -28,7 +28,7 @@ def ask(
 ) -> str:
     """Return the whole answer to a word; raises RefusedError with the reason."""
     parts = _asked(address, word, context, seconds, tally)
-    return _told(word, b"".join(parts).decode("utf-8", "replace"))
+    return _not_refused(word, b"".join(parts).decode("utf-8", "replace"))
 
 
 def parts(
@@ -44,7 +44,7 @@ def parts(
 
 def answered(word: str, parts: list[bytes]) -> list[bytes]:
     """Return an answer that is not a refusal; raises RefusedError otherwise."""
-    _told(word, parts[0].decode("utf-8", "replace") if parts else "")
+    _not_refused(word, parts[0].decode("utf-8", "replace") if parts else "")
     return parts
 
 
@@ -79,7 +79,7 @@ def _asked(
     return parts
 
 
-def _told(word: str, text: str) -> str:
+def _not_refused(word: str, text: str) -> str:
     if not text:
         raise HungUpError(f"{word}: this server does not know it")
     beginning = text[:200]

@@ -30,8 +30,8 @@ from zktop.zk.servers.table_reader import Sizes, TableReader
 class KnownServers:
     """The known servers by display name: those of the connection string, and other members."""
 
-    def __init__(self, given: Iterable[Address]) -> None:
-        self._given = tuple(given)
+    def __init__(self, addresses: Iterable[Address]) -> None:
+        self._configured = tuple(addresses)
         self._hosts: set[str] = set()
         self.named: set[str] = set()  # servers of the connection string
         self.members: tuple[EnsembleMember, ...] = ()
@@ -39,23 +39,23 @@ class KnownServers:
     def servers(self) -> dict[str, Address]:
         """Resolve all names; a name with several addresses stands for several servers."""
         servers: dict[str, Address] = {}
-        met: set[Address] = set()
-        self._hosts = {address.host for address in self._given}
-        for address in self._given:
-            servers |= self._behind(address, met)
+        resolved: set[Address] = set()
+        self._hosts = {address.host for address in self._configured}
+        for address in self._configured:
+            servers |= self._behind(address, resolved)
         self.named = set(servers)
         for address in self._others():
-            servers |= self._behind(address, met)
+            servers |= self._behind(address, resolved)
         return servers
 
-    def _behind(self, address: Address, met: set[Address]) -> dict[str, Address]:
+    def _behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
         """The servers of one address, without those that are known by another name."""
         found = _resolved(address)
         if not found:
             return {str(address): address}
-        if met & set(found):
+        if resolved & set(found):
             return {}
-        met.update(found)
+        resolved.update(found)
         self._hosts.update(one.host for one in found)
         if len(found) == 1 or _is_loopback(found):
             return {str(address): address}
@@ -83,9 +83,9 @@ def _is_loopback(addresses: list[Address]) -> bool:
 
 
 ANSWER_S = 1.5  # for a probe
-AGAIN_S = 0.5  # between a first miss and the second probe
+RETRY_S = 0.5  # between a first miss and the second probe
 SLOW_S = 1.0
-REST_FOR = 50  # pause after a sample, as a multiple of its CPU time
+REST_FACTOR = 50  # pause after a sample, as a multiple of its CPU time
 LONGEST_REST_S = 60.0
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
@@ -112,7 +112,7 @@ class ServerSchedule:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
             self._pause = 0.0
-        self.due = time.monotonic() + max(self._pause, REST_FOR * spent)
+        self.due = time.monotonic() + max(self._pause, REST_FACTOR * spent)
 
 
 class Introspection:
@@ -135,12 +135,12 @@ class Introspection:
         self._admin_context = admin.tls.context() if admin.tls else None
         # Not over TLS: the process would need our keys.
         self._separate = None if access.tls else TableReader()
-        self._rests: dict[str, ServerSchedule] = {}
+        self._schedules: dict[str, ServerSchedule] = {}
         self._stopped, self._introduced = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = KnownServers(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
-        self.met: Mapping[Address, Probe] = {}  # from the preflight, for the first round
+        self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
 
     def start(self) -> None:
@@ -165,61 +165,63 @@ class Introspection:
                 self._round()
             except RefusedError:  # zktop is closing
                 return
-            self._tell_of_unasked()
+            self._report_unasked()
             self.on_round()
-            is_unsure = any(rest.standing.is_unsure for rest in self._rests.values())
-            self._stopped.wait(min(AGAIN_S, self._every) if is_unsure else self._every)
+            is_unsure = any(schedule.standing.is_unsure for schedule in self._schedules.values())
+            self._stopped.wait(min(RETRY_S, self._every) if is_unsure else self._every)
 
     def _round(self) -> None:
         """Ask the servers that are due."""
         now = time.monotonic()
         servers = self.ensemble.servers()
         for name in servers:
-            self._rests.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
-        due = {name: one for name, one in servers.items() if self._rests[name].due <= now}
+            self._schedules.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
+        due = {name: one for name, one in servers.items() if self._schedules[name].due <= now}
         for name, probe in self._probed(due).items():
             if self._stopped.is_set():
                 return
             if probe.serves:
-                self._sample(name, probe.address, self._rests[name])
+                self._sample(name, probe.address, self._schedules[name])
             else:
-                self._note_failure(name, probe, self._rests[name])
+                self._note_failure(name, probe, self._schedules[name])
 
     def _probed(self, due: Mapping[str, Address]) -> dict[str, Probe]:
         """Probe these servers and note whether they answer."""
         begun = time.time_ns() // 1_000_000
-        unmet = [address for address in due.values() if address not in self.met]
+        unmet = [address for address in due.values() if address not in self.probed]
         for _ in unmet:
             self._turn()
-        known = {one: self._rests[name].kind for name, one in due.items()}
+        known = {one: self._schedules[name].kind for name, one in due.items()}
         found = {one.address: one for one in probes(unmet, self._context, ANSWER_S, known)}
-        told = {name: found.get(address) or self.met[address] for name, address in due.items()}
-        self.met = {}
-        for name, probe in told.items():
-            rest = self._rests[name]
-            rest.standing.after(probe, begun)
-            rest.kind = probe.kind or rest.kind
-        return told
+        by_name = {
+            name: found.get(address) or self.probed[address] for name, address in due.items()
+        }
+        self.probed = {}
+        for name, probe in by_name.items():
+            schedule = self._schedules[name]
+            schedule.standing.after(probe, begun)
+            schedule.kind = probe.kind or schedule.kind
+        return by_name
 
-    def _note_failure(self, name: str, probe: Probe, rest: ServerSchedule) -> None:
+    def _note_failure(self, name: str, probe: Probe, schedule: ServerSchedule) -> None:
         """Report a server that does not answer; after one miss its tables stay valid."""
-        if rest.standing.is_unsure and rest.facts:
+        if schedule.standing.is_unsure and schedule.facts:
             return
-        rest.clock.forget()
-        rest.watches = {}
-        told = unreached(probe.why, rest.kind or ServerKind())
-        told.state, told.since = rest.standing.state, rest.standing.since
+        schedule.clock.forget()
+        schedule.watches = {}
+        sample = unreached(probe.why, schedule.kind or ServerKind())
+        sample.state, sample.since = schedule.standing.state, schedule.standing.since
         stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
-        rest.facts = facts(told, stamp, self._access.hosts)
-        self._deliver(rest.facts)
+        schedule.facts = facts(sample, stamp, self._access.hosts)
+        self._deliver(schedule.facts)
 
-    def _tell_of_unasked(self) -> None:
+    def _report_unasked(self) -> None:
         why = "/zookeeper/config does not tell its client port: add it to --hosts"
         for name in self.ensemble.unasked():
             stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
-            told = unreached(why)
-            told.state = "unreached"
-            self._deliver(facts(told, stamp, self._access.hosts))
+            sample = unreached(why)
+            sample.state = "unreached"
+            self._deliver(facts(sample, stamp, self._access.hosts))
 
     def _turn(self) -> None:
         """Wait for the request budget, and count a request."""
@@ -231,25 +233,25 @@ class Introspection:
     def _tally(self, count: int) -> None:
         self.bytes_in += count
 
-    def _sample(self, name: str, address: Address, rest: ServerSchedule) -> None:
+    def _sample(self, name: str, address: Address, schedule: ServerSchedule) -> None:
         seen, begun, busy = self._seen(), time.monotonic(), time.thread_time()
-        told = self._told(address, rest)
-        told.state = rest.standing.state
+        sample = self._sample_of(address, schedule)
+        sample.state = schedule.standing.state
         took = time.monotonic() - begun
         at = time.time_ns() // 1_000_000
         # A lagging server shows an earlier zxid than we know.
-        zxid = seen if told.zxid is None else min(seen, told.zxid)
-        news = facts(told, Stamp(clean(name), zxid, at), self._access.hosts)
-        share(news, rest.facts)
-        rest.watches, rest.facts = told.watches or {}, news
-        self._deliver(news)
-        rest.after(took, time.thread_time() - busy, self._every)
+        zxid = seen if sample.zxid is None else min(seen, sample.zxid)
+        new_facts = facts(sample, Stamp(clean(name), zxid, at), self._access.hosts)
+        share(new_facts, schedule.facts)
+        schedule.watches, schedule.facts = sample.watches or {}, new_facts
+        self._deliver(new_facts)
+        schedule.after(took, time.thread_time() - busy, self._every)
 
-    def _told(self, address: Address, rest: ServerSchedule) -> Sample:
-        kind = rest.kind
+    def _sample_of(self, address: Address, schedule: ServerSchedule) -> Sample:
+        kind = schedule.kind
         if kind is not None and not kind.traits.tells:
             return unreached(f"{kind} answers no word that tells it", kind)
-        way = SampleSettings(
+        settings = SampleSettings(
             address,
             self._access.hosts,
             self._context,
@@ -259,22 +261,22 @@ class Introspection:
             self._tally,
             self._turn,
             self._separate,
-            rest.sizes,
-            tuple(other.watches for other in self._rests.values() if other is not rest),
+            schedule.sizes,
+            tuple(other.watches for other in self._schedules.values() if other is not schedule),
         )
         has_admin = kind is None or kind.traits.admin
-        if has_admin and rest.admin_due <= time.monotonic():
+        if has_admin and schedule.admin_due <= time.monotonic():
             try:
-                return by_admin(way, rest.clock)
+                return by_admin(settings, schedule.clock)
             except RefusedError as refusal:
-                rest.admin_due = time.monotonic() + ADMIN_AGAIN_S
-                rest.why_no_admin = str(refusal)
+                schedule.admin_due = time.monotonic() + ADMIN_AGAIN_S
+                schedule.why_no_admin = str(refusal)
         try:
-            told = by_words(way, rest.clock)
+            sample = by_words(settings, schedule.clock)
         except RefusedError as refusal:
-            rest.clock.forget()
-            why = "; ".join(filter(None, (str(refusal), rest.why_no_admin)))
+            schedule.clock.forget()
+            why = "; ".join(filter(None, (str(refusal), schedule.why_no_admin)))
             return unreached(why, kind or ServerKind())
-        for table, why in told.why.items() if told.kind.traits.admin else ():
-            told.why[table] = f"{why}; {rest.why_no_admin}"
-        return told
+        for table, why in sample.why.items() if sample.kind.traits.admin else ():
+            sample.why[table] = f"{why}; {schedule.why_no_admin}"
+        return sample

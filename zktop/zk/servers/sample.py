@@ -12,26 +12,21 @@ from msgspec.structs import force_setattr
 from zktop.model.facts import Connection, Connections, Expiry, ServerFact, ServerState, Watches
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
-from zktop.zk.servers import admin, flavours
-from zktop.zk.servers import admin as admin_tables
-from zktop.zk.servers import four_letter as words
-from zktop.zk.servers import table_formats as tables
+from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.expiry import ServerClock, from_dates, from_monotonic
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
 from zktop.zk.servers.table_formats import Paths
 from zktop.zk.servers.table_reader import (
-    READER_TAKES,
-    UNREAD,
+    READER_TAKES_BYTES,
+    SAFE_UNREAD_BYTES,
     Sizes,
     TableReader,
     held_by_the_kernel,
 )
 
-SECONDS = 5.0  # per answer
-ADMIN_MAY_WATCH = (
-    200_000  # watches; the AdminServer holds no lock, but builds the answer in memory
-)
+ANSWER_TIMEOUT_S = 5.0  # per answer
+MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
 
 ALLOW_IT = "--large-tables, or introspect: { large_tables: true } in the config, reads them"
 
@@ -81,103 +76,113 @@ class Sample(msgspec.Struct):
             self.why[table] = str(refusal)
 
 
-def by_admin(way: SampleSettings, clock: ServerClock) -> Sample:
+def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
     """Ask the AdminServer; raises RefusedError if none belongs to this server."""
-    port = way.admin.port_of(way.address)
+    port = settings.admin.port_of(settings.address)
 
     def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
-        way.turn()
+        settings.turn()
         return admin.command(
-            Address(way.address.host, port),
+            Address(settings.address.host, port),
             name,
-            url=way.admin.command_url,
-            context=way.admin_context,
-            seconds=SECONDS,
-            tally=way.tally,
+            url=settings.admin.command_url,
+            context=settings.admin_context,
+            seconds=ANSWER_TIMEOUT_S,
+            tally=settings.tally,
             leave_out=leave_out,
         )
 
-    settings = ask("configuration")
-    if way.address.port not in (settings.get("client_port"), settings.get("secure_client_port")):
+    configuration = ask("configuration")
+    if settings.address.port not in (
+        configuration.get("client_port"),
+        configuration.get("secure_client_port"),
+    ):
         raise RefusedError(f"the AdminServer on port {port} is another server's")
-    tick_ms = admin_tables.whole(settings.get("tick_time"))
-    told = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
-    told.attempt("server", lambda: _admin_figures(told, ask))
-    told.attempt("connections", lambda: _admin_connections(told, ask("connections"), clock))
-    told.attempt("watches", lambda: _admin_watches(told, ask, way))
-    told.attempt("expiry", lambda: _admin_dump(told, ask, clock, way))
-    return told
+    tick_ms = admin.whole(configuration.get("tick_time"))
+    sample = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
+    sample.attempt("server", lambda: _admin_figures(sample, ask))
+    sample.attempt("connections", lambda: _admin_connections(sample, ask("connections"), clock))
+    sample.attempt("watches", lambda: _admin_watches(sample, ask, settings))
+    sample.attempt("expiry", lambda: _admin_dump(sample, ask, clock, settings))
+    return sample
 
 
-def _admin_figures(told: Sample, ask: Callable[[str], dict[str, Any]]) -> None:
+def _admin_figures(sample: Sample, ask: Callable[[str], dict[str, Any]]) -> None:
     stats = ask("server_stats").get("server_stats")
     if not isinstance(stats, dict):
-        raise tables.unreadable("AdminServer server_stats", str(stats))
-    told.zxid = admin_tables.whole(stats.get("last_processed_zxid"))
+        raise table_formats.unreadable("AdminServer server_stats", str(stats))
+    sample.zxid = admin.whole(stats.get("last_processed_zxid"))
     monitor = ask("monitor")
-    told.kind = ServerKind("zookeeper", flavours.version_of(str(monitor.get("version"))))
-    told.figures = {name: monitor.get(name) for name in monitor if name in _FIGURES}
+    sample.kind = ServerKind("zookeeper", flavours.version_of(str(monitor.get("version"))))
+    sample.figures = {name: monitor.get(name) for name in monitor if name in _FIGURES}
 
 
-def _admin_connections(told: Sample, answer: dict[str, Any], clock: ServerClock) -> None:
-    rows = admin_tables.connections(answer)
-    told.connections = _aged(rows, admin_tables.newest_answer(answer), clock)
+def _admin_connections(sample: Sample, answer: dict[str, Any], clock: ServerClock) -> None:
+    rows = admin.connections(answer)
+    sample.connections = _aged(rows, admin.newest_answer(answer), clock)
 
 
 def _admin_watches(
-    told: Sample, ask: Callable[[str], dict[str, Any]], way: SampleSettings
+    sample: Sample, ask: Callable[[str], dict[str, Any]], settings: SampleSettings
 ) -> None:
-    count = admin_tables.watches_in_all(ask("watch_summary"))
-    if count > ADMIN_MAY_WATCH and not way.large_tables:
+    count = admin.watches_in_all(ask("watch_summary"))
+    if count > MAX_ADMIN_WATCHES and not settings.large_tables:
         raise RefusedError(
             f"{count} watches are so many that the AdminServer would need much memory for them; "
             f"{ALLOW_IT} all the same"
         )
-    told.watches = admin_tables.watched(ask("watches"))
+    sample.watches = admin.watched(ask("watches"))
     try:
-        told.child_watches = admin_tables.watched_in_detail(ask("watch_details"), "children")
+        sample.child_watches = admin.watched_in_detail(ask("watch_details"), "children")
     except RefusedError:  # every release so far: no data about child watches
-        told.child_watches = None
+        sample.child_watches = None
 
 
 def _admin_dump(
-    told: Sample, ask: Callable[..., dict[str, Any]], clock: ServerClock, way: SampleSettings
+    sample: Sample,
+    ask: Callable[..., dict[str, Any]],
+    clock: ServerClock,
+    settings: SampleSettings,
 ) -> None:
-    wanted = _wanted(told, way)
-    answer = ask("dump", leave_out=() if wanted else (admin_tables.EPHEMERALS,))
-    told.ephemerals = admin_tables.ephemerals(answer, wanted)
-    buckets, at = admin_tables.expiry(answer), _now()
+    wanted = _wanted(sample, settings)
+    answer = ask("dump", leave_out=() if wanted else (admin.EPHEMERALS,))
+    sample.ephemerals = admin.ephemerals(answer, wanted)
+    buckets, at = admin.expiry(answer), _now()
     clock.awaits(min(buckets, default=None), at)
-    told.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
+    sample.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
 
 
-def by_words(way: SampleSettings, clock: ServerClock) -> Sample:
+def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     """Ask with four-letter words; raises RefusedError if none is answered."""
 
     def ask(word: str) -> str:
-        way.turn()
-        with _allowed(told.kind, word):
-            return words.ask(way.address, word, way.context, SECONDS, way.tally)
+        settings.turn()
+        with _allowed(sample.kind, word):
+            return four_letter.ask(
+                settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.tally
+            )
 
-    told = Sample("4lw")
+    sample = Sample("4lw")
     srvr = ask("srvr")
     kind = flavours.kind_of(srvr)
-    if kind is None or tables.mode_of(srvr) is None:
-        raise tables.unreadable("srvr", srvr)
-    told.kind = kind
-    zxid = tables.figures(srvr).get("Zxid", "")
-    told.zxid = tables.hexadecimal(zxid) or tables.number(zxid)  # RaftKeeper prints it in decimal
-    told.figures = _srvr_figures(srvr)
-    told.attempt("server", lambda: told.figures.update(_mntr_figures(ask("mntr"))))
-    told.attempt("connections", lambda: _word_connections(told, ask("cons"), clock))
+    if kind is None or table_formats.mode_of(srvr) is None:
+        raise table_formats.unreadable("srvr", srvr)
+    sample.kind = kind
+    zxid = table_formats.figures(srvr).get("Zxid", "")
+    sample.zxid = table_formats.hexadecimal(zxid) or table_formats.number(
+        zxid
+    )  # RaftKeeper prints it in decimal
+    sample.figures = _srvr_figures(srvr)
+    sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
+    sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
     dumps: list[Dumped] = []
-    told.attempt("expiry", lambda: dumps.append(_dumped(kind, way)))
-    told.attempt("watches", lambda: _word_watches(told, ask, way))
+    sample.attempt("expiry", lambda: dumps.append(_dumped(kind, settings)))
+    sample.attempt("watches", lambda: _word_watches(sample, ask, settings))
     if kind.traits.expiry:
-        told.attempt("tick", lambda: _word_tick(told, ask("conf")))
+        sample.attempt("tick", lambda: _word_tick(sample, ask("conf")))
     for dumped in dumps:
-        told.attempt("expiry", lambda: _word_dump(told, dumped, clock, way))  # noqa: B023  called at once
-    return told
+        sample.attempt("expiry", lambda: _word_dump(sample, dumped, clock, settings))  # noqa: B023  called at once
+    return sample
 
 
 @contextmanager
@@ -191,20 +196,20 @@ def _allowed(kind: ServerKind, word: str) -> Iterator[None]:
     except HungUpError:
         if kind.flavour in ("keeper", "raftkeeper"):
             title = flavours.TITLES[kind.flavour]
-            said = f"{word} is not in the four_letter_word_white_list of this {title}"
-            raise RefusedError(said) from None
+            reason = f"{word} is not in the four_letter_word_white_list of this {title}"
+            raise RefusedError(reason) from None
         raise
 
 
 def _srvr_figures(srvr: str) -> dict[str, Any]:
-    figures = tables.figures(srvr)
-    latency = [tables.decimal(part) for part in _latency(figures).split("/")]
+    figures = table_formats.figures(srvr)
+    latency = [table_formats.decimal(part) for part in _latency(figures).split("/")]
     named = dict(zip(("min_latency", "avg_latency", "max_latency"), latency, strict=False))
     return named | {
-        "server_state": tables.mode_of(srvr),
-        "num_alive_connections": tables.number(figures.get("Connections")),
-        "outstanding_requests": tables.number(figures.get("Outstanding")),
-        "znode_count": tables.number(figures.get("Node count")),
+        "server_state": table_formats.mode_of(srvr),
+        "num_alive_connections": table_formats.number(figures.get("Connections")),
+        "outstanding_requests": table_formats.number(figures.get("Outstanding")),
+        "znode_count": table_formats.number(figures.get("Node count")),
     }
 
 
@@ -213,17 +218,17 @@ def _latency(figures: dict[str, str]) -> str:
 
 
 def _mntr_figures(mntr: str) -> dict[str, Any]:
-    told = tables.monitored(mntr)
-    numbers = {name: tables.decimal(told.get(name)) for name in _NUMBERS}
+    monitored = table_formats.monitored(mntr)
+    numbers = {name: table_formats.decimal(monitored.get(name)) for name in _NUMBERS}
     return {name: value for name, value in numbers.items() if value is not None}
 
 
-def _word_connections(told: Sample, cons: str, clock: ServerClock) -> None:
-    rows = tables.connections(cons)
-    if told.kind.traits.answers:
-        told.connections = _aged(rows, tables.newest_answer(cons), clock)
+def _word_connections(sample: Sample, cons: str, clock: ServerClock) -> None:
+    rows = table_formats.connections(cons)
+    if sample.kind.traits.answers:
+        sample.connections = _aged(rows, table_formats.newest_answer(cons), clock)
     else:  # without pings, and with other operation names
-        told.connections = tuple(
+        sample.connections = tuple(
             msgspec.structs.replace(row, quiet_ms=None, last_operation=_operation(row))
             for row in rows
         )
@@ -234,81 +239,89 @@ def _operation(row: Connection) -> Text | None:
     return None if name is None else Text(OPERATIONS.get(name, name))
 
 
-def _word_watches(told: Sample, ask: Callable[[str], str], way: SampleSettings) -> None:
-    count = tables.watches_in_all(ask("wchs"))
-    expected, fitting = way.sizes.expected(count), _fitting(way)
-    if expected > fitting and not way.large_tables:
+def _word_watches(sample: Sample, ask: Callable[[str], str], settings: SampleSettings) -> None:
+    count = table_formats.watches_in_all(ask("wchs"))
+    expected, fitting = settings.sizes.expected(count), _fitting(settings)
+    if expected > fitting and not settings.large_tables:
         raise RefusedError(
             f"{count} watches are about {expected >> 10} kB, and without an AdminServer only "
             f"{fitting >> 10} kB are safe: the server stands still while a larger answer waits "
             f"for its reader; {ALLOW_IT} all the same"
         )
-    told.watches = _listed(told.kind, count, way)
+    sample.watches = _listed(sample.kind, count, settings)
 
 
-def _listed(kind: ServerKind, count: int, way: SampleSettings) -> Paths:
+def _listed(kind: ServerKind, count: int, settings: SampleSettings) -> Paths:
     blank_end = kind.traits.blank_end
     if not count and not blank_end:  # an empty table cannot be told from a refusal
         return {}
-    parts = _table("wchc", kind, way)
-    way.sizes.read_table(sum(map(len, parts)), count)
-    return tables.watched(words.lines(parts), blank_end=blank_end)
+    parts = _table("wchc", kind, settings)
+    settings.sizes.read_table(sum(map(len, parts)), count)
+    return table_formats.watched(four_letter.lines(parts), blank_end=blank_end)
 
 
-def _fitting(way: SampleSettings) -> int:
+def _fitting(settings: SampleSettings) -> int:
     """The number of bytes that can be requested without a risk to the server."""
-    return UNREAD if way.separate is None else held_by_the_kernel() + READER_TAKES
+    return (
+        SAFE_UNREAD_BYTES
+        if settings.separate is None
+        else held_by_the_kernel() + READER_TAKES_BYTES
+    )
 
 
-def _table(word: str, kind: ServerKind, way: SampleSettings) -> list[bytes]:
+def _table(word: str, kind: ServerKind, settings: SampleSettings) -> list[bytes]:
     """Request a table whose lock the server holds while it writes."""
-    if way.separate is None:
-        return _parts(word, kind, way)
-    way.turn()
+    if settings.separate is None:
+        return _parts(word, kind, settings)
+    settings.turn()
     with _allowed(kind, word):
-        parts = way.separate.parts(way.address, word, SECONDS)
-    way.tally(sum(map(len, parts)))
+        parts = settings.separate.parts(settings.address, word, ANSWER_TIMEOUT_S)
+    settings.tally(sum(map(len, parts)))
     return parts
 
 
-def _word_tick(told: Sample, conf: str) -> None:
-    told.tick_ms = tables.number(tables.settings(conf).get("tickTime"))
+def _word_tick(sample: Sample, conf: str) -> None:
+    sample.tick_ms = table_formats.number(table_formats.settings(conf).get("tickTime"))
 
 
 Dumped = tuple[list[bytes], int]  # the answer, and its time
 
 
-def _dumped(kind: ServerKind, way: SampleSettings) -> Dumped:
+def _dumped(kind: ServerKind, settings: SampleSettings) -> Dumped:
     """Request `dump` before the watches: it shows how long paths are, and holds no lock."""
-    parts = _parts("dump", kind, way)
-    way.sizes.read_dump(parts)
+    parts = _parts("dump", kind, settings)
+    settings.sizes.read_dump(parts)
     return parts, _now()
 
 
-def _word_dump(told: Sample, dumped: Dumped, clock: ServerClock, way: SampleSettings) -> None:
+def _word_dump(
+    sample: Sample, dumped: Dumped, clock: ServerClock, settings: SampleSettings
+) -> None:
     parts, at = dumped
-    traits = told.kind.traits
-    if not traits.expiry and told.kind.flavour:
-        title = flavours.TITLES[told.kind.flavour]
-        told.why["expiry"] = f"{title} does not tell when sessions expire"
-    found = tables.dump(words.lines(parts), _wanted(told, way))
-    told.ephemerals, told.timeouts_ms = found.ephemerals, found.timeouts_ms
-    told.sessions = found.sessions if traits.all_sessions else None
-    told.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
+    traits = sample.kind.traits
+    if not traits.expiry and sample.kind.flavour:
+        title = flavours.TITLES[sample.kind.flavour]
+        sample.why["expiry"] = f"{title} does not tell when sessions expire"
+    found = table_formats.dump(four_letter.lines(parts), _wanted(sample, settings))
+    sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
+    sample.sessions = found.sessions if traits.all_sessions else None
+    sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
-def _parts(word: str, kind: ServerKind, way: SampleSettings) -> list[bytes]:
-    way.turn()
+def _parts(word: str, kind: ServerKind, settings: SampleSettings) -> list[bytes]:
+    settings.turn()
     with _allowed(kind, word):
-        return words.parts(way.address, word, way.context, SECONDS, way.tally)
+        return four_letter.parts(
+            settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.tally
+        )
 
 
-def _wanted(told: Sample, way: SampleSettings) -> dict[str, Text]:
+def _wanted(sample: Sample, settings: SampleSettings) -> dict[str, Text]:
     """The znodes whose owners matter: those that are watched.
 
     All other ephemerals are left out: a large ensemble has a hundred thousand of them.
     """
-    tables_of_watches = (*way.watched, told.watches or {})
+    tables_of_watches = (*settings.watched, sample.watches or {})
     return {path: path for one in tables_of_watches for paths in one.values() for path in paths}
 
 

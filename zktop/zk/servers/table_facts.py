@@ -19,38 +19,38 @@ class Stamp(msgspec.Struct, frozen=True):
     at: int
 
 
-def facts(told: Sample, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
+def facts(sample: Sample, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
     """The four facts of one sample; paths lose the chroot."""
     common: dict[str, Any] = {"server": stamp.server, "zxid": stamp.zxid, "at": stamp.at}
     return [
-        _server(told, common),
-        Connections(**common, rows=told.connections, why=_why(told, "connections")),
+        _server(sample, common),
+        Connections(**common, rows=sample.connections, why=_why(sample, "connections")),
         Watches(
             **common,
-            rows=_inside(told.watches, hosts),
-            children=_inside(told.child_watches, hosts),
-            listed=None if told.watches is None else sum(map(len, told.watches.values())),
-            is_mixed=told.watches is not None and told.kind.traits.all_watches,
-            why=_why(told, "watches"),
+            rows=_inside(sample.watches, hosts),
+            children=_inside(sample.child_watches, hosts),
+            listed=None if sample.watches is None else sum(map(len, sample.watches.values())),
+            is_mixed=sample.watches is not None and sample.kind.traits.all_watches,
+            why=_why(sample, "watches"),
         ),
         Expiry(
             **common,
-            expires_in_ms=told.expires_in_ms,
-            timeouts_ms=told.timeouts_ms,
-            sessions=told.sessions,
-            ephemerals=_inside(told.ephemerals, hosts),
-            tick_ms=told.tick_ms,
-            why=_why(told, "expiry"),
+            expires_in_ms=sample.expires_in_ms,
+            timeouts_ms=sample.timeouts_ms,
+            sessions=sample.sessions,
+            ephemerals=_inside(sample.ephemerals, hosts),
+            tick_ms=sample.tick_ms,
+            why=_why(sample, "expiry"),
         ),
     ]
 
 
-def _server(told: Sample, common: dict[str, Any]) -> Server:
-    figures = told.figures
+def _server(sample: Sample, common: dict[str, Any]) -> Server:
+    figures = sample.figures
     latency = [_float(figures.get(name)) for name in ("min_latency", "avg_latency", "max_latency")]
     low, mean, high = latency
     known = low is not None and mean is not None and high is not None
-    mode, version = figures.get("server_state"), told.kind.version
+    mode, version = figures.get("server_state"), sample.kind.version
     return Server(
         **common,
         mode=clean(mode) if isinstance(mode, str) else None,
@@ -60,18 +60,18 @@ def _server(told: Sample, common: dict[str, Any]) -> Server:
         latency_ms=(low, mean, high) if known else None,  # type: ignore[arg-type]  # just checked
         outstanding=_int(figures.get("outstanding_requests")),
         znodes=_int(figures.get("znode_count")),
-        server_zxid=told.zxid,
-        channel=told.channel,
-        flavour=told.kind.flavour,
-        why=_why(told, "server"),
-        state=told.state,
-        since=told.since,
+        server_zxid=sample.zxid,
+        channel=sample.channel,
+        flavour=sample.kind.flavour,
+        why=_why(sample, "server"),
+        state=sample.state,
+        since=sample.since,
     )
 
 
-def _why(told: Sample, table: str) -> Text | None:
-    said = told.why.get(table)
-    return clean(said) if said else None
+def _why(sample: Sample, table: str) -> Text | None:
+    reason = sample.why.get(table)
+    return clean(reason) if reason else None
 
 
 def _inside(rows: Paths | None, hosts: Hosts) -> Paths | None:

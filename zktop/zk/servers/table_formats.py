@@ -111,8 +111,8 @@ def connections(cons: str) -> tuple[Connection, ...]:
 
 def newest_answer(cons: str) -> int | None:
     """The newest `lresp`: about now, by the server's monotonic clock."""
-    told = (number(part.partition(",")[0]) for part in cons.split("lresp=")[1:])
-    return max(filter(None, told), default=None)
+    answered = (number(part.partition(",")[0]) for part in cons.split("lresp=")[1:])
+    return max(filter(None, answered), default=None)
 
 
 def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
@@ -140,34 +140,35 @@ def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection
 
 
 def _connection(line: str) -> tuple[Connection, int | None] | None:
-    whose, _, rest = line.strip().rpartition("(")
-    client, is_told = _without_interest(whose)
-    told = dict(field.partition("=")[::2] for field in rest[:-1].split(","))
-    received, sent = number(told.get("recved")), number(told.get("sent"))
-    session = hexadecimal(told["sid"]) if "sid" in told else 0
-    if not (is_told and rest.endswith(")")) or None in (received, sent, session):
+    address, _, rest = line.strip().rpartition("(")
+    client, is_whole = _without_interest(address)
+    fields = dict(field.partition("=")[::2] for field in rest[:-1].split(","))
+    received, sent = number(fields.get("recved")), number(fields.get("sent"))
+    session = hexadecimal(fields["sid"]) if "sid" in fields else 0
+    if not (is_whole and rest.endswith(")")) or None in (received, sent, session):
         raise unreadable("cons", line)
     if session is None or session in _NO_SESSION or client == _CLOSED:
         return None
     row = Connection(
         session,
         client_address(client),
-        number(told.get("to")),
+        number(fields.get("to")),
         received or 0,
         sent or 0,
-        number(told.get("queued")) or 0,
-        Text(intern(clean(told["lop"]))) if "lop" in told else None,  # shared by thousands of rows
-        hexadecimal(told.get("lcxid", "")),
-        number(told.get("est")),
+        number(fields.get("queued")) or 0,
+        # The names of operations are shared by thousands of rows.
+        Text(intern(clean(fields["lop"]))) if "lop" in fields else None,
+        hexadecimal(fields.get("lcxid", "")),
+        number(fields.get("est")),
     )
-    return row, number(told.get("lresp"))
+    return row, number(fields.get("lresp"))
 
 
-def _without_interest(whose: str) -> tuple[str, bool]:
+def _without_interest(address: str) -> tuple[str, bool]:
     """The address without the number in brackets, and whether it had one."""
-    client, bracket, interest = whose.rpartition("[")
+    client, bracket, interest = address.rpartition("[")
     if not (bracket and interest.endswith("]") and interest[:-1].isdigit()):
-        client = whose
+        client = address
     host, _, port = client.rpartition(":")
     return client, client == _CLOSED or bool(host and port.isdigit())
 
@@ -198,19 +199,19 @@ def _by_session(
     word: str, pairs: Iterable[tuple[str, str | None]], wanted: Wanted | None = None
 ) -> Paths:
     paths: dict[Session, list[Text]] = {}
-    mine: list[Text] = []
+    of_session: list[Text] = []
     for head, path in pairs:
         if path is None:
             session = hexadecimal(head)
             if session is None:
                 raise unreadable(word, head)
-            mine = paths.setdefault(session, [])
+            of_session = paths.setdefault(session, [])
         elif not path.startswith("/"):
             raise unreadable(word, path)
         else:
             known = clean(path) if wanted is None else wanted.get(clean(path))
             if known is not None:
-                mine.append(known)
+                of_session.append(known)
     return _once(paths)
 
 
@@ -303,9 +304,11 @@ def _note_session(
         raise unreadable("dump", line)
 
 
-def _note_timeout(told: list[str], timeouts: dict[Session, int]) -> bool:
-    match told:
-        case [whose, time] if (session := hexadecimal(whose)) and time.endswith("ms"):
+def _note_timeout(words: list[str], timeouts: dict[Session, int]) -> bool:
+    match words:
+        case [session_text, time] if (session := hexadecimal(session_text)) and time.endswith(
+            "ms"
+        ):
             timeout = number(time.removesuffix("ms"))
             if timeout is not None:
                 timeouts[session] = timeout
@@ -341,13 +344,13 @@ def _ephemerals(rows: Iterator[str], wanted: Wanted | None, heading: str | None 
     count = _counted(next(rows, "") if heading is None else heading, "Sessions with Ephemerals")
     heads = 0
 
-    def mine() -> Iterator[tuple[str, str | None]]:
+    def owners() -> Iterator[tuple[str, str | None]]:
         nonlocal heads
         for head, path in indented("dump", _until_connections(rows), blank_end=False):
             heads += path is None
             yield head.removesuffix(":"), path
 
-    found = _by_session("dump", mine(), wanted)
+    found = _by_session("dump", owners(), wanted)
     if heading is not None and heads != count:  # ZooKeeper counts first and lists a moment later
         raise unreadable("dump")
     return found
@@ -374,8 +377,8 @@ def members(config: str) -> tuple[EnsembleMember, ...]:
     >>> members("server.1=zk1:2888:3888:participant;0.0.0.0:2181")
     (EnsembleMember(host='zk1', port=2181),)
     """
-    told = (line for line in config.split("\n") if line.startswith("server."))
-    found = (re.fullmatch(_MEMBER, line) for line in told)
+    lines = (line for line in config.split("\n") if line.startswith("server."))
+    found = (re.fullmatch(_MEMBER, line) for line in lines)
     return tuple(_member(one) for one in found if one)
 
 

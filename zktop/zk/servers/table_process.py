@@ -15,13 +15,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-BUFFER = 4 << 20  # bytes; requested size of the receive buffer
-CHUNK = 1 << 18
+BUFFER_BYTES = 4 << 20  # requested size of the receive buffer
+CHUNK_BYTES = 1 << 18
 
 
 def widened(line: socket.socket) -> int:
     """Enlarge the receive buffer as far as allowed; return how much data it holds."""
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     return line.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
@@ -56,7 +56,7 @@ def received(line: socket.socket, deadline: float) -> Iterator[bytes]:
     """Yield chunks until the server closes."""
     while True:
         line.settimeout(left(deadline))
-        chunk = line.recv(CHUNK)
+        chunk = line.recv(CHUNK_BYTES)
         if not chunk:
             return
         yield chunk

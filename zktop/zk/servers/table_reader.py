@@ -20,12 +20,12 @@ from zktop.zk.connect.ask_once import READ_ONLY_WORDS
 from zktop.zk.servers import table_process
 from zktop.zk.servers.four_letter import RefusedError, answered
 
-READER_TAKES = 1 << 20  # bytes; 10 ms at 1 Gbit/s
-UNREAD = 64_000  # bytes that fit into any socket buffer, for reading in this process
-FIRST_GUESS = 100.0  # bytes of one watch, until measured
-SESSION_LINE = 21  # bytes; each watch may belong to another session
-MARGIN = 1.25
-LARGEST = 256 << 20  # bytes kept of one answer
+READER_TAKES_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
+SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
+FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
+SESSION_LINE_BYTES = 21  # each watch may belong to another session
+SIZE_MARGIN = 1.25
+MAX_ANSWER_BYTES = 256 << 20  # bytes kept of one answer
 KEPT_S = 30.0  # then an answer that zktop does not take ends the process
 PATIENCE_S = 2.0  # beyond the process's own deadline
 
@@ -40,20 +40,20 @@ class Sizes:
     """The average size of the entries in a server's watch table, as measured."""
 
     def __init__(self) -> None:
-        self._each = FIRST_GUESS
+        self._each = FIRST_GUESS_BYTES
         self._is_of_table = False
 
     def expected(self, watches: int) -> int:
         """The expected size of a table with this many watches, in bytes."""
-        return round(watches * self._each * MARGIN)
+        return round(watches * self._each * SIZE_MARGIN)
 
     def read_dump(self, parts: Sequence[bytes]) -> None:
         """Learn the length of paths from `dump`, until a table has been read."""
         paths = sum(part.count(b"\n\t/") for part in parts)
         if paths and not self._is_of_table:
             others = sum(part.count(b"\n") for part in parts) - paths
-            named = max(paths, sum(map(len, parts)) - others * SESSION_LINE)
-            self._each = named / paths + SESSION_LINE
+            named = max(paths, sum(map(len, parts)) - others * SESSION_LINE_BYTES)
+            self._each = named / paths + SESSION_LINE_BYTES
 
     def read_table(self, size: int, watches: int) -> None:
         """Learn from a table with this many watches."""
@@ -78,7 +78,7 @@ class TableReader:
             "port": address.port,
             "word": word,
             "seconds": seconds,
-            "most": LARGEST,
+            "most": MAX_ANSWER_BYTES,
             "kept_s": KEPT_S,
         }
         with self._in_use:
@@ -145,10 +145,10 @@ def _asked(
     head, newline, rest = b"", b"", b""
     while not newline:
         head, newline, rest = (head + _more(process.stdout, deadline)).partition(b"\n")
-    told = msgspec.json.decode(head)
-    if "error" in told:
-        raise _FailedError(told["error"])
-    parts, missing = [rest] if rest else [], told["size"] - len(rest)
+    header = msgspec.json.decode(head)
+    if "error" in header:
+        raise _FailedError(header["error"])
+    parts, missing = [rest] if rest else [], header["size"] - len(rest)
     while missing > 0:
         parts.append(_more(process.stdout, deadline))
         missing -= len(parts[-1])
@@ -161,7 +161,7 @@ def _more(pipe: IO[bytes], deadline: float) -> bytes:
     poll.register(pipe, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
         raise TimeoutError("no answer in time")
-    more = pipe.read(table_process.CHUNK)
+    more = pipe.read(table_process.CHUNK_BYTES)
     if not more:
         raise BrokenPipeError("it has ended")
     return more

@@ -13,12 +13,12 @@ from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
 from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.scope import RootPattern, WatchedRoot, looks_like_a_place
 
-AGAIN_S = 30.0  # between two walks of a large tree
-SOONER_S = 2.0  # of a small tree
+WALK_EVERY_S = 30.0  # between two walks of a large tree
+SMALL_WALK_EVERY_S = 2.0  # of a small tree
 WALKED_PER_S = 50  # average znodes per second over time
-MOST_WALKED = 200_000  # znodes of one walk
-MOST_CHILDREN = 10_000  # of a folder that is no lock; larger ones hold data
-STEP = 500
+MAX_WALKED_ZNODES = 200_000  # znodes of one walk
+MAX_CHILDREN = 10_000  # of a folder that is no lock; larger ones hold data
+STEP_ZNODES = 500
 FLOOD_PER_S = 5_000
 
 LooksLikeALock = Callable[[str, Sequence[str]], bool]
@@ -101,10 +101,10 @@ class Discovery:
     def _step(self, turn: int) -> None:
         if turn != self._turn:
             return
-        if not self._ahead or self._walked >= MOST_WALKED:
+        if not self._ahead or self._walked >= MAX_WALKED_ZNODES:
             self._finish(turn)
             return
-        step, self._ahead = self._ahead[:STEP], self._ahead[STEP:]
+        step, self._ahead = self._ahead[:STEP_ZNODES], self._ahead[STEP_ZNODES:]
         self._walked += len(step)
         waiting = [len(step)]
 
@@ -130,7 +130,7 @@ class Discovery:
             self._found.setdefault(split(path)[0], []).append(path)
             return
         self._children[path] = len(names)
-        if len(names) > MOST_CHILDREN:
+        if len(names) > MAX_CHILDREN:
             self.cut_short = True
             return
         below = (join(path, name) for name in names if not looks_like_a_place(name))
@@ -154,7 +154,7 @@ class Discovery:
         for root in self._watched.keys() - chosen:
             if self._watched[root].base not in self._observer.survey.branches:
                 self._observer.drop(self._watched.pop(root))
-        pause = min(AGAIN_S, max(SOONER_S, self._walked / WALKED_PER_S))
+        pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self._walked / WALKED_PER_S))
         self._reader.stream.after(pause, self._walk, turn)
 
 

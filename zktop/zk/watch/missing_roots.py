@@ -43,5 +43,7 @@ class MissingRoots:
             self._list(split(path)[0])
         elif answer.error is None:
             names, stat = children(answer.value)
-            told = cast("tuple[Text, ...]", names)  # the fact cleans them
-            self._emit(Children(zxid=answer.zxid, at=answer.at, path=path, names=told, stat=stat))
+            uncleaned = cast("tuple[Text, ...]", names)  # the fact cleans them
+            self._emit(
+                Children(zxid=answer.zxid, at=answer.at, path=path, names=uncleaned, stat=stat)
+            )

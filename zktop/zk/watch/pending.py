@@ -5,7 +5,7 @@ import time
 from zktop.zk.watch.scope import WatchedRoot
 from zktop.zk.watch.tree import ListedZnode
 
-GROWN_UP_S = 0.05
+READ_AFTER_S = 0.05
 TOGETHER_S = 0.05
 CALM_PER_S = 200
 
@@ -34,10 +34,10 @@ class UnreadZnodes:
     def add(self, path: str, scope: WatchedRoot) -> None:
         """Add a znode that was created or changed."""
         now = time.monotonic()
-        if now - self._window > GROWN_UP_S:
+        if now - self._window > READ_AFTER_S:
             self._window, self._in_window = now, 0
         self._in_window += 1
-        if self._in_window > CALM_PER_S * GROWN_UP_S:
+        if self._in_window > CALM_PER_S * READ_AFTER_S:
             self._busy_until = now + 1.0
         if path not in self._since:
             self._since[path] = (now, scope)
@@ -55,7 +55,7 @@ class UnreadZnodes:
         is_busy = now < self._busy_until
         if is_busy and now < self._next:
             return {}
-        oldest_to_wait = now - GROWN_UP_S if is_busy else now
+        oldest_to_wait = now - READ_AFTER_S if is_busy else now
         ready: dict[WatchedRoot, list[str]] = {}
         for path, (since, scope) in self._since.items():
             if since > oldest_to_wait:
@@ -71,7 +71,7 @@ class UnreadZnodes:
     def wait_s(self) -> float | None:
         """Seconds until the next path is due; None if there is none."""
         for since, _ in self._since.values():
-            return max(0.005, max(since + GROWN_UP_S, self._next) - time.monotonic())
+            return max(0.005, max(since + READ_AFTER_S, self._next) - time.monotonic())
         return None
 
 
@@ -79,8 +79,8 @@ QUIET_S = 0.5
 QUIET_PER_NAME_S = 0.0001  # large listings cost more, so they wait longer
 LONGEST_S = 5.0
 LONGEST_PER_NAME_S = 0.001
-MOST_AT_ONCE = 200
-MOST_DELETIONS = 256  # or twice the number of children
+MAX_AT_ONCE = 200
+MAX_DELETIONS = 256  # or twice the number of children
 
 
 class ChangedFolders:
@@ -120,7 +120,7 @@ class ChangedFolders:
         now = time.monotonic()
         due: dict[WatchedRoot, list[str]] = {}
         ready = [branch for branch in self._branches.values() if _is_due(branch, now)]
-        for branch in ready[:MOST_AT_ONCE]:
+        for branch in ready[:MAX_AT_ONCE]:
             due.setdefault(branch.scope, []).append(branch.path)
             del self._branches[branch.path]
         return due
@@ -128,7 +128,7 @@ class ChangedFolders:
 
 def has_many_deletions(branch: ListedZnode) -> bool:
     """True if there are too many remembered deletions to wait for."""
-    return branch.deletions > max(MOST_DELETIONS, 2 * len(branch.names))
+    return branch.deletions > max(MAX_DELETIONS, 2 * len(branch.names))
 
 
 def _is_due(branch: ListedZnode, now: float) -> bool:

@@ -14,7 +14,7 @@ from zktop.zk.read.requests import GET_DATA
 from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.scope import WatchedRoot
 
-EVERY_S = 1.0  # folders without a watch
+POLL_EVERY_S = 1.0  # folders without a watch
 DENIED_AT_ONCE = 50  # folders, in case their ACL has opened
 AUDITED_AT_ONCE = 1_000
 
@@ -27,7 +27,7 @@ class Polling:
     ) -> None:
         self._reader, self._observer = reader, observer
         self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for reading the changes
-        self._rounds_per_audit = max(1, round(audit_every / EVERY_S))
+        self._rounds_per_audit = max(1, round(audit_every / POLL_EVERY_S))
         self._rounds = 0
         self._next_polled = self._next_denied = self._next_audited = 0
         self._going = False
@@ -36,10 +36,10 @@ class Polling:
         """Begin; a lost connection only skips rounds."""
         if not self._going:
             self._going = True
-            self._reader.stream.after(EVERY_S, self._round)
+            self._reader.stream.after(POLL_EVERY_S, self._round)
 
     def _round(self) -> None:
-        self._reader.stream.after(EVERY_S, self._round)
+        self._reader.stream.after(POLL_EVERY_S, self._round)
         if not self._reader.idle:
             return  # wait for the first reading
         self._rounds += 1
@@ -76,7 +76,7 @@ class Polling:
         if not polled:
             return None
         are = "1 znode is" if polled == 1 else f"{polled} znodes are"
-        seconds = ceil(polled / self._items_per_s) * round(EVERY_S)
+        seconds = ceil(polled / self._items_per_s) * round(POLL_EVERY_S)
         often = "once a second" if seconds == 1 else f"every {seconds} s"
         return (
             f"{are} polled {often} instead of watched: "

@@ -24,7 +24,7 @@ from zktop.model.facts import (
 )
 from zktop.model.text import Text
 from zktop.zk.read.batch import BatchResult, SiblingNames, below, by_parent, gathered, granted
-from zktop.zk.read.reader import BATCH, Answer, Item, Reader, Result
+from zktop.zk.read.reader import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
 from zktop.zk.read.requests import (
     GET_CHILDREN,
     GET_DATA,
@@ -147,20 +147,22 @@ class TreeReader:
 
     def read(self, scope: WatchedRoot, paths: Iterable[str]) -> None:
         """Read znodes, and list those that turn out to be folders."""
-        for kin in by_parent(paths):
-            self.read_children(scope, kin)
+        for siblings in by_parent(paths):
+            self.read_children(scope, siblings)
 
-    def read_children(self, scope: WatchedRoot, kin: SiblingNames) -> None:
+    def read_children(self, scope: WatchedRoot, siblings: SiblingNames) -> None:
         """The same for children of one znode."""
-        under_way = self._reading.get(kin.parent)
+        under_way = self._reading.get(siblings.parent)
         if under_way is None:
-            self._reading[kin.parent] = set(kin.names)
+            self._reading[siblings.parent] = set(siblings.names)
         else:
-            kin = SiblingNames(kin.parent, [name for name in kin.names if name not in under_way])
-            under_way.update(kin.names)
-        self._to_read.setdefault(scope, []).append(kin)
-        self._number_to_read += len(kin.names)
-        if self._number_to_read >= BATCH:
+            siblings = SiblingNames(
+                siblings.parent, [name for name in siblings.names if name not in under_way]
+            )
+            under_way.update(siblings.names)
+        self._to_read.setdefault(scope, []).append(siblings)
+        self._number_to_read += len(siblings.names)
+        if self._number_to_read >= MAX_BATCH_ITEMS:
             self.flush()
 
     def flush(self) -> None:
@@ -174,8 +176,8 @@ class TreeReader:
             both = [(operation, path) for path in paths for operation in (GET_DATA, GET_CHILDREN)]
             self._reader.read(both, partial(self._opened, scope))
         to_read, self._to_read, self._number_to_read = self._to_read, {}, 0
-        for scope, kin in to_read.items():
-            self._reader.read_kin(kin, partial(self._were_read, scope))
+        for scope, siblings in to_read.items():
+            self._reader.read_siblings(siblings, partial(self._were_read, scope))
 
     def _list_singly(self, scope: WatchedRoot, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget
@@ -256,40 +258,40 @@ class TreeReader:
     def _were_read(
         self, scope: WatchedRoot, batch: Sequence[SiblingNames], reads: BatchResult, answer: Answer
     ) -> None:
-        for kin in batch:
-            self._take(kin)
+        for siblings in batch:
+            self._take(siblings)
         refused: dict[str, int] = {}
         if reads.refused:
             batch, reads, refused = granted(batch, reads)
         begin = 0
         folders: list[str] = []
         are_owned = all([stat.owner for stat in reads.stats])  # noqa: C419  faster
-        for kin in batch:
-            end = begin + len(kin.names)
+        for siblings in batch:
+            end = begin + len(siblings.names)
             stats = reads.stats[begin:end]
-            self._tell(kin, reads.data[begin:end], stats, answer)
-            folders += () if are_owned else self._folders(scope, kin, stats, answer)
+            self._emit_siblings(siblings, reads.data[begin:end], stats, answer)
+            folders += () if are_owned else self._folders(scope, siblings, stats, answer)
             begin = end
         for path, code in refused.items():
             self._unread(scope, path, code, answer)
         self.open(scope, folders)
 
-    def _take(self, kin: SiblingNames) -> None:
+    def _take(self, siblings: SiblingNames) -> None:
         """Mark these as arrived."""
-        under_way = self._reading.get(kin.parent, set())
-        if len(under_way) > len(kin.names):  # else: all of them
-            under_way.difference_update(kin.names)
+        under_way = self._reading.get(siblings.parent, set())
+        if len(under_way) > len(siblings.names):  # else: all of them
+            under_way.difference_update(siblings.names)
         else:
-            self._reading.pop(kin.parent, None)
+            self._reading.pop(siblings.parent, None)
 
     def _folders(
-        self, scope: WatchedRoot, kin: SiblingNames, stats: Sequence[Stat], answer: Answer
+        self, scope: WatchedRoot, siblings: SiblingNames, stats: Sequence[Stat], answer: Answer
     ) -> Iterator[str]:
         """Paths that turn out to be folders; empty ones are complete already."""
-        for name, found in zip(kin.names, stats, strict=True):
+        for name, found in zip(siblings.names, stats, strict=True):
             if found.owner:
                 continue
-            path = kin.path(name)
+            path = siblings.path(name)
             if path in self.branches or not self._is_folder(path, found):
                 continue
             if scope.recursive and found.num_children == 0:
@@ -301,30 +303,34 @@ class TreeReader:
 
     def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
         """Emit what was read of these paths."""
-        for kin in by_parent(reads):
-            are_all = len(kin.names) == len(reads)  # the usual case; then in the same order
-            each = reads.values() if are_all else [reads[kin.path(name)] for name in kin.names]
-            found = gathered(each)
-            self._tell(kin, found.data, found.stats, answer)
+        for siblings in by_parent(reads):
+            are_all = len(siblings.names) == len(reads)  # the usual case; then in the same order
+            values = (
+                reads.values()
+                if are_all
+                else [reads[siblings.path(name)] for name in siblings.names]
+            )
+            found = gathered(values)
+            self._emit_siblings(siblings, found.data, found.stats, answer)
 
-    def _tell(
-        self, kin: SiblingNames, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
+    def _emit_siblings(
+        self, siblings: SiblingNames, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
     ) -> None:
         """Emit facts of siblings; one by one where a deletion may be newer."""
-        names: Any = kin.names  # the fact cleans them
-        told = NodeBatch(
+        names: Any = siblings.names  # the fact cleans them
+        batch = NodeBatch(
             zxid=answer.zxid,
             at=answer.at,
-            path=Text(kin.parent),
+            path=Text(siblings.parent),
             names=tuple(names),
             stats=tuple(stats),
             data=tuple(data),
         )
         if self._clock.is_plain:
-            self._emit(told)
+            self._emit(batch)
             return
-        for name, node in zip(names, told.nodes, strict=True):
-            self._emit(replace(node, zxid=self._clock.present((kin.path(name),), node.zxid)))
+        for name, node in zip(names, batch.nodes, strict=True):
+            self._emit(replace(node, zxid=self._clock.present((siblings.path(name),), node.zxid)))
 
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
