@@ -5,7 +5,6 @@ each of its parts keeps what it needs from one look to the next.
 """
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK, ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
@@ -19,13 +18,11 @@ from zktop.model.report import LockRecord, Report
 from zktop.model.session_index import LocksOfSessions, index_after
 from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.waits.deadlock import DeadlockPlace
 from zktop.model.waits.detector import DeadlockDetector
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.world import World
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import DeadlockPlace
 
 
 class Examiner:
@@ -144,7 +141,7 @@ class Examiner:
         self._shared_names.count(None if thorough else MAX_COUNTED_PER_LOOK)
         return ClientNames(ensemble, self.settings.owners, self._shared_names.shared)
 
-    def _departed(self, place: "DeadlockPlace") -> Departure | None:
+    def _departed(self, place: DeadlockPlace) -> Departure | None:
         """How a node of a deadlock left its lock, if it did."""
         left = self._histories.of(place.lock).departures
         return next((one for one in reversed(left) if one.node == place.node), None)

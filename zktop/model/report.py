@@ -6,7 +6,7 @@ that are fixed when the report is made: the view of one lock with its contenders
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -22,15 +22,13 @@ from zktop.model.locks.watch_check import WatchCheck, WatchStatus
 from zktop.model.session_index import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.model.world.ensemble import Ensemble, ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence
 from zktop.model.world.world import World
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.lock_order_story import Inversion
 
 SinceIs = How
 OwnerName = Callable[[Session, Text | None], Text | None]
@@ -192,9 +190,9 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     parts: PersistentMap[Text, LockRecord]
     paths: tuple[Text, ...]  # of all locks, sorted
     locks_of: LocksOfSessions = PersistentMap()  # the locks in which each session has nodes
-    deadlocks: "tuple[Deadlock, ...]" = ()
+    deadlocks: tuple[Deadlock, ...] = ()
     over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
-    inversions: "tuple[Inversion, ...]" = ()  # lock orders that may lead to a deadlock
+    inversions: tuple[Inversion, ...] = ()  # lock orders that may lead to a deadlock
     blockers: tuple[
         RootBlocker, ...
     ] = ()  # the actors that all others wait for, the most blocking first

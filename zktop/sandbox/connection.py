@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from zktop.sandbox import protocol as wire
+from zktop.sandbox import protocol
 from zktop.sandbox.acl import Identity
 from zktop.sandbox.protocol import ErrorCode, EventType
 from zktop.sandbox.sessions import ServerSession
@@ -88,8 +88,8 @@ class ClientConnection:
 
     def notify(self, event: EventType, path: str) -> None:
         """Send the notification of a watch."""
-        self.send(wire.notification(event, path))
+        self.send(protocol.notification(event, path))
 
     def reply(self, xid: int, zxid: int, code: ErrorCode, body: bytes = b"") -> None:
         """Send the response to a request; an error has no body."""
-        self.send(wire.reply(xid, zxid, code, body if code is ErrorCode.OK else b""))
+        self.send(protocol.reply(xid, zxid, code, body if code is ErrorCode.OK else b""))

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from zktop.sandbox import acl
-from zktop.sandbox import protocol as paths
+from zktop.sandbox import acl, protocol
 from zktop.sandbox.acl import Identity
 from zktop.sandbox.protocol import Acl, ErrorCode, Perm, Refused
 from zktop.sandbox.tree import SPECIAL, Lifetime, StoredNode, ZnodeTree, int32
@@ -96,12 +95,12 @@ class WritePlan:
 
     def create(self, wanted: PlannedCreate) -> Created:
         """Plan a create; a sequential name ends in the parent's number of creates."""
-        parent_path, _ = paths.split(wanted.path)
+        parent_path, _ = protocol.split(wanted.path)
         lines = acl.expand(wanted.acl, self._identities)
         parent = self._summary(parent_path)
         acl.check(parent.acl, Perm.CREATE, self._identities)
         path = f"{wanted.path}{parent.cversion:010d}" if wanted.sequential else wanted.path
-        paths.validate(path)
+        protocol.validate(path)
         if self._exists(path):
             raise Refused(ErrorCode.NODE_EXISTS)
         if parent.owner:
@@ -115,7 +114,7 @@ class WritePlan:
 
     def delete(self, path: str, version: int) -> Deleted:
         """Plan a delete; refuse another version, and a znode with children."""
-        parent_path, _ = paths.split(path)
+        parent_path, _ = protocol.split(path)
         if path in SPECIAL:
             raise Refused(ErrorCode.BAD_ARGUMENTS)
         parent = self._summary(parent_path)
@@ -130,7 +129,7 @@ class WritePlan:
 
     def write(self, path: str, data: bytes | None, version: int) -> Written:
         """Plan new data; refuse another version."""
-        paths.validate(path)
+        protocol.validate(path)
         node = self._allowed(path, Perm.WRITE)
         new = _next(node.version, version)
         self._summaries[path] = replace(node, version=new)
@@ -138,7 +137,7 @@ class WritePlan:
 
     def secure(self, path: str, lines: Sequence[Acl], version: int) -> Secured:
         """Plan a new access list; refuse another version of the list."""
-        paths.validate(path)
+        protocol.validate(path)
         new_lines = acl.expand(lines, self._identities)
         node = self._allowed(path, Perm.ADMIN)
         new = _next(node.aversion, version)
@@ -147,7 +146,7 @@ class WritePlan:
 
     def check(self, path: str, version: int) -> Checked:
         """Plan no change; refuse another version."""
-        paths.validate(path)
+        protocol.validate(path)
         _next(self._allowed(path, Perm.READ).version, version)
         return Checked(path)
 

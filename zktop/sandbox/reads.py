@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from zktop.sandbox import acl
-from zktop.sandbox import protocol as wire
+from zktop.sandbox import acl, protocol
 from zktop.sandbox.connection import ClientConnection
 from zktop.sandbox.protocol import (
     ErrorCode,
@@ -75,7 +74,7 @@ def _get_acl(store: Store, client: ClientConnection, reader: FrameReader) -> byt
     node = _readable(store, client, text(reader), Perm.READ | Perm.ADMIN)
     may_see_all = acl.allows(node.acl, Perm.ADMIN, client.identities)
     lines = node.acl if may_see_all else acl.masked(node.acl)
-    return wire.pack_vector([pack_acl(line) for line in lines]) + pack_stat(store.stat(node))
+    return protocol.pack_vector([pack_acl(line) for line in lines]) + pack_stat(store.stat(node))
 
 
 def _get_ephemerals(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
@@ -95,14 +94,15 @@ def _sync(store: Store, _client: ClientConnection, reader: FrameReader) -> bytes
     path = reader.string()
     if not store.flavour.root_is_there and (path in (None, "/") or path not in store.tree):
         raise Refused(ErrorCode.NO_NODE)
-    return wire.pack_string(path)
+    return protocol.pack_string(path)
 
 
 def _who_am_i(_store: Store, client: ClientConnection, _reader: FrameReader) -> bytes:
     shown = [
-        wire.pack_string(one.scheme) + wire.pack_string(_user(one)) for one in client.identities
+        protocol.pack_string(one.scheme) + protocol.pack_string(_user(one))
+        for one in client.identities
     ]
-    return wire.pack_vector(shown)
+    return protocol.pack_vector(shown)
 
 
 def _user(one: acl.Identity) -> str:
@@ -116,7 +116,7 @@ def _reconfig(store: Store, _client: ClientConnection, _reader: FrameReader) -> 
 
 def _multi_read(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     answers: list[bytes] = []
-    room = wire.MAX_ANSWER_BYTES
+    room = protocol.MAX_ANSWER_BYTES
     while room > 0:
         number, done, _ = reader.int32(), reader.flag(), reader.int32()
         if done:
@@ -133,9 +133,9 @@ def _read_one(store: Store, client: ClientConnection, reader: FrameReader, op: O
         body = REQUESTS[op].run(store, client, reader)
     except Refused as refusal:
         if store.flavour.bare_errors:
-            return wire.pack_multi_header(op, err=refusal.code)
+            return protocol.pack_multi_header(op, err=refusal.code)
         return refused(refusal.code)
-    return wire.pack_multi_header(op, err=0) + body
+    return protocol.pack_multi_header(op, err=0) + body
 
 
 def _add_watch(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:

@@ -11,7 +11,7 @@ from zktop.model.facts import Link, Server, ServerFact, SourceFact
 from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.client import ring_log
 from zktop.zk.connect.preflight import Probe, preflight
-from zktop.zk.connect.session import CLOSING_S, ZooKeeperSession
+from zktop.zk.connect.session import CLOSING_S, ZooKeeperSession, check_login
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.reader import Answer, ZxidClock
 from zktop.zk.read.request_budget import RequestBudget
@@ -124,8 +124,6 @@ class Source:
         """Connect and begin to read; raises NoConnectionError with the reason."""
         check_kazoo()
         if self.access.sasl:
-            from zktop.zk.connect.session import check_login  # noqa: PLC0415  few have to log in
-
             check_login(self.access.sasl)
         deadline = time.monotonic() + self.access.connect_timeout
         self._on_facts = on_facts

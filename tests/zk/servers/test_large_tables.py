@@ -49,7 +49,7 @@ assert changed != itself
 table_process.__file__ = sys.argv[2]
 Path(table_process.__file__).write_text(changed)
 
-introspect.REST_FOR = 0  # so that a table is under way most of the time
+introspect.REST_FACTOR = 0  # so that a table is under way most of the time
 table_formats.watched = lambda *_lines, **_form: {}
 plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=AdminAccess(port=1))
 source = Source(Access(parse_hosts(sys.argv[1]), session_timeout=40), plan)
@@ -101,7 +101,7 @@ def test_ten_thousand_watches_are_read_by_words(
     large: RunningServer, bystander: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a setting, and without slowing down other clients' reads and watches."""
-    monkeypatch.setattr("zktop.zk.servers.introspect.REST_FOR", 0)
+    monkeypatch.setattr("zktop.zk.servers.introspect.REST_FACTOR", 0)
     monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
     nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.05}

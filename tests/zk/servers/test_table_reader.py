@@ -59,7 +59,7 @@ def test_a_table_that_is_too_large_is_drained(
     reader: TableReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is read to the end for the server's sake, and not kept in memory."""
-    monkeypatch.setattr(table_reader, "LARGEST", 1000)
+    monkeypatch.setattr(table_reader, "MAX_ANSWER_BYTES", 1000)
     sent = []
 
     def send_lines(line: object) -> None:

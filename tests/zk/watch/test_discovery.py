@@ -93,7 +93,7 @@ def test_new_places_are_found_later(
     busy: RunningServer, writer: KazooClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tree is searched again from time to time."""
-    monkeypatch.setattr(discovery, "AGAIN_S", 0.2)
+    monkeypatch.setattr(discovery, "WALK_EVERY_S", 0.2)
     with observing(busy.address, looks_like_a_lock=_has_places) as live:
         watches = live.source.cost().watches
         writer.create("/new/locks/d/x__lock__0000000000", b"who", makepath=True)

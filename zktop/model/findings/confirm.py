@@ -5,7 +5,7 @@ and looked at ten times proves nothing new. So a replay gives the same alarms as
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -13,9 +13,7 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import BlindSpot, Evidence, Finding
 from zktop.model.text import Text
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.deadlock import Deadlock
 
 UNCONFIRMED: Final = Evidence(None, Text("it will be there at a second look"))
 
@@ -72,7 +70,7 @@ class CurrentFindings(msgspec.Struct, frozen=True):
 
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()
-    deadlocks: "tuple[Deadlock, ...]" = ()
+    deadlocks: tuple[Deadlock, ...] = ()
 
 
 NO_FINDINGS: Final = SubjectFindings()

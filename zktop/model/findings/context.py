@@ -6,7 +6,6 @@ Each context carries what is known around its subject: server tables, history, s
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,14 +20,12 @@ from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import LETTER
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.server_tables import Presence
 from zktop.model.world.world import TableFacts, World
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.lock_order_story import Inversion
 
 TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
 
@@ -144,8 +141,8 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     world: World = World()
     tables: Mapping[Text, TableFacts] = {}
     link: Link | None = None
-    deadlocks: "Sequence[Deadlock]" = ()
-    inversions: "Sequence[Inversion]" = ()
+    deadlocks: Sequence[Deadlock] = ()
+    inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
     expired: Collection[ExpiredPlace] = ()  # sessions that expired together, recently
 

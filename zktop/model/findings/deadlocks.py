@@ -5,7 +5,6 @@ others. D7 is found here: only the watch tables show it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
@@ -21,12 +20,11 @@ from zktop.model.findings.finding import (
 from zktop.model.format import clock, count, several
 from zktop.model.locks.lock import LockQueue
 from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.state import QueueKind, WaitQueue, WaitRequest
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.lock_order_story import Inversion
+from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 NodeOf = tuple[Text, Text]  # a lock, and a node relative to it
 
@@ -34,7 +32,7 @@ _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = "Stop one process, never delete a live session's node: its owner would go on working."
 
 
-def tangled(deadlocks: "Iterable[Deadlock]") -> dict[NodeOf, str]:
+def tangled(deadlocks: Iterable[Deadlock]) -> dict[NodeOf, str]:
     """All nodes of deadlocked actors, each with the id of its deadlock."""
     return {
         (Text(place.lock), Text(place.node)): deadlock.id
@@ -44,7 +42,7 @@ def tangled(deadlocks: "Iterable[Deadlock]") -> dict[NodeOf, str]:
     }
 
 
-def _verdict(deadlock: "Deadlock", advice: str, severity: Severity | None = None) -> RuleMatch:
+def _verdict(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
     ways = several(f"stop {way.process}, which {way.why}" for way in deadlock.ways_out[:1])
@@ -200,7 +198,7 @@ def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
         yield verdict.as_seen(min(filter(None, watched_at), default=None), ctx.thresholds.settle)
 
 
-def watch_knots(ctx: LockContext) -> "Iterator[Deadlock]":
+def watch_knots(ctx: LockContext) -> Iterator[Deadlock]:
     """The deadlocks that the watch tables show in one lock.
 
     Only sessions with a single place count: the watches of others belong to no place for sure.
@@ -208,7 +206,6 @@ def watch_knots(ctx: LockContext) -> "Iterator[Deadlock]":
     suspects = (*ctx.mismatched, *(one for one in ctx.visible if not ctx.is_waiting(one.member)))
     if not any(_is_odd(ctx, one) for one in suspects):
         return
-    from zktop.model.waits.watch_deadlocks import watch_deadlocks  # noqa: PLC0415  rarely needed
 
     watched = {
         session_text(one.member.owner): {ctx.at_path[path].node for path in _members(ctx, one)}
@@ -310,7 +307,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
             )
 
 
-def _sentence(found: "Inversion") -> str:
+def _sentence(found: Inversion) -> str:
     """The sentence; a deadlock that has happened is no longer a potential one."""
     if found.deadlocked_at is None:
         return found.sentence
@@ -318,7 +315,7 @@ def _sentence(found: "Inversion") -> str:
     return found.sentence.replace("Potential deadlock", happened, 1)
 
 
-def _with_majority(found: "Inversion", advice: str) -> str:
+def _with_majority(found: Inversion, advice: str) -> str:
     usual = f" Usual order: {found.majority}." if found.majority else ""
     odd = f" Odd one out: {several(found.odd_one_out)}." if found.odd_one_out else ""
     return advice + usual + odd

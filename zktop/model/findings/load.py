@@ -1,7 +1,6 @@
 """P6 to P11: locks that are held too long, requested too often, or too crowded."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -18,11 +17,9 @@ from zktop.model.findings.finding import (
     rule,
 )
 from zktop.model.format import count, short, waits
+from zktop.model.history.statistics import Attempts, identity_of
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
-
-if TYPE_CHECKING:
-    from zktop.model.history.statistics import Attempts
 
 LONG_HOLD_FACTOR = 10  # times the 99th percentile
 BUSY_SHARE = 0.95
@@ -216,7 +213,6 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     }
     if not tries:
         return
-    from zktop.model.history.statistics import identity_of  # noqa: PLC0415  few give up so often
 
     present = {identity_of(member) for member in ctx.waiters}
     recent = {g.label for g in ctx.past.departures if ctx.now_ms - g.gone_at < RECENT_MS}
@@ -225,7 +221,7 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
             yield _starved_retrier(ctx, identity, tried)
 
 
-def _starved_retrier(ctx: LockContext, identity: str, tried: "Attempts") -> RuleMatch:
+def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMatch:
     learned = tried.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
     about = ctx.about(key=("retries", identity))

@@ -9,7 +9,7 @@ or its row in a table is odd. All of that is a due time in one heap, and one loo
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -46,12 +46,10 @@ from zktop.model.locks.lock import Lock
 from zktop.model.session_index import LocksOfSessions
 from zktop.model.settings import SECOND_MS, Settings
 from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
-
-if TYPE_CHECKING:
-    from zktop.model.waits.deadlock import Deadlock
-    from zktop.model.waits.lock_order_story import Inversion
 
 MAX_PER_LOOK: Final = 150  # locks and sessions: some 10 ms
 CROWD_MEMBERS: Final = 500  # members of a lock that rests after each examination
@@ -73,8 +71,8 @@ class LookInput(msgspec.Struct, frozen=True, kw_only=True):
     locks: Mapping[Text, Lock]
     locks_of: LocksOfSessions
     changes: Sequence[LockChange]
-    deadlocks: "tuple[Deadlock, ...]"
-    inversions: "tuple[Inversion, ...]"
+    deadlocks: tuple[Deadlock, ...]
+    inversions: tuple[Inversion, ...]
     client_names: ClientNames
     thorough: bool  # examine all that is due
 

@@ -5,7 +5,7 @@ It is the only mutable object of the history, used by one thread; what it return
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -22,13 +22,11 @@ from zktop.model.history.lock_history import (
     first_look_at,
     first_look_of,
 )
+from zktop.model.history.lock_log import LockLog
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
-
-if TYPE_CHECKING:
-    from zktop.model.history.lock_log import LockLog
 
 MAX_VANISHED_ROOTS: Final = 1_000  # kept in case their roots are created again
 CONNECTED_STATES: Final = (None, "connected", "read-only")
@@ -153,7 +151,7 @@ class LockHistories:
         origin = self._vanished_roots.pop(path, RootHistory())
         if origin.generation:
             origin = replace(origin, recreated_at=ctx.now_ms)
-        self._logs[path] = log = _opened(first, None, ctx.now_ms, origin)
+        self._logs[path] = log = LockLog(first, None, ctx.now_ms, origin)
         names = {member.node for member in fresh}
         granted = tuple(member for member in change.granted if member.node in names)
         appeared = Event(at=ctx.now_ms, event="lock-appeared", lock=path)
@@ -177,11 +175,11 @@ class LockHistories:
             kept.pop(path, None)
         return [*events, Event(at=now_ms, event="lock-vanished", lock=path)]
 
-    def _log_of(self, change: LockChange) -> "LockLog":
+    def _log_of(self, change: LockChange) -> LockLog:
         known = self._logs.get(change.path)
         if known is None:
             first = self._first.get(change.path) or first_look_at(change.before, self._now)
-            known = _opened(first, change.before, self._now, RootHistory())
+            known = LockLog(first, change.before, self._now, RootHistory())
             self._logs[change.path] = known
             self._first[change.path] = first
         return known
@@ -211,12 +209,6 @@ class LockHistories:
             return None
         start, end = self._blind
         return start if change.before.at < end else None
-
-
-def _opened(first: FirstLook, lock: Lock | None, now_ms: Millis, origin: RootHistory) -> "LockLog":
-    from zktop.model.history.lock_log import LockLog  # noqa: PLC0415  a snapshot never needs it
-
-    return LockLog(first, lock, now_ms, origin)
 
 
 def _is_unread(change: LockChange) -> bool:

@@ -6,20 +6,17 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Millis, Stat
 from zktop.model.history.change import all_members
 from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
-from zktop.model.history.statistics import NO_DURATIONS, Durations
+from zktop.model.history.statistics import NO_DURATIONS, Attempts, Durations, Identity
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
-
-if TYPE_CHECKING:
-    from zktop.model.history.statistics import Attempts, Identity
 
 WINDOW_S: Final = 60  # of the history of queue lengths
 
@@ -57,7 +54,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
     departures: tuple[Departure, ...] = ()  # the newest, oldest first
-    attempts: "Mapping[Identity, Attempts]" = {}
+    attempts: Mapping[Identity, Attempts] = {}
     queue: tuple[int | None, ...] = (None,) * WINDOW_S  # the longest queue of each second
     requests_per_s: float | None = None
     releases_per_s: float | None = None

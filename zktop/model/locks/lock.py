@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import msgspec
 
 from zktop.model.facts import Millis, Session, Stat, join, split
 from zktop.model.layouts.layout import LARGEST, LockKind, LockMode, WatchKind
 from zktop.model.layouts.owner_labels import label_of
+from zktop.model.layouts.site import Dependency
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
-
-if TYPE_CHECKING:
-    from zktop.model.layouts.site import Dependency
 
 MemberState = Literal["holds", "waits", "standby", "pending"]
 
@@ -132,7 +130,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     until: Millis | None = None  # the end of the next lease, which changes it without an event
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
-    dependencies: "tuple[Dependency, ...]" = ()  # the other facts that it was made from
+    dependencies: tuple[Dependency, ...] = ()  # the other facts that it was made from
 
     @property
     def holders(self) -> Sequence[Member]:

@@ -8,6 +8,7 @@ narrowest parents that hold locks. It walks again from time to time to find lock
 from collections.abc import Callable, Iterator, Sequence
 
 from zktop.model.facts import join, split
+from zktop.model.layouts.site import is_lockish
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
 from zktop.zk.watch.observer import Observer
@@ -34,8 +35,6 @@ def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
     """
     if any(map(looks_like_a_place, names)):
         return True
-    from zktop.model.layouts.site import is_lockish  # noqa: PLC0415  only without named roots
-
     return is_lockish(split(path)[1])
 
 
