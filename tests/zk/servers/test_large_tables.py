@@ -44,7 +44,8 @@ class Narrow(socket.socket):
 
 socket.socket = Narrow  # so that the answer exceeds the buffers
 itself = Path(table_process.__file__).read_text()
-changed = itself.replace(f"BUFFER = {table_process.BUFFER >> 20} << 20", f"BUFFER = {NARROW}")
+usual = f"BUFFER_BYTES = {table_process.BUFFER_BYTES >> 20} << 20"
+changed = itself.replace(usual, f"BUFFER_BYTES = {NARROW}")
 assert changed != itself
 table_process.__file__ = sys.argv[2]
 Path(table_process.__file__).write_text(changed)
