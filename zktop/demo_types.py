@@ -255,7 +255,6 @@ class RecipeInfo(Struct, frozen=True):
 # Scenes
 
 CommandName = Literal["go", "release", "cancel", "kill", "freeze", "thaw", "cut"]
-DeadlockKind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "watches", "election"]
 
 
 class StartContender(Struct, frozen=True, forbid_unknown_fields=True):
@@ -312,30 +311,6 @@ class SceneMove(Struct, frozen=True):
     rest_s: float = 0.0  # wait so long before the move, so that idle contenders are seen idle
 
 
-class ExpectedQueue(Struct, frozen=True):
-    """The holders and waiters of one lock, by contenders' names, in the order of the queue."""
-
-    holders: tuple[str, ...] = ()
-    waiters: tuple[str, ...] = ()
-
-
-class SceneEnd(Struct, frozen=True):
-    """How a scene must end: what a snapshot shows, and what the contenders believe.
-
-    `findings` appear once their thresholds have passed; there may be others. `deadlocks` are
-    complete. `believed` is the largest set of contenders that believed at one time to hold the
-    lock, given only where the queue says otherwise. `woken` is how many contenders the last move
-    notified.
-    """
-
-    locks: dict[str, ExpectedQueue] = {}
-    deadlocks: tuple[DeadlockKind, ...] = ()
-    findings: tuple[str, ...] = ()
-    believed: dict[str, tuple[str, ...]] = {}
-    woken: dict[str, int] = {}
-    busy: tuple[str, ...] = ()  # contenders that send requests without end
-
-
 class Scene(Struct, frozen=True):
     """One situation worth seeing: contenders, moves and narration that set it up."""
 
@@ -344,7 +319,6 @@ class Scene(Struct, frozen=True):
     teaches: str
     moves: tuple[SceneMove, ...]
     look_at: str
-    end: SceneEnd
 
 
 class SceneLine(Struct, frozen=True):

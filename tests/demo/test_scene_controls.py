@@ -14,7 +14,6 @@ from zktop.demo_types import (
     CommandContender,
     ExpectedStep,
     Scene,
-    SceneEnd,
     SceneMove,
     SceneProgress,
 )
@@ -37,10 +36,9 @@ TRIO = Scene(
         ),
     ),
     "nothing",
-    SceneEnd(),
 )
 ENDLESS = Scene(
-    "endless", "", "", (SceneMove("waits", (), (ExpectedStep("nobody", "lost"),)),), "", SceneEnd()
+    "endless", "", "", (SceneMove("waits", (), (ExpectedStep("nobody", "lost"),)),), ""
 )
 NOBODY = Scene(
     "odd",
@@ -48,7 +46,6 @@ NOBODY = Scene(
     "",
     (SceneMove("kills", (CommandContender("nobody", "kill"),), (), ("x",)),),
     "",
-    SceneEnd(),
 )
 
 

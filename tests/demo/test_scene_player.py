@@ -14,7 +14,6 @@ from zktop.demo_types import (
     ContenderStep,
     ExpectedStep,
     Scene,
-    SceneEnd,
     SceneLine,
     SceneMove,
 )
@@ -33,7 +32,6 @@ DUO = Scene(
         ),
     ),
     "nothing",
-    SceneEnd(),
 )
 
 
@@ -92,7 +90,6 @@ def test_a_stop_ends_a_move_that_waits(bench: Bench):
         "",
         (SceneMove("waits", (), (ExpectedStep("nobody", "lost"),)),),
         "",
-        SceneEnd(),
     )
     waiting = player(bench, endless)
     playing = threading.Thread(target=waiting.play)
@@ -136,7 +133,6 @@ def test_a_move_that_fails_is_told_in_a_sentence(bench: Bench, monkeypatch: pyte
         "",
         (SceneMove("waits", (), (ExpectedStep("ann", "acquired"),)),),
         "",
-        SceneEnd(),
     )
 
     with pytest.raises(SceneFailedError, match=r"scene odd, move 1: not within .*: ann acquired"):

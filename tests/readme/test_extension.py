@@ -211,7 +211,6 @@ ACME = Scene(
     "One contender holds its lock.",
     (first(contends("ann", "predecessor", "Acme")),),
     "ann holds.",
-    SceneEnd({"Acme": ExpectedQueue(("ann",))}),
 )
 """,
     )

@@ -16,7 +16,6 @@ from zktop.demo_types import (
     RecipeInfo,
     Scene,
     SceneAction,
-    SceneEnd,
     SceneMove,
     SceneProgress,
 )
@@ -24,7 +23,7 @@ from zktop.demo_types import (
 
 def scene_of(name: str, title: str, teaches: str, look_at: str, *moves: str) -> Scene:
     """A scene with these moves, which expect nothing."""
-    return Scene(name, title, teaches, tuple(map(SceneMove, moves)), look_at, SceneEnd())
+    return Scene(name, title, teaches, tuple(map(SceneMove, moves)), look_at)
 
 
 AB_BA = scene_of(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from kazoo.client import KazooClient
 from whole.independent_reader import look, watching
+from whole.scene_ends import ENDS, Queue
 
 from zktop.demo.log import ContenderLog
 from zktop.demo.scene_player import SceneRun
-from zktop.demo_types import ExpectedQueue, Scene, SceneLine
+from zktop.demo_types import ExpectedStep, Scene, SceneLine
 from zktop.errors import ZktopError
 from zktop.model.report import Contender, Report
 
@@ -19,7 +20,7 @@ BUSY = 200  # requests; a patient waiter needs five
 class Seen:
     """What a report shows of one scene."""
 
-    locks: dict[str, ExpectedQueue]
+    locks: dict[str, Queue]
     deadlocks: list[str]
     findings: set[str]
     alarms: set[str]  # the critical ones of them
@@ -30,7 +31,7 @@ class Seen:
 class Reported:
     """What the contenders believed and did, and what the nodes on the server show."""
 
-    nodes: dict[str, ExpectedQueue]
+    nodes: dict[str, Queue]
     believe: dict[str, frozenset[str]]
     believed: dict[str, frozenset[str]]
     busy: set[str]
@@ -42,7 +43,7 @@ class PlayedScene:
     def __init__(
         self, scene: Scene, player_for: Callable[[Callable[[SceneLine], None]], SceneRun]
     ):
-        self.scene = scene
+        self.scene, self.end = scene, ENDS[scene.name]
         self.lines: list[SceneLine] = []
         self.player = player_for(self.lines.append)
         self.woken: frozenset[str] = frozenset()
@@ -61,7 +62,7 @@ class PlayedScene:
         """Play it to the end."""
         try:
             self.player.play(pace_s)
-            self.woken = self.player.woken()
+            self.woken = self._notified()
         except ZktopError as problem:
             self.problem = str(problem)
         self.over = True
@@ -73,7 +74,7 @@ class PlayedScene:
         """
         if self.has_come:
             return True
-        end, folder = self.scene.end, f"{self.player.folder}/"
+        end, folder = self.end, f"{self.player.folder}/"
         found = [one for one in report.findings if (one.lock or "").startswith(folder)]
         cores = (one for one in report.deadlocks if all(p.startswith(folder) for p in one.locks))
         self.seen = Seen(
@@ -93,34 +94,37 @@ class PlayedScene:
 
     def finish(self, zookeeper: KazooClient, port: int) -> None:
         """Record what is visible only now, and clean up."""
-        paths = {lock: f"{self.player.folder}/{lock}" for lock in self.scene.end.locks}
+        paths = {lock: f"{self.player.folder}/{lock}" for lock in self.end.locks}
         self.told = Reported(
             {lock: self._nodes(zookeeper, port, path) for lock, path in paths.items()},
             {lock: self.log.believers(path) for lock, path in paths.items()},
             {lock: self.log.most_believers(path) for lock, path in paths.items()},
-            {name for name in self.scene.end.busy if self._asks_much(name)},
+            {name for name in self.end.busy if self._asks_much(name)},
         )
         self.player.clean_up()
         self.left_behind = [hand.name for hand in self.player._pool.states()]
         self.left_behind += [self.player.folder] if zookeeper.exists(self.player.folder) else []
 
+    def _notified(self) -> frozenset[str]:
+        """The contenders that were notified during the last move and still run."""
+        names = self.log.all_counts().keys() - self.log.ended.keys()
+        return frozenset(n for n in names if self.player._since(ExpectedStep(n, "notified")))
+
     def _name(self, contender: Contender) -> str:
         """The name of a contender, by session, or by label if the session is gone."""
         return self.log.sessions().get(contender.session or 0, str(contender.owner))
 
-    def _end(self, report: Report, path: str) -> ExpectedQueue:
+    def _end(self, report: Report, path: str) -> Queue:
         view = report.view(path)
         if view is None:
-            return ExpectedQueue()
-        return ExpectedQueue(
-            tuple(map(self._name, view.holders)), tuple(map(self._name, view.waiters))
-        )
+            return Queue()
+        return Queue(tuple(map(self._name, view.holders)), tuple(map(self._name, view.waiters)))
 
-    def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> ExpectedQueue:
+    def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> Queue:
         """The state of a lock by its nodes; for waiters without nodes, by the server's watches."""
         holders, waiters = look(zookeeper, path)
         names = {hex(session): name for session, name in self.log.sessions().items()}
-        return ExpectedQueue(tuple(holders), tuple(waiters or watching(port, path, names)))
+        return Queue(tuple(holders), tuple(waiters or watching(port, path, names)))
 
     def _asks_much(self, name: str) -> bool:
         """True if a contender sends more requests than it should."""

@@ -105,13 +105,13 @@ class TestEveryScene:
         """It is played to its end."""
         assert played.problem is None
 
-    def test_holders_and_waiters(self, scene: Scene, played: PlayedScene):
+    def test_holders_and_waiters(self, played: PlayedScene):
         """The report has its holders, and its waiters in order."""
-        assert played.seen.locks == scene.end.locks
+        assert played.seen.locks == played.end.locks
 
-    def test_holders_and_waiters_by_the_nodes(self, scene: Scene, played: PlayedScene):
+    def test_holders_and_waiters_by_the_nodes(self, played: PlayedScene):
         """The nodes on the server, read without zktop's code, agree."""
-        assert played.told.nodes == scene.end.locks
+        assert played.told.nodes == played.end.locks
 
     def test_its_locks_and_no_others(self, scene: Scene, played: PlayedScene):
         """Every requested lock is listed once."""
@@ -121,31 +121,31 @@ class TestEveryScene:
 
         assert played.seen.paths == {claim.path for hire in hired for claim in hire.claims}
 
-    def test_deadlocks(self, scene: Scene, played: PlayedScene):
+    def test_deadlocks(self, played: PlayedScene):
         """The report has exactly the promised deadlocks of each kind."""
-        assert played.seen.deadlocks == sorted(scene.end.deadlocks)
+        assert played.seen.deadlocks == sorted(played.end.deadlocks)
 
-    def test_findings(self, scene: Scene, played: PlayedScene):
+    def test_findings(self, played: PlayedScene):
         """The promised findings are there, and no other critical one."""
-        assert played.seen.findings >= set(scene.end.findings)
-        assert played.seen.alarms <= set(scene.end.findings)
+        assert played.seen.findings >= set(played.end.findings)
+        assert played.seen.alarms <= set(played.end.findings)
 
-    def test_believed_holders(self, scene: Scene, played: PlayedScene):
+    def test_believed_holders(self, played: PlayedScene):
         """Only the holders believe that they hold, unless the scene says otherwise."""
-        for lock, end in scene.end.locks.items():
-            if lock in scene.end.believed:
-                assert played.told.believed[lock] == set(scene.end.believed[lock])
+        for lock, end in played.end.locks.items():
+            if lock in played.end.believed:
+                assert played.told.believed[lock] == set(played.end.believed[lock])
             else:
                 assert played.told.believe[lock] == set(end.holders)
 
-    def test_clients_woken_by_the_last_move(self, scene: Scene, played: PlayedScene):
+    def test_clients_woken_by_the_last_move(self, played: PlayedScene):
         """The size of the herd is as promised."""
-        for woken in scene.end.woken.values():
+        for woken in played.end.woken.values():
             assert len(played.woken) == woken
 
-    def test_clients_that_poll(self, scene: Scene, played: PlayedScene):
+    def test_clients_that_poll(self, played: PlayedScene):
         """They have sent hundreds of requests, and send more."""
-        assert played.told.busy == set(scene.end.busy)
+        assert played.told.busy == set(played.end.busy)
 
     def test_it_narrates(self, scene: Scene, played: PlayedScene):
         """The title comes first, then each move, then the conclusion."""

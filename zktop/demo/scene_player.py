@@ -103,11 +103,6 @@ class SceneRun:
         self._halt.set()
         self._log.wake()
 
-    def woken(self) -> frozenset[str]:
-        """The contenders that were notified during the last move and still run."""
-        names = self._log.all_counts().keys() - self._log.ended.keys()
-        return frozenset(name for name in names if self._since(ExpectedStep(name, "notified")))
-
     def clean_up(self) -> None:
         """End the scene's contenders and delete its folder, and the root if that is empty."""
         self._end({state.name for state in self._pool.states() if self._plays(state)})

@@ -3,12 +3,10 @@
 from zktop.demo.scenes.scene import behind, contends
 from zktop.demo_types import (
     CommandContender,
-    ExpectedQueue,
     ExpectedStep,
     LockClaim,
     Mode,
     Scene,
-    SceneEnd,
     SceneMove,
     StartContender,
 )
@@ -52,14 +50,6 @@ AB_BA = Scene(
         ),
     ),
     "The circle ann, stock, bob, orders; cid is not part of it, only behind it.",
-    SceneEnd(
-        {
-            "orders": ExpectedQueue(("ann",), ("bob",)),
-            "stock": ExpectedQueue(("bob",), ("ann", "cid")),
-        },
-        deadlocks=("cycle",),
-        findings=("D1",),
-    ),
 )
 
 _TABLE = ("plato", "hypatia", "kant", "arendt", "hume")
@@ -81,14 +71,6 @@ PHILOSOPHERS = Scene(
         *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
     ),
     "Break it anywhere: one who puts its fork down lets four eat.",
-    SceneEnd(
-        {
-            f"fork{seat}": ExpectedQueue((_TABLE[seat],), (_TABLE[seat - 1],))
-            for seat in range(len(_TABLE))
-        },
-        deadlocks=("cycle",),
-        findings=("D1",),
-    ),
 )
 
 
@@ -108,11 +90,6 @@ UPGRADE = Scene(
         _asks("bob", "bob wants to write as well"),
     ),
     "Both hold and wait in one lock. A read lock cannot be upgraded: give it back first.",
-    SceneEnd(
-        {"catalogue": ExpectedQueue(("ann", "bob"), ("ann", "bob"))},
-        deadlocks=("upgraders",),
-        findings=("D5",),
-    ),
 )
 
 
@@ -140,14 +117,6 @@ FAIRNESS = Scene(
         _asks("bob", "bob wants to read orders, but wim came first"),
     ),
     "Remove either writer, which holds nothing, and all go on.",
-    SceneEnd(
-        {
-            "orders": ExpectedQueue(("ann",), ("wim", "bob")),
-            "stock": ExpectedQueue(("bob",), ("wes", "ann")),
-        },
-        deadlocks=("fairness",),
-        findings=("D2",),
-    ),
 )
 
 
@@ -173,14 +142,6 @@ KNOT = Scene(
         _asks("dot", "dot asks for gpu, and now nobody is left who could return anything"),
     ),
     "No single circle explains it: there are several ways out, and every one of them leads back.",
-    SceneEnd(
-        {
-            "gpu": ExpectedQueue(("ann", "bob"), ("cid", "dot")),
-            "disk": ExpectedQueue(("cid", "dot"), ("ann", "bob")),
-        },
-        deadlocks=("knot",),
-        findings=("D3",),
-    ),
 )
 
 
@@ -219,5 +180,4 @@ TRAFFIC = Scene(
         *AB_BA.moves,
     ),
     "jobs and catalogue move; orders and stock do not.",
-    SceneEnd(AB_BA.end.locks, deadlocks=AB_BA.end.deadlocks, findings=AB_BA.end.findings),
 )

@@ -3,10 +3,8 @@
 from zktop.demo.scenes.scene import behind, contends, first
 from zktop.demo_types import (
     CommandContender,
-    ExpectedQueue,
     ExpectedStep,
     Scene,
-    SceneEnd,
     SceneMove,
 )
 
@@ -30,7 +28,6 @@ CRASH = Scene(
         ),
     ),
     "The countdown to the end of ann's session.",
-    SceneEnd({"Mutex": ExpectedQueue(("bob",))}, woken={"Mutex": 1}),
 )
 
 OVERSLEEP = Scene(
@@ -56,7 +53,6 @@ OVERSLEEP = Scene(
         ),
     ),
     "For a while both believed to hold it. Writes should carry a fencing number (the czxid).",
-    SceneEnd({"Mutex": ExpectedQueue(("bob",))}, believed={"Mutex": ("ann", "bob")}),
 )
 
 WORK_FAILS = Scene(
@@ -74,7 +70,6 @@ WORK_FAILS = Scene(
         ),
     ),
     "two has the lock at once: no session has to expire, as it does when a holder dies.",
-    SceneEnd({"lockKey_7": ExpectedQueue(("two",))}, woken={"lockKey_7": 1}),
 )
 
 ORPHAN = Scene(
@@ -89,11 +84,6 @@ ORPHAN = Scene(
         behind(contends("bob", "kazoo-lock", "import")),
     ),
     "The holder has no session, so nothing will expire. After a minute it is called an orphan.",
-    SceneEnd(
-        {"import": ExpectedQueue(("ann",), ("bob",))},
-        findings=("B1",),
-        believed={"import": ("ann",)},
-    ),
 )
 
 GHOST = Scene(
@@ -108,11 +98,6 @@ GHOST = Scene(
         behind(contends("bob", "predecessor", "Mutex")),
     ),
     "Two nodes of one session; the second one watches the first.",
-    SceneEnd(
-        {"Mutex": ExpectedQueue(("ann",), ("ann", "bob"))},
-        findings=("B3",),
-        believed={"Mutex": ()},
-    ),
 )
 
 LOST_WAKE_UP = Scene(
@@ -136,7 +121,6 @@ LOST_WAKE_UP = Scene(
         ),
     ),
     "cid is next in line, but nobody will wake it when ann releases. Release ann, and see.",
-    SceneEnd({"Mutex": ExpectedQueue(("ann",), ("cid",))}, findings=("L3",)),
 )
 
 ELECTION = Scene(
@@ -153,5 +137,4 @@ ELECTION = Scene(
         ),
     ),
     "Nobody leads while ann's session runs out.",
-    SceneEnd({"leader": ExpectedQueue(("bob",), ("cid",))}, woken={"leader": 1}),
 )

@@ -3,10 +3,8 @@
 from zktop.demo.scenes.scene import behind, contends, first
 from zktop.demo_types import (
     CommandContender,
-    ExpectedQueue,
     ExpectedStep,
     Scene,
-    SceneEnd,
     SceneMove,
 )
 
@@ -23,11 +21,6 @@ NAIVE_SORT = Scene(
         ),
     ),
     "By its number r has to wait, but r thinks that it holds. A report can only hint at that.",
-    SceneEnd(
-        {"catalogue": ExpectedQueue(("w",), ("r",))},
-        findings=("S1",),
-        believed={"catalogue": ("r", "w")},
-    ),
 )
 
 MIXED = Scene(
@@ -36,11 +29,6 @@ MIXED = Scene(
     "Each looks only at names of its own kind: they meet in one lock, and do not exclude.",
     (first(contends("ann", "kazoo-lock", "jobs"), contends("bob", "get-watch", "jobs")),),
     "Two kinds of names below one lock, and two holders at once.",
-    SceneEnd(
-        {"jobs": ExpectedQueue(("ann", "bob"))},
-        findings=("S2",),
-        believed={"jobs": ("ann", "bob")},
-    ),
 )
 
 FAILED_POLL = Scene(
@@ -57,7 +45,6 @@ FAILED_POLL = Scene(
         ),
     ),
     "ann holds the lock, bob believes to hold it. ZooKeeper shows no error: bob is wrong.",
-    SceneEnd({"Lock": ExpectedQueue(("ann",), ("bob",))}, believed={"Lock": ("ann", "bob")}),
 )
 
 BUSY_TIME_OUT = Scene(
@@ -71,7 +58,6 @@ BUSY_TIME_OUT = Scene(
         ),
     ),
     "Hundreds of requests a second from one waiter, where two would do in all.",
-    SceneEnd({"Mutex": ExpectedQueue(("ann",), ("bob",))}, busy=("bob",)),
 )
 
 SPIN = Scene(
@@ -87,7 +73,6 @@ SPIN = Scene(
         ),
     ),
     "The server's load, and a waiter without any watch.",
-    SceneEnd({"catalogue": ExpectedQueue(("r",), ("w",))}, findings=("L6",), busy=("w",)),
 )
 
 NO_RECHECK = Scene(
@@ -113,5 +98,4 @@ NO_RECHECK = Scene(
         ),
     ),
     "three is alone in the queue and could have the lock, but does not know it.",
-    SceneEnd({"Mutex": ExpectedQueue(("three",))}, findings=("L2",), believed={"Mutex": ("one",)}),
 )
