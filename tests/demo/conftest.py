@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 from demo.contenders import Bench, ThreadPool
+from demo.full_log import FullLog
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ProcessPool
 
 TICK_MS = 200  # sessions of half a second and more, expired to the tick
@@ -35,7 +35,7 @@ def zookeeper(hosts: str) -> Iterator[KazooClient]:
 @pytest.fixture
 def bench(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
     """A bench for processes, empty again afterwards."""
-    log = ContenderLog()
+    log = FullLog()
     with ProcessPool(log.add) as pool:
         yield Bench(hosts, pool, log, zookeeper)
         pool.kill_all()
@@ -45,7 +45,7 @@ def bench(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
 @pytest.fixture
 def threads(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
     """A bench for contenders that are threads of this process: quick, and cannot be killed."""
-    log = ContenderLog()
+    log = FullLog()
     with ThreadPool(log.add) as pool:
         yield Bench(hosts, pool, log, zookeeper)
     sweep(zookeeper)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Self
 
+from demo.full_log import FullLog
 from kazoo.client import KazooClient
 
 from zktop.demo.contender import DemoContender
-from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo_types import (
     ClientSettings,
@@ -86,7 +86,7 @@ class Bench:
 
     hosts: str
     pool: ProcessPool | ThreadPool
-    log: ContenderLog
+    log: FullLog
     zookeeper: KazooClient
     path: str = field(default_factory=lambda: f"/zktop-demo/bench{next(_numbers)}")
 

@@ -3,11 +3,11 @@
 import contextlib
 
 from demo.contenders import Bench
+from demo.full_log import FullLog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kazoo.client import KazooClient
 
-from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ProcessPool
 from zktop.errors import UsageError
 
@@ -82,7 +82,7 @@ def test_no_trouble_makes_two_holders(
     hosts: str, zookeeper: KazooClient, recipe: str, troubles: list[tuple[str, str]]
 ):
     """Whatever fails, two live sessions are never in the critical section together."""
-    log = ContenderLog()
+    log = FullLog()
     with ProcessPool(log.add) as pool:
         bench = Bench(hosts, pool, log, zookeeper)
         for name in NAMES:

@@ -2,9 +2,9 @@
 
 import pytest
 from demo.contenders import Bench
+from demo.full_log import FullLog
 from servers import real_zookeeper, started_again
 
-from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ProcessPool
 
 CUT_S = 1.0  # many polls, and far from the end of a session
@@ -54,7 +54,7 @@ def test_a_failed_poll_is_no_answer(threads: Bench):
 @pytest.mark.zookeeper
 def test_a_restart_of_the_server_is_enough_for_two_holders():
     """Sessions outlive the restart, so the first still holds when the flawed one walks in."""
-    log = ContenderLog()
+    log = FullLog()
     with real_zookeeper(tickTime=2000) as server, ProcessPool(log.add) as pool:
         bench = Bench(server.address, pool, log, None)
         bench.queue_up("poll", "a", session_timeout_s=20.0)

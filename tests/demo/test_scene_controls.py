@@ -1,4 +1,4 @@
-"""What a UI does with scenes: load, play, pause, step, seek, stop; and no call of it waits."""
+"""What a UI does with scenes: load, play, pause, step, stop; and no call of it waits."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -143,19 +143,6 @@ def test_play_goes_on_after_a_pause_and_begins_anew_after_the_end(
     assert ("playing", 0) in [(one.phase, one.played) for one in audience.seen]
 
 
-@pytest.mark.parametrize(("start", "move", "names"), [(0, 2, "ann bob"), (3, 1, "ann")])
-def test_seeking(
-    player: ScenePlayer, audience: Audience, bench: Bench, start: int, move: int, names: str
-):
-    """Forward it plays on; backward it starts again. Then the right contenders run."""
-    player.load(TRIO)
-    player.seek(start)
-    player.seek(move)
-    audience.sees("paused", move)
-
-    assert [one.name for one in bench.pool.states()] == names.split()
-
-
 def test_a_stop_ends_a_move_that_waits(player: ScenePlayer, audience: Audience):
     """Whatever it waits for will never come."""
     player.play(ENDLESS)
@@ -212,7 +199,6 @@ def test_without_a_scene_nothing_happens(player: ScenePlayer, audience: Audience
     """Keys may be pressed in any order."""
     player.pause()
     player.step()
-    player.seek(3)
     player.play()
     player.stop()
     audience.until(lambda one: one == SceneProgress())

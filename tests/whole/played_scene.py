@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from demo.full_log import FullLog
 from kazoo.client import KazooClient
 from whole.independent_reader import look, watching
 from whole.scene_ends import ENDS, Queue
 
-from zktop.demo.log import ContenderLog
 from zktop.demo.scene_player import SceneRun
 from zktop.demo_types import ExpectedStep, Scene, SceneLine
 from zktop.errors import ZktopError
@@ -54,7 +54,7 @@ class PlayedScene:
         self.left_behind: list[str] | None = None
 
     @property
-    def log(self) -> ContenderLog:
+    def log(self) -> FullLog:
         """The log of its contenders."""
         return self.player._log
 
@@ -112,7 +112,7 @@ class PlayedScene:
 
     def _name(self, contender: Contender) -> str:
         """The name of a contender, by session, or by label if the session is gone."""
-        return self.log.sessions().get(contender.session or 0, str(contender.owner))
+        return self.log.sessions.get(contender.session or 0, str(contender.owner))
 
     def _end(self, report: Report, path: str) -> Queue:
         view = report.view(path)
@@ -123,7 +123,7 @@ class PlayedScene:
     def _nodes(self, zookeeper: KazooClient, port: int, path: str) -> Queue:
         """The state of a lock by its nodes; for waiters without nodes, by the server's watches."""
         holders, waiters = look(zookeeper, path)
-        names = {hex(session): name for session, name in self.log.sessions().items()}
+        names = {hex(session): name for session, name in self.log.sessions.items()}
         return Queue(tuple(holders), tuple(waiters or watching(port, path, names)))
 
     def _asks_much(self, name: str) -> bool:

@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
+from demo.full_log import FullLog
 from kazoo.client import KazooClient
 from whole.played_scene import PlayedScene
 
 from zktop.app.live_run import LiveRun
-from zktop.demo.log import ContenderLog
 from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES
@@ -69,7 +69,7 @@ def played_scenes(hosts: str) -> PlayedScenes:
 
 def prepared(scene: Scene, hosts: str, stack: ExitStack) -> PlayedScene:
     """Prepare a scene with its own pool, because names repeat across scenes."""
-    log = ContenderLog()
+    log = FullLog()
     pool = stack.enter_context(ProcessPool(log.add))
     connection = ClientSettings(hosts, session_timeout_s=SESSION_S)
 

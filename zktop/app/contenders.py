@@ -31,8 +31,7 @@ from zktop.errors import ZktopError
 from zktop.model.facts import Session
 from zktop.model.format import millis
 
-MAX_STEPS, MAX_LINES = 500, 500
-MAX_ENDED = 100  # a scene has far fewer contenders
+MAX_LINES = 500
 MAX_ENDED_SHOWN = 5
 STRICTEST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
 
@@ -47,7 +46,7 @@ class Contenders:
         self.hosts = self._connection.hosts
         self.permission = Permission(self.root, config.demo.allow, is_own_server=hosts is not None)
         self._max_contenders = config.demo.max_contenders
-        self._log = ContenderLog(MAX_STEPS, MAX_ENDED)
+        self._log = ContenderLog()
         self._lines: deque[LogLine] = deque(maxlen=MAX_LINES)
         self._ended: deque[ContenderState] = deque(maxlen=MAX_ENDED_SHOWN)
         self._on_change: Callable[[], None] = lambda: None

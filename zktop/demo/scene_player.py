@@ -42,7 +42,7 @@ class SceneFailedError(ZktopError):
 class SceneRun:
     """One run of a scene, with the contenders of a pool and the log of what they report.
 
-    Call `play` and `step` from one thread at a time; `pause` and `stop` from any.
+    Call `play` and `step` from one thread at a time; `stop` from any.
     """
 
     def __init__(
@@ -60,7 +60,6 @@ class SceneRun:
         self.played = 0  # moves
         self._pool, self._log = pool, log
         self._connection, self._on_line, self._root = connection, on_line, root
-        self._halt = threading.Event()
         self._stopped = False
         self._before: dict[str, Counter[StepKind]] = {}  # steps before the current move
 
@@ -69,14 +68,12 @@ class SceneRun:
         """True after the last move, or when the scene was stopped."""
         return self._stopped or self.played == len(self.scene.moves)
 
-    def play(self, pace_s: float = 0.0) -> bool:
-        """Play on until the end or a pause; True at the end. `pace_s` is between two moves."""
-        self._halt.clear()
-        while not (self.over or self._halt.is_set()):
+    def play(self, pace_s: float = 0.0) -> None:
+        """Play on to the end, with a pause between two moves."""
+        while not self.over:
             self.step()
             if not self.over:
-                self._halt.wait(pace_s)
-        return self.over
+                self._log.until(lambda: self._stopped, pace_s)
 
     def step(self) -> None:
         """Play one move, and wait until what it expects has happened."""
@@ -93,14 +90,9 @@ class SceneRun:
         if self.over and not self._stopped:
             self._narrate(self.played, f"Look at: {self.scene.look_at}")
 
-    def pause(self) -> None:
-        """Make `play` return after the current move."""
-        self._halt.set()
-
     def stop(self) -> None:
         """End the scene where it is; call `clean_up` next."""
         self._stopped = True
-        self._halt.set()
         self._log.wake()
 
     def clean_up(self) -> None:
@@ -171,7 +163,7 @@ class SceneRun:
 
 
 class ScenePlayer:
-    """Plays one scene at a time in a thread of its own: load, play, pause, step, seek, stop.
+    """Plays one scene at a time in a thread of its own: load, play, pause, step, stop.
 
     Every command goes through a queue that the thread reads between two moves, so no command
     interrupts a move. Only `close` waits. With `repeat_after_s`, a scene that is over stays for
@@ -224,10 +216,6 @@ class ScenePlayer:
         """Play one move."""
         self._commands.put(lambda: self._head_for(self.progress.played + 1))
 
-    def seek(self, move: int) -> None:
-        """Play up to this move; backward means again from the beginning."""
-        self._commands.put(lambda: self._head_for(move))
-
     def stop(self) -> None:
         """End the scene where it is, and clean up."""
         self._interrupt(self._clear)
@@ -276,18 +264,16 @@ class ScenePlayer:
         )
         self._set(scene=scene, folder=self._scene_run.folder)
 
-    def _head_for(self, move: int | None, pace_s: float = 0.0) -> None:
-        """Set the goal; None is the end. Start again after a failure, the end, or backward."""
+    def _head_for(self, goal: int | None, pace_s: float = 0.0) -> None:
+        """Set the number of moves to play; None is all. Start again after a failure or the end."""
         now = self.progress
         if now.scene is None:
             return
-        moves = len(now.scene.moves)
-        goal = moves if move is None else min(max(move, 0), moves)
-        again = now.problem or (move is None and now.phase == "over")
-        if again or goal < now.played:
+        if now.problem or (goal is None and now.phase == "over"):
             self._load(now.scene)
+        moves = len(now.scene.moves)
         self._pace_s, self._rest_s = pace_s, 0.0
-        self._set(goal=goal)
+        self._set(goal=moves if goal is None else min(goal, moves))
 
     def _repeat(self) -> None:
         self._head_for(None, self._pace_s)

@@ -1,0 +1,44 @@
+"""A log that also keeps every step, and what each contender believes to hold.
+
+What a contender believes is not what ZooKeeper knows. Two believers of one exclusive lock are what
+the recipes with flaws show.
+"""
+
+from zktop.demo.log import ContenderLog
+from zktop.demo.processes import ContenderChange
+from zktop.demo_types import ContenderStep
+from zktop.model.facts import Session
+
+
+class FullLog(ContenderLog):
+    """A contender log for tests; `until` may wait for anything in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: list[ContenderStep] = []
+        self.requests: dict[str, int] = {}  # by contender
+        self.sessions: dict[Session, str] = {}
+        self._holds: dict[str, tuple[str, ...]] = {}
+        self._most: dict[str, frozenset[str]] = {}
+
+    def add(self, change: ContenderChange) -> None:
+        """Take in what the pool reports."""
+        state, step = change.state, change.step
+        with self._news:
+            self._holds[state.name] = state.holds
+            if state.session:
+                self.sessions[state.session] = state.name
+            for lock in state.holds:
+                self._most[lock] = max(self.most_believers(lock), self.believers(lock), key=len)
+            if step:
+                self.steps.append(step)
+                self.requests[step.who] = step.requests
+            super().add(change)
+
+    def believers(self, lock: str) -> frozenset[str]:
+        """The contenders that believe to hold this lock now."""
+        return frozenset(name for name, holds in self._holds.items() if lock in holds)
+
+    def most_believers(self, lock: str) -> frozenset[str]:
+        """The largest set of contenders that believed so at the same time."""
+        return self._most.get(lock, frozenset())
