@@ -216,7 +216,7 @@ def test_nothing_else_sends_bytes_to_such_ports() -> None:
 
     assert sending == {"ask_once.py", "table_process.py"}
     with pytest.raises(ValueError, match="only read"):
-        TableReader().parts(Address("127.0.0.1", 1), "csnp", 1.0)
+        TableReader().ask(Address("127.0.0.1", 1), "csnp", 1.0)
 
 
 # Tables

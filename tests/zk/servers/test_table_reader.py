@@ -26,9 +26,9 @@ def reader() -> Iterator[TableReader]:
 def test_a_table_comes_whole(reader: TableReader) -> None:
     """Tables of any size come whole, several times from one process."""
     with listener(answers(TABLE)) as address:
-        first = b"".join(reader.parts(address, "wchc", 5.0))
+        first = reader.ask(address, "wchc", 5.0)
         process = reader._process
-        second = b"".join(reader.parts(address, "wchc", 5.0))
+        second = reader.ask(address, "wchc", 5.0)
 
     assert first == second == TABLE
     assert reader._process is process
@@ -37,22 +37,22 @@ def test_a_table_comes_whole(reader: TableReader) -> None:
 def test_words_that_change_something_are_not_sent(reader: TableReader) -> None:
     """The process refuses words that change something."""
     with pytest.raises(ValueError, match="only read"):
-        reader.parts(Address("127.0.0.1", 1), "crst", 1.0)
+        reader.ask(Address("127.0.0.1", 1), "crst", 1.0)
 
 
 def test_a_refusal_says_why(reader: TableReader) -> None:
     """A refusal has a reason, and the next request is answered."""
     refusal = b"wchc is not executed because it is not in the whitelist.\n"
     with listener(silent) as address, pytest.raises(RefusedError, match="no answer in time"):
-        reader.parts(address, "wchc", 0.2)
+        reader.ask(address, "wchc", 0.2)
     with listener(answers(refusal)) as address, pytest.raises(RefusedError, match="whitelist"):
-        reader.parts(address, "wchc", 5.0)
+        reader.ask(address, "wchc", 5.0)
     with listener(answers(b"")) as address, pytest.raises(RefusedError, match="does not know it"):
-        reader.parts(address, "wchc", 5.0)
+        reader.ask(address, "wchc", 5.0)
     with pytest.raises(RefusedError, match="refused"):
-        reader.parts(Address("127.0.0.1", 1), "wchc", 5.0)
+        reader.ask(Address("127.0.0.1", 1), "wchc", 5.0)
     with listener(answers(b"\n")) as address:
-        assert reader.parts(address, "wchc", 5.0) == [b"\n"]
+        assert reader.ask(address, "wchc", 5.0) == b"\n"
 
 
 def test_a_table_that_is_too_large_is_drained(
@@ -67,7 +67,7 @@ def test_a_table_that_is_too_large_is_drained(
         sent.append(len(TABLE))
 
     with listener(send_lines) as address, pytest.raises(RefusedError, match="too large"):
-        reader.parts(address, "wchc", 5.0)
+        reader.ask(address, "wchc", 5.0)
 
     assert sent == [len(TABLE)]
 
@@ -75,22 +75,22 @@ def test_a_table_that_is_too_large_is_drained(
 def test_a_process_that_died_is_started_again(reader: TableReader) -> None:
     """The next request starts a new process."""
     with listener(answers(TABLE)) as address:
-        reader.parts(address, "wchc", 5.0)
+        reader.ask(address, "wchc", 5.0)
         assert reader._process
         reader._process.kill()
         reader._process.wait()
 
-        assert b"".join(reader.parts(address, "wchc", 5.0)) == TABLE
+        assert reader.ask(address, "wchc", 5.0) == TABLE
 
 
 def test_closing_leaves_no_process(reader: TableReader) -> None:
     """No process and no zombie remains, and none starts later."""
     with listener(answers(TABLE)) as address:
-        reader.parts(address, "wchc", 5.0)
+        reader.ask(address, "wchc", 5.0)
         process = reader._process
         reader.close()
         with pytest.raises(RefusedError, match="ending"):
-            reader.parts(address, "wchc", 5.0)
+            reader.ask(address, "wchc", 5.0)
 
     assert process
     assert process.returncode == -signal.SIGKILL
@@ -136,10 +136,10 @@ def test_the_size_of_a_table_is_estimated() -> None:
     sizes, path = Sizes(), "/locks/" + 93 * "x"
     guess = sizes.expected(10_000)
     dump = f"Sessions with Ephemerals (2):\n0x1:\n\t{path}\n\t{path}\n0x2:\n\t{path}\n"
-    sizes.read_dump([dump.encode()])
+    sizes.read_dump(dump.encode())
     by_dump = sizes.expected(10_000)
     sizes.read_table(2_000_000, 10_000)
-    sizes.read_dump([dump.encode()])
+    sizes.read_dump(dump.encode())
 
     assert guess == 1_250_000
     table = 10_000 * len(f"0x1000008ed7b0002\n\t{path}\n")
@@ -150,7 +150,7 @@ def test_the_size_of_a_table_is_estimated() -> None:
 def test_a_dump_without_ephemerals_gives_no_estimate() -> None:
     """Nor does an empty table."""
     sizes = Sizes()
-    sizes.read_dump([b"SessionTracker dump:\n", b"ephemeral nodes dump:\n"])
+    sizes.read_dump(b"SessionTracker dump:\nephemeral nodes dump:\n")
     sizes.read_table(1, 0)
 
     assert sizes.expected(100) == Sizes().expected(100)

@@ -42,17 +42,6 @@ def exchange(
     seconds: float = 2.0,
 ) -> bytes:
     """Send a request and return everything until the other side closes."""
-    return b"".join(exchanged(address, question, context=context, seconds=seconds))
-
-
-def exchanged(
-    address: Address,
-    question: bytes,
-    *,
-    context: ssl.SSLContext | None = None,
-    seconds: float = 2.0,
-) -> list[bytes]:
-    """The same, as the list of received chunks."""
     deadline = Deadline(seconds)
     with connect(address, context, deadline) as line:
         line.settimeout(deadline.left())
@@ -81,7 +70,7 @@ def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline
         raise
 
 
-def drained(line: socket.socket, deadline: Deadline) -> list[bytes]:
+def drained(line: socket.socket, deadline: Deadline) -> bytes:
     """Read until the other side closes; bytes before a reset count as the answer."""
     chunks: list[bytes] = []
     size = 0
@@ -97,4 +86,4 @@ def drained(line: socket.socket, deadline: Deadline) -> list[bytes]:
             break
         chunks.append(chunk)
         size += len(chunk)
-    return chunks
+    return b"".join(chunks)

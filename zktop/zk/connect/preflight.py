@@ -114,7 +114,7 @@ def probe(
             if context is None and _is_silent(line, deadline.left() * SILENT_SHARE):
                 found = _zetcd(address, line, deadline)
             else:
-                found = _judged(address, b"".join(drained(line, deadline)), context, deadline)
+                found = _judged(address, drained(line, deadline), context, deadline)
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
         sentence = f"{address.host}: no such host name ({problem.strerror or problem})."
@@ -166,7 +166,7 @@ def _zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
     if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
         raise TimeoutError("no answer in time")
     try:
-        return _judged(address, b"".join(drained(line, deadline)), None, deadline)
+        return _judged(address, drained(line, deadline), None, deadline)
     except TimeoutError:
         return _ok(address, ServerKind("zetcd"))
 
@@ -174,7 +174,7 @@ def _zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
 def _still(address: Address, known: ServerKind, line: socket.socket, deadline: Deadline) -> Probe:
     """Ask zetcd the only word that it understands."""
     send(line, b"ruok")
-    if b"".join(drained(line, deadline)) != b"imok":
+    if drained(line, deadline) != b"imok":
         raise TimeoutError("no answer in time")
     return _ok(address, known)
 

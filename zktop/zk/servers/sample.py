@@ -156,11 +156,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     """Ask with four-letter words; raises RefusedError if none is answered."""
 
     def ask(word: str) -> str:
-        settings.turn()
-        with _allowed(sample.kind, word):
-            return four_letter.ask(
-                settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.tally
-            )
+        return _ask(word, sample.kind, settings).decode("utf-8", "replace")
 
     sample = Sample("4lw")
     srvr = ask("srvr")
@@ -255,9 +251,9 @@ def _listed(kind: ServerKind, count: int, settings: SampleSettings) -> Paths:
     blank_end = kind.traits.blank_end
     if not count and not blank_end:  # an empty table cannot be told from a refusal
         return {}
-    parts = _table("wchc", kind, settings)
-    settings.sizes.read_table(sum(map(len, parts)), count)
-    return table_formats.watched(four_letter.lines(parts), blank_end=blank_end)
+    table = _table("wchc", kind, settings)
+    settings.sizes.read_table(len(table), count)
+    return table_formats.watched(four_letter.lines(table), blank_end=blank_end)
 
 
 def _fitting(settings: SampleSettings) -> int:
@@ -269,49 +265,49 @@ def _fitting(settings: SampleSettings) -> int:
     )
 
 
-def _table(word: str, kind: ServerKind, settings: SampleSettings) -> list[bytes]:
+def _table(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     """Request a table whose lock the server holds while it writes."""
     if settings.separate is None:
-        return _parts(word, kind, settings)
+        return _ask(word, kind, settings)
     settings.turn()
     with _allowed(kind, word):
-        parts = settings.separate.parts(settings.address, word, ANSWER_TIMEOUT_S)
-    settings.tally(sum(map(len, parts)))
-    return parts
+        table = settings.separate.ask(settings.address, word, ANSWER_TIMEOUT_S)
+    settings.tally(len(table))
+    return table
 
 
 def _word_tick(sample: Sample, conf: str) -> None:
     sample.tick_ms = table_formats.number(table_formats.settings(conf).get("tickTime"))
 
 
-Dumped = tuple[list[bytes], int]  # the answer, and its time
+Dumped = tuple[bytes, int]  # the answer, and its time
 
 
 def _dumped(kind: ServerKind, settings: SampleSettings) -> Dumped:
     """Request `dump` before the watches: it shows how long paths are, and holds no lock."""
-    parts = _parts("dump", kind, settings)
-    settings.sizes.read_dump(parts)
-    return parts, _now()
+    dump = _ask("dump", kind, settings)
+    settings.sizes.read_dump(dump)
+    return dump, _now()
 
 
 def _word_dump(
     sample: Sample, dumped: Dumped, clock: ServerClock, settings: SampleSettings
 ) -> None:
-    parts, at = dumped
+    dump, at = dumped
     traits = sample.kind.traits
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not tell when sessions expire"
-    found = table_formats.dump(four_letter.lines(parts), _wanted(sample, settings))
+    found = table_formats.dump(four_letter.lines(dump), _wanted(sample, settings))
     sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
     sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
-def _parts(word: str, kind: ServerKind, settings: SampleSettings) -> list[bytes]:
+def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     settings.turn()
     with _allowed(kind, word):
-        return four_letter.parts(
+        return four_letter.ask(
             settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.tally
         )
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from typing import IO, Any
 
 import msgspec
@@ -18,7 +17,7 @@ import msgspec
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.ask_once import READ_ONLY_WORDS
 from zktop.zk.servers import table_process
-from zktop.zk.servers.four_letter import RefusedError, answered
+from zktop.zk.servers.four_letter import RefusedError, not_refused
 
 READER_TAKES_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
 SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
@@ -47,12 +46,12 @@ class Sizes:
         """The expected size of a table with this many watches, in bytes."""
         return round(watches * self._each * SIZE_MARGIN)
 
-    def read_dump(self, parts: Sequence[bytes]) -> None:
+    def read_dump(self, dump: bytes) -> None:
         """Learn the length of paths from `dump`, until a table has been read."""
-        paths = sum(part.count(b"\n\t/") for part in parts)
+        paths = dump.count(b"\n\t/")
         if paths and not self._is_of_table:
-            others = sum(part.count(b"\n") for part in parts) - paths
-            named = max(paths, sum(map(len, parts)) - others * SESSION_LINE_BYTES)
+            others = dump.count(b"\n") - paths
+            named = max(paths, len(dump) - others * SESSION_LINE_BYTES)
             self._each = named / paths + SESSION_LINE_BYTES
 
     def read_table(self, size: int, watches: int) -> None:
@@ -69,7 +68,7 @@ class TableReader:
         self._in_use = threading.Lock()
         self._over = False
 
-    def parts(self, address: Address, word: str, seconds: float) -> list[bytes]:
+    def ask(self, address: Address, word: str, seconds: float) -> bytes:
         """Return the whole answer to a word; raises RefusedError with the reason."""
         if word not in READ_ONLY_WORDS:
             raise ValueError(f"{word!r} is not among the words that only read")
@@ -84,7 +83,7 @@ class TableReader:
         with self._in_use:
             try:
                 deadline = time.monotonic() + seconds + PATIENCE_S
-                return answered(word, _asked(self._running(), question, deadline))
+                return not_refused(word, _asked(self._running(), question, deadline))
             except OSError as problem:
                 self._end()
                 why = problem.strerror or problem
@@ -136,9 +135,7 @@ def _started() -> "subprocess.Popen[bytes]":
     )
 
 
-def _asked(
-    process: "subprocess.Popen[bytes]", question: dict[str, Any], deadline: float
-) -> list[bytes]:
+def _asked(process: "subprocess.Popen[bytes]", question: dict[str, Any], deadline: float) -> bytes:
     assert process.stdin is not None  # noqa: S101  both are pipes
     assert process.stdout is not None  # noqa: S101
     process.stdin.write(msgspec.json.encode(question) + b"\n")
@@ -152,7 +149,7 @@ def _asked(
     while missing > 0:
         parts.append(_more(process.stdout, deadline))
         missing -= len(parts[-1])
-    return parts
+    return b"".join(parts)
 
 
 def _more(pipe: IO[bytes], deadline: float) -> bytes:
