@@ -15,6 +15,7 @@ def test_a_reader_gets_in_while_a_naive_writer_holds(threads: Bench):
     """Sorted by whole names `read-` is before `write-`: two hold, and the server is witness."""
     witness = f"{threads.path}-in"
     threads.queue_up("rw-naive", "w", mode="write", exclusion_path=witness)
+    threads.told("w", "working")
     threads.start("r", "rw-naive", mode="read", exclusion_path=witness)
     threads.told("r", "clash")
 
