@@ -6,7 +6,8 @@ from statistics import median
 
 from bench.figure import Figure, milliseconds
 from tests.model.waits.scale_case import longer, scale_case, shorter
-from zktop.model.waits.assess import assess, stuck_classes
+from tests.model.waits.stuck import stuck_classes
+from zktop.model.waits.assess import assess
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.root_blockers import root_blockers

@@ -7,7 +7,7 @@ from string import ascii_lowercase
 
 import pytest
 from model.builders import NOW, kazoo_name, lock, session
-from model.waits.notation import graph
+from model.waits.notation import learn
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone
@@ -107,7 +107,7 @@ def test_the_order_of_an_actor_with_very_many_places_is_not_learned(
     """It is many threads behind one session, so its order is unknown."""
     known = LockOrderGraph()
     names = ("".join(pair) for pair in product(ascii_lowercase, repeat=2))
-    known.learn(graph(" ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places))))
+    learn(known, " ; ".join(f"{next(names)} x: A@{n + 1}" for n in range(places)))
 
     assert len(known) == orders
 
@@ -116,6 +116,6 @@ def test_many_places_in_a_second_lock_count_as_well() -> None:
     """Two locks only, but too many places."""
     known = LockOrderGraph()
     crowd = " ".join(f"A@{n + 2}" for n in range(MAX_PLACES))
-    known.learn(graph(f"K x: A@1 ; L x: {crowd}"))
+    learn(known, f"K x: A@1 ; L x: {crowd}")
 
     assert not len(known)

@@ -4,14 +4,13 @@ import msgspec
 import pytest
 from model.builders import session
 from model.findings.cases import ensemble_context, found, only
-from model.waits.notation import graph
+from model.waits.notation import graph, learned
 
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.findings.deadlocks import tangled
 from zktop.model.text import Text
 from zktop.model.waits.assess import assess
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import inversions
 from zktop.model.waits.ring import ActorEvidence
 
@@ -97,10 +96,7 @@ def test_the_cheapest_way_out_stops_a_process() -> None:
 
 def orders(*states: str) -> EnsembleContext:
     """What is known of the order of locks after these states, none of which was a deadlock."""
-    known = LockOrderGraph()
-    for text in states:
-        known.learn(graph(text), lambda actor: OrderActor(actor, actor))
-    return ensemble_context(inversions=inversions(known))
+    return ensemble_context(inversions=inversions(learned(*states)))
 
 
 ONE, OTHER = "orders rw: A.W@1 ; stock x: A@2", "orders rw: B.W@8 ; stock x: B@7"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.state import Mode, QueueKind, WaitQueue, WaitRequest
 
 KINDS: dict[str, QueueKind] = {
@@ -75,6 +76,30 @@ def _request(lock: str, text: str, kind: str, number: int) -> WaitRequest:
 def graph(text: str) -> WaitGraph:
     """The wait graph of a state."""
     return WaitGraph(queues(text))
+
+
+def learn(
+    known: LockOrderGraph,
+    state: str,
+    generations: Mapping[str, int] = {},
+    **actors: OrderActor,
+) -> None:
+    """Have an order graph learn from all actors of a state."""
+    found = graph(state)
+    known.learn(
+        found,
+        found.tangled,
+        lambda actor: actors.get(actor, OrderActor(actor, actor)),
+        generations,
+    )
+
+
+def learned(*states: str, **actors: OrderActor) -> LockOrderGraph:
+    """An order graph that has seen these states, one after the other."""
+    known = LockOrderGraph()
+    for state in states:
+        learn(known, state, **actors)
+    return known
 
 
 def merged(found: list[WaitQueue], names: Mapping[str, str]) -> list[WaitQueue]:

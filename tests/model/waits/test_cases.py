@@ -2,8 +2,9 @@
 
 import pytest
 from model.waits.notation import graph, merged, queues
+from model.waits.stuck import stuck_classes
 
-from zktop.model.waits.assess import Assessment, assess, stuck_classes
+from zktop.model.waits.assess import Assessment, assess
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 

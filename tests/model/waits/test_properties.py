@@ -5,9 +5,9 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 from model.waits import random_states as w
+from model.waits.stuck import actors_behind, stuck_classes
 from msgspec.structs import replace
 
-from zktop.model.waits.assess import actors_behind, stuck_classes
 from zktop.model.waits.cores import StuckQueue, components, sparse_edges, stuck_queue
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.state import WaitQueue, WaitRequest

@@ -2,8 +2,9 @@
 
 import pytest
 from model.waits.scale_case import longer, scale_case, shorter
+from model.waits.stuck import actors_behind, stuck_classes
 
-from zktop.model.waits.assess import actors_behind, assess, stuck_classes
+from zktop.model.waits.assess import assess
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 

@@ -1,8 +1,8 @@
 """Deadlocks of the watch graph, where the order graph sees none."""
 
 from model.waits.notation import queues
+from model.waits.stuck import stuck_classes
 
-from zktop.model.waits.assess import stuck_classes
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.state import WaitQueue
 from zktop.model.waits.watch_deadlocks import watch_deadlocks

@@ -1,9 +1,8 @@
 """Judges every core of the wait graph: deadlocks, hints, and locks that must be listed again.
 
-Two more questions are answered here. Which stuck actors are in a core, behind one, behind a node
-that is never released, or on standby? And what if election candidates did block while they wait to
-lead? Normally they go on working, so an election is no wait. But a leader that waits for a lock
-whose holder waits to lead is worth a hint, and more where actor names tell threads apart.
+One more question is answered here: what if election candidates did block while they wait to lead?
+Normally they go on working, so an election is no wait. But a leader that waits for a lock whose
+holder waits to lead is worth a hint, and more where actor names tell threads apart.
 """
 
 from collections import Counter
@@ -13,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.waits.confidence import WORKING_RING_MS, confidence
-from zktop.model.waits.cores import Core, StuckClass, StuckQueue
+from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import (
     Deadlock,
     deadlock_id,
@@ -67,31 +66,6 @@ def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
 
 
-def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
-    """The class of every stuck actor."""
-    stuck_set = graph.stuck_set
-    waiting = {actor for rest in stuck_set.queues.values() for actor in _waiting(rest)}
-    found = {a: _stuck_class(graph, a) for a in stuck_set.actors | (waiting - stuck_set.frozen)}
-    found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
-    for lock in stuck_set.queues:
-        for actor, groups in graph.crowd(lock):
-            found[actor] = "behind" if groups - {stuck_set.dead_end} else "dead-end"
-    return found
-
-
-def _waiting(rest: StuckQueue) -> Iterator[str]:
-    pairs = zip(rest.members, rest.waits, strict=True)
-    return (member.actor for member, waits in pairs if waits)
-
-
-def _stuck_class(graph: WaitGraph, actor: str) -> StuckClass:
-    stuck_set = graph.stuck_set
-    if stuck_set.reach.get(actor, frozenset()) - {stuck_set.dead_end}:
-        return "behind"
-    kinds = {graph.queues[lock].kind for lock in graph.locks(actor)}
-    return "standby" if kinds == {"election"} else "dead-end"
-
-
 def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
     """Number of actors outside all cores, by the cores they are behind."""
     stuck_set = graph.stuck_set
@@ -100,17 +74,6 @@ def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
     for lock in stuck_set.queues:
         counts.update(groups for _, groups in graph.crowd(lock))
     return counts
-
-
-def actors_behind(graph: WaitGraph, number: int) -> Iterator[str]:
-    """The actors that merely queue behind the core of this number."""
-    stuck_set = graph.stuck_set
-    in_cores = {actor for core in stuck_set.cores for actor in core.actors}
-    for actor, groups in stuck_set.reach.items():
-        if number in groups and actor not in in_cores:
-            yield actor
-    for lock in stuck_set.queues:
-        yield from (actor for actor, groups in graph.crowd(lock) if number in groups)
 
 
 class Assessment(Struct, frozen=True, gc=False):

@@ -192,18 +192,17 @@ class _Deletion(Struct, frozen=True, gc=False):
 
 
 class ConcurrencyDetector:
-    """Remembers, by identity, which actors were seen to act while they waited."""
+    """Remembers which actors were seen to act while they waited."""
 
-    def __init__(self, identity: Callable[[str], str] = str) -> None:
-        self._identity = identity
+    def __init__(self) -> None:
         self._concurrent: set[str] = set()
         self._deletions: list[_Deletion] = []
         self._released: dict[str, int] = {}  # last release of each stuck actor
         self._seen: _Versions = NOTHING_STUCK, []
 
     def is_concurrent(self, actor: str) -> bool:
-        """Whether an actor of this identity was seen to be more than one thread."""
-        return self._identity(actor) in self._concurrent
+        """Whether the actor was seen to be more than one thread."""
+        return actor in self._concurrent
 
     def released(self, actor: str) -> int:
         """The zxid of its last release while it was stuck; 0 if it released nothing."""
@@ -228,7 +227,7 @@ class ConcurrencyDetector:
         for one in deletions:
             queues = [q for q, r in waits[one.actor] if 0 < r.czxid <= one.there]
             if any(queue.seen_zxid >= one.gone for queue in queues):
-                self._concurrent.add(self._identity(one.actor))
+                self._concurrent.add(one.actor)
             elif queues:
                 undecided.append(one)
                 relist.update(queue.lock for queue in queues)
@@ -258,7 +257,7 @@ class ConcurrencyDetector:
             taken = sorted(request.czxid for request in holds)
             takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waits)
             if takes or _are_together(waits):
-                self._concurrent.add(self._identity(actor))
+                self._concurrent.add(actor)
 
 
 _Versions = tuple[StuckSet, list[WaitQueue]]

@@ -9,14 +9,11 @@ Edges are sparse: they reach the same actors as all edges do, at a fraction of t
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal
 
 from msgspec import Struct
 
 from zktop.model.waits.reduction import ThinnedQueue, stuck, unthinned
 from zktop.model.waits.state import WaitQueue, WaitRequest
-
-StuckClass = Literal["free", "core", "behind", "dead-end", "standby"]
 
 
 class StuckSet(Struct, frozen=True, eq=False):

@@ -167,9 +167,9 @@ class DeadlockDetector:
         names = {name for actor in actors for name in self.graph.locks(actor)}
         self._orders.learn(
             self.graph,
+            actors,
             lambda actor: self._order_actor(actor, locks),
             {name: _created_at(locks, name) for name in names},
-            actors,
         )
 
     def _order_actor(self, actor: str, locks: Mapping[Text, Lock]) -> OrderActor:

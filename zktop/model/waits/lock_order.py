@@ -5,8 +5,8 @@ for another one. Almost every acquisition repeats one seen before; only a new wa
 locks starts a search for a cycle. Paths are folded (`/user/42` to `/user/*`), so that locks of one
 kind count as one class.
 
-A cycle is a danger if the locks chain, if the actors differ and can be alive at the same time, if
-no lock that they all own meanwhile keeps them apart (a gate), and if the modes conflict.
+A cycle is a danger if the locks chain, if the actors differ, and if no lock that they all own
+meanwhile keeps them apart (a gate).
 
 Nothing is learned from an actor with more than MAX_PLACES places. It is a service with many
 threads behind one session: its order says nothing, and all pairs of ten thousand locks would take
@@ -55,7 +55,6 @@ class OrderActor(Struct, frozen=True, gc=False):
 
     identity: str
     owner: str
-    alive_ms: tuple[int, int] | None = None
     is_concurrent: bool = False
 
 
@@ -94,11 +93,8 @@ class OrderSample(Struct, eq=False):
     wanted: OwnedLock
     gates: Gates  # other locks owned meanwhile, each with whether it was only read
     count: int = 0
-    first_czxid: int = 0
-    last_czxid: int = 0
     asked_ms: int | None = None
     ended_ms: int | None = None
-    is_try: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -120,7 +116,7 @@ class OrderEdge(Struct, eq=False):
     by_owner: dict[str, int] = {}
     samples: dict[tuple[object, ...], OrderSample] = {}
 
-    def add(self, sample: OrderSample, czxid: int, at_ms: int | None) -> OrderSample | None:
+    def add(self, sample: OrderSample, at_ms: int | None) -> OrderSample | None:
         """Count an acquisition; return the sample if its key is new."""
         self.count += 1
         owner = sample.asker.owner
@@ -129,15 +125,11 @@ class OrderEdge(Struct, eq=False):
         known = self.samples.get(sample.key)
         if known is None and len(self.samples) < MAX_SAMPLES:
             self.samples[sample.key] = known = sample
-            sample.first_czxid = czxid
-        is_new = known is sample or (known is not None and known.is_try)
         if known is not None:
-            known.is_try = False
             known.count += 1
-            known.last_czxid = czxid
             known.held, known.wanted = sample.held, sample.wanted
             known.asked_ms, known.ended_ms = at_ms, None
-        return known if is_new else None
+        return known if known is sample else None
 
     def take_back(self, sample: OrderSample) -> None:
         """Subtract an acquisition; drop the sample with its last one."""
@@ -166,14 +158,6 @@ def owned_before(
     )
 
 
-AskerOf = Callable[[str], OrderActor]
-
-
-def plain_asker(actor: str) -> OrderActor:
-    """An actor that is its own identity and label."""
-    return OrderActor(actor, actor)
-
-
 _MAX_LENGTH = 4
 _MAX_STEPS = 2_000
 
@@ -183,8 +167,6 @@ Out = Mapping[str, Mapping[str, OrderEdge]]
 
 def closed_by(first: OrderSample, out: Out) -> Cycle:
     """The shortest cycle that this sample closes, if any."""
-    if first.is_try:
-        return ()
     if first.held.vertex == first.wanted.vertex:
         return _against(first, out)
     steps = iter(range(_MAX_STEPS))
@@ -217,23 +199,14 @@ def _extend(path: Cycle, length: int, out: Out, steps: Iterator[int]) -> Iterato
 
 
 def _samples(vertex: str, out: Out) -> Iterator[OrderSample]:
-    return (
-        s for edge in out.get(vertex, {}).values() for s in edge.samples.values() if not s.is_try
-    )
+    return (sample for edge in out.get(vertex, {}).values() for sample in edge.samples.values())
 
 
 def _fits(path: Cycle, sample: OrderSample) -> bool:
-    return all(_are_apart(other, sample) and not _is_gated(other, sample) for other in path)
-
-
-def _are_apart(one: OrderSample, other: OrderSample) -> bool:
-    """Whether two different actors can be alive at the same time."""
-    if one.asker.identity == other.asker.identity:
-        return False
-    first, second = one.asker.alive_ms, other.asker.alive_ms
-    if first is None or second is None:
-        return True
-    return first[0] <= second[1] and second[0] <= first[1]
+    return all(
+        other.asker.identity != sample.asker.identity and not _is_gated(other, sample)
+        for other in path
+    )
 
 
 def _is_gated(one: OrderSample, other: OrderSample) -> bool:
@@ -285,20 +258,20 @@ class LockOrderGraph:
     def learn(
         self,
         graph: WaitGraph,
-        asker_of: AskerOf = plain_asker,
-        generations: Mapping[str, int] | None = None,
-        actors: Iterable[str] | None = None,
+        actors: Iterable[str],
+        order_actor: Callable[[str], OrderActor],
+        generations: Mapping[str, int],
     ) -> None:
-        """Learn from the places of these actors, or of all.
+        """Learn from the places of these actors; `generations` has the czxid of each lock's root.
 
         Repeating what was learned before changes nothing. Call it when the graph is complete: a
         lock that is added later may be the gate that keeps two orders apart.
         """
-        for actor in sorted(graph.tangled if actors is None else actors):
+        for actor in sorted(actors):
             if tells_order(graph, actor):
                 by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
                 for queue, request in by_age:
-                    self._learn_request(graph, queue, request, asker_of(actor), generations or {})
+                    self._learn_request(graph, queue, request, order_actor(actor), generations)
 
     def _learn_request(
         self,
@@ -330,22 +303,19 @@ class LockOrderGraph:
             if not sample.count:
                 self._drop(sample)
 
-    def ended(self, lock: str, node: str, at_ms: int | None, *, is_try: bool = False) -> None:
-        """Record that a member is gone. A try gives up at once, so it cannot deadlock."""
+    def ended(self, lock: str, node: str, at_ms: int | None) -> None:
+        """Record that a member is gone, and when if that is known."""
         self._learned.pop((lock, node), None)
         for sample in self._running.pop((lock, node), ()):
             if at_ms is not None:
                 sample.ended_ms = at_ms if sample.ended_ms is None else min(at_ms, sample.ended_ms)
-            if is_try and sample.wanted.node == node:
-                sample.is_try = True
-                self._drop(sample)
 
     def _add(self, sample: OrderSample, request: WaitRequest) -> OrderSample | None:
         key = sample.held.vertex, sample.wanted.vertex
         edge = self._edges.pop(key, None) or OrderEdge(*key)
         self._edges[key] = edge  # the newest confirmed stands last
         self._out.setdefault(key[0], {})[key[1]] = edge
-        added = edge.add(sample, request.czxid, request.since_ms)
+        added = edge.add(sample, request.since_ms)
         current = added or edge.samples.get(sample.key)
         if current is not None:
             for place in (sample.held, sample.wanted):

@@ -13,7 +13,7 @@ from zktop.model.waits.lock_order import (
     is_soft,
 )
 from zktop.model.waits.ring import Clue
-from zktop.model.waits.sentences import LETTER, DisplayNames, span
+from zktop.model.waits.sentences import LETTER, span
 
 SESSION_DIGITS: Final = 4
 
@@ -51,17 +51,16 @@ class Inversion(Struct, frozen=True, gc=False):
     deadlocked_at: int | None = None  # when it last happened, in milliseconds
 
 
-def inversions(known: LockOrderGraph, names: DisplayNames | None = None) -> tuple[Inversion, ...]:
+def inversions(known: LockOrderGraph) -> tuple[Inversion, ...]:
     """All potential deadlocks, the closest call first."""
-    names = names or DisplayNames()
-    found = [_inversion(name, cycle, known, names) for name, cycle in known.cycles.items()]
+    found = [_inversion(name, cycle, known) for name, cycle in known.cycles.items()]
     last = max((i.missed_by_ms for i in found if i.missed_by_ms is not None), default=0) + 1
     return tuple(
         sorted(found, key=lambda i: (i.missed_by_ms if i.missed_by_ms is not None else last, i.id))
     )
 
 
-def _inversion(name: str, cycle: Cycle, known: LockOrderGraph, names: DisplayNames) -> Inversion:
+def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
     rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
     soft, missed = is_soft(cycle), missed_by(cycle)
     called = _called(cycle)
@@ -80,7 +79,7 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph, names: DisplayNam
         missed_by_ms=missed,
         majority=majority,
         odd_one_out=odd,
-        sentence=_sentence(cycle, called, names, soft=soft),
+        sentence=_sentence(cycle, called, soft=soft),
         evidence=_clues(doubtful, missed, soft=soft),
     )
 
@@ -144,16 +143,18 @@ def _end(asker: OrderActor, identities: dict[str, set[str]]) -> str:
     return f"…{asker.identity[-SESSION_DIGITS:]}" if len(ends) == len(others) else asker.identity
 
 
-def _sentence(cycle: Cycle, called: tuple[str, ...], names: DisplayNames, *, soft: bool) -> str:
-    parts = [_habit(sample, owner, names) for sample, owner in zip(cycle, called, strict=True)]
+def _sentence(cycle: Cycle, called: tuple[str, ...], *, soft: bool) -> str:
+    parts = [_habit(sample, owner) for sample, owner in zip(cycle, called, strict=True)]
     needs = " when a writer queues between them" if soft else ""
     return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
 
 
-def _habit(sample: OrderSample, owner: str, names: DisplayNames) -> str:
-    wanted = names.wanted(sample.wanted.mode, sample.wanted.lock)
-    held = names.wanted(sample.held.mode, sample.held.lock)
-    return f"{owner} took {wanted} while it had {held}"
+def _habit(sample: OrderSample, owner: str) -> str:
+    wanted, held = sample.wanted, sample.held
+    return (
+        f"{owner} took {LETTER[wanted.mode]}:{wanted.lock} "
+        f"while it had {LETTER[held.mode]}:{held.lock}"
+    )
 
 
 def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Clue, ...]:

@@ -2,12 +2,11 @@
 
 from functools import cache
 
-from model.waits.notation import graph
+from model.waits.notation import learned
 from msgspec.structs import replace
 from ui.example_queues import looked, ring_of
 
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import LockOrderGraph
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.ui.screens.common.writer import LineWriter
 from zktop.ui.screens.findings.detail import write_finding
@@ -21,9 +20,7 @@ ORDERS, STOCK = "/orders", "/stock"
 @cache
 def inversion() -> Inversion:
     """Ann takes orders first, and bob takes stock first."""
-    known = LockOrderGraph()
-    for state in ("orders x: ann@1 ; stock x: ann@2", "orders x: bob@8 ; stock x: bob@7"):
-        known.learn(graph(state))
+    known = learned("orders x: ann@1 ; stock x: ann@2", "orders x: bob@8 ; stock x: bob@7")
     (made,) = inversions(known)
     return made
 
