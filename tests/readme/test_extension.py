@@ -130,18 +130,9 @@ def test_a_finding_is_one_function_in_its_familys_module(copy: Copy) -> None:
         "zktop/model/findings/structure.py",
         '''
 
-@rule(
-    "R99",
-    "too-many-locks",
-    "info",
-    "whole",
-    needs=(),
-    code="LCK",
-    after=("R8",),
-    means="More locks than anyone can look after.",
-)
+@rule("R99", "too-many-locks", "info", "whole", code="LCK", after=(("lock", "R8"),))
 def too_many_locks(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Always true here."""
+    """More locks than anyone can look after."""
     yield RuleMatch(
         about=FindingSubject(key=("too-many",)),
         sentence="There are too many locks.",
@@ -164,7 +155,7 @@ def too_many_locks(ctx: EnsembleContext) -> Iterator[RuleResult]:
     )
     after, letters, sentences = json.loads(copy.run("-c", asked))
 
-    assert (after, letters) == (["R8"], "LCK")
+    assert (after, letters) == ([["lock", "R8"]], "LCK")
     assert "There are too many locks." in sentences
 
 

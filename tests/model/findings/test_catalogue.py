@@ -104,11 +104,10 @@ def test_the_gravest_rules_come_first() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_each_rule_explains_itself(rule: object) -> None:
-    """Its name is a slug, its meaning one sentence, its needs, letters and causes are known."""
+    """Its name is a slug, its meaning one sentence, its letters and causes are known."""
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
     assert rule.means.endswith(".")
     assert rule.means[0].isupper()
-    assert rule.needs
     assert rule.code is None or rule.code in LETTERS
     assert {one for _, ids in rule.after for one in ids.split()} <= {*EVERY, "forever"}
     assert len({other.name for other in RULES}) == len(RULES)

@@ -25,11 +25,11 @@ from zktop.model.findings.finding import (
     Finding,
     LookAgainAt,
     MissingInput,
-    Need,
     Rule,
     RuleMatch,
     Sign,
 )
+from zktop.model.world.server_tables import TableKind
 
 NEWER_TABLE_PAUSE_MS = 5_000  # between looks for a table that is newer than the lock
 NEWER_TABLE_WAIT_MS = 60_000  # after which no such table is expected
@@ -73,11 +73,11 @@ def unseen(shared: SharedContext) -> tuple[BlindSpot, ...]:
 
 @lru_cache(maxsize=8)  # the same at nearly every look
 def _blind_for_lack_of(
-    tables: tuple[tuple[Need, tuple[MissingInput, ...]], ...],
+    tables: tuple[tuple[TableKind, tuple[MissingInput, ...]], ...],
 ) -> tuple[BlindSpot, ...]:
     lacking = dict(tables)
     return tuple(
-        rule.blind(one) for rule in RULES for need in rule.needs for one in lacking.get(need, ())
+        rule.blind(one) for rule in RULES for kind in rule.tables for one in lacking.get(kind, ())
     )
 
 

@@ -32,15 +32,16 @@ _SEQUENTIAL = r"(?s).*\d{10}"
     "orphan",
     "critical",
     "lock",
-    needs=("stats",),
     code="ORP",
     rank=10,
     blocks="forever",
-    means="A persistent node stands in the queue: no session's end will ever remove it.",
     only_if=("warnings",),
 )
 def orphan(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a node without owner that has blocked others for longer than its creator may need."""
+    """A persistent node stands in the queue: no session's end will ever remove it.
+
+    It must have blocked others for longer than its creator may need.
+    """
     if "persistent-contender" not in ctx.lock.warnings:
         return
     usual = ctx.usual
@@ -78,16 +79,18 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
     "stale-ephemeral",
     "critical",
     "lock",
-    needs=("stats", "expiry"),
+    tables=("expiry",),
     code="GHO",
     rank=16,
     blocks="forever",
     after=(("node", "B2"),),
-    means="An ephemeral node outlived its session: the servers are inconsistent.",
     only_if=("lists",),
 )
 def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find an owner that has been in no list of sessions for longer than any timeout."""
+    """An ephemeral node outlived its session: the servers are inconsistent.
+
+    No list of sessions has had its owner for longer than any timeout.
+    """
     for session, places in ctx.owned.items():
         newest = max(place.znode.newest for place in places)
         if ctx.ensemble.orphaned(session, newest):
@@ -112,16 +115,15 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
     "lease-leak",
     "warning",
     "lock",
-    needs=("stats", "connections", "history"),
+    tables=("connections",),
     code="LEA",
     blocks="long",
     is_delay=True,
     after=(("node", DEADLOCKS), ("session", SILENCE)),
-    means="A client keeps a lease that it seems to have forgotten, and takes others meanwhile.",
     only_if=("semaphore", "waiters"),
 )
 def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a lease held far beyond the usual by a session that returned newer ones."""
+    """A client keeps a lease that it seems to have forgotten, and takes others meanwhile."""
     usual = ctx.usual
     if ctx.lock.kind != "semaphore" or not ctx.waiters:
         return
@@ -162,18 +164,9 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     )
 
 
-@rule(
-    "B7",
-    "too-many-leases",
-    "warning",
-    "lock",
-    needs=("names", "leases"),
-    code="LEA",
-    means="More leases are out than the pool has: its users disagree about its size.",
-    only_if=("semaphore",),
-)
+@rule("B7", "too-many-leases", "warning", "lock", code="LEA", only_if=("semaphore",))
 def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a pool of known size that has given out more leases."""
+    """More leases are out than the pool has: its users disagree about its size."""
     size, out = ctx.lock.leases, len(ctx.holders)
     if ctx.lock.kind != "semaphore":
         return
@@ -198,17 +191,15 @@ def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
     "zombie-holder",
     "warning",
     "lock",
-    needs=("stats", "connections", "history"),
+    tables=("connections",),
     code="STK",
     blocks="long",
     is_delay=True,
     after=(("node", DEADLOCKS), ("session", SILENCE), ("node", "L2")),
-    means="The holder's process answers pings and does nothing else: stuck, or it forgot to "
-    "release.",
     only_if=("waiters", "connections"),
 )
 def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a holder far beyond the usual that sends nothing but pings."""
+    """The holder's process answers pings and does nothing else: stuck, or it forgot to release."""
     usual = ctx.usual
     if not ctx.waiters or ctx.lock.kind == "election":
         return
@@ -258,14 +249,16 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
     "hidden-wait",
     "info",
     "lock",
-    needs=("names", "watches"),
+    tables=("watches",),
     code="STK",
     after=(("session", DEADLOCKS),),
-    means="The holder seems to wait for a lock that is not being watched.",
     only_if=("waiters", "watches"),
 )
 def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a holder that watches a sequential node outside of all known locks."""
+    """The holder seems to wait for a lock that is not being watched.
+
+    It watches a sequential node outside of all known locks.
+    """
     for holder in ctx.holders if ctx.waiters else ():
         for path in hidden_waits(ctx, holder.owner):
             yield _hidden(ctx, holder, path)

@@ -11,7 +11,7 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Link, Millis, Session
-from zktop.model.findings.finding import FindingSubject, MissingInput, Need
+from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
@@ -24,10 +24,10 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import LETTER
 from zktop.model.world.ensemble import Ensemble
-from zktop.model.world.server_tables import Presence
+from zktop.model.world.server_tables import Presence, TableKind
 from zktop.model.world.world import TableFacts, World
 
-TABLES: tuple[Need, ...] = ("watches", "connections", "expiry")
+TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
@@ -67,11 +67,11 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
         return any(one.sessions for one in self.ensemble.tables)
 
     @cached_property
-    def lacking(self) -> dict[Need, tuple[MissingInput, ...]]:
+    def lacking(self) -> dict[TableKind, tuple[MissingInput, ...]]:
         """The kinds of tables that are incomplete, each with the reasons."""
         return {
-            need: tuple(MissingInput(why, need) for why in self.ensemble.missing(need))
-            for need in TABLES
+            kind: tuple(MissingInput(why, kind) for why in self.ensemble.missing(kind))
+            for kind in TABLES
         }
 
 

@@ -80,100 +80,41 @@ def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]
             yield made.as_seen(None, patience)
 
 
-@rule(
-    "D1",
-    "deadlock",
-    "critical",
-    "whole",
-    needs=("names", "stats"),
-    code="DED",
-    rank=1,
-    blocks="forever",
-    means="Actors wait for each other in a ring; none of them can ever go on.",
-)
+@rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
 def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Rings in which every actor waits for a holder."""
+    """Actors wait for each other in a ring; none of them can ever go on."""
     return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
 
 
-@rule(
-    "D2",
-    "fairness-deadlock",
-    "critical",
-    "whole",
-    needs=("names", "stats"),
-    code="DED",
-    rank=2,
-    blocks="forever",
-    means="A ring that closes through an actor that only queues; without it, all would go on.",
-)
+@rule("D2", "fairness-deadlock", "critical", "whole", code="DED", rank=2, blocks="forever")
 def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Rings with an actor that only stands in a queue."""
+    """A ring that closes through an actor that only queues; without it, all would go on."""
     advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
     return _of("D2", advice, ctx)
 
 
-@rule(
-    "D3",
-    "knot",
-    "critical",
-    "whole",
-    needs=("names", "stats", "leases"),
-    code="DED",
-    rank=3,
-    blocks="forever",
-    means="All leases of a pool are with actors that wait, in the end, for a lease of it.",
-)
+@rule("D3", "knot", "critical", "whole", code="DED", rank=3, blocks="forever")
 def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Pools to which no lease can come back."""
+    """All leases of a pool are with actors that wait, in the end, for a lease of it."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _of("D3", advice, ctx)
 
 
-@rule(
-    "D4",
-    "self-upgrade",
-    "critical",
-    "whole",
-    needs=("names", "stats"),
-    code="DED",
-    rank=4,
-    blocks="forever",
-    means="An actor that reads wants to write the same lock: it waits for itself.",
-)
+@rule("D4", "self-upgrade", "critical", "whole", code="DED", rank=4, blocks="forever")
 def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Readers that wait to write."""
+    """An actor that reads wants to write the same lock: it waits for itself."""
     return _of("D4", "Release the read lock before asking for the write lock.", ctx)
 
 
-@rule(
-    "D5",
-    "two-upgraders",
-    "critical",
-    "whole",
-    needs=("names", "stats"),
-    code="DED",
-    rank=5,
-    blocks="forever",
-    means="Two readers both want to write: each waits for the other's read lock.",
-)
+@rule("D5", "two-upgraders", "critical", "whole", code="DED", rank=5, blocks="forever")
 def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Several readers that wait to write one lock."""
+    """Two readers both want to write: each waits for the other's read lock."""
     return _of("D5", "Let one of them give up its read lock.", ctx)
 
 
-@rule(
-    "D6",
-    "double-request",
-    "critical",
-    "whole",
-    needs=("names", "stats"),
-    code="SLF",
-    after=(("lock", GHOSTS),),
-    means="An actor asks again for a lock that it owns, and the lock is not re-entrant.",
-)
+@rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Owners that wait for themselves."""
+    """An actor asks again for a lock that it owns, and the lock is not re-entrant."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
     return _of("D6", advice, ctx)
 
@@ -183,15 +124,14 @@ def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     "watch-deadlock",
     "critical",
     "lock",
-    needs=("names", "stats", "watches"),
+    tables=("watches",),
     code="DED",
     rank=6,
     blocks="forever",
-    means="Sessions sleep on watches on each other's nodes: nothing will wake any of them.",
     only_if=("several", "watches"),
 )
 def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find rings among the watches, and waiters that watch only members behind them."""
+    """Sessions sleep on watches on each other's nodes: nothing will wake any of them."""
     for made in watch_knots(ctx):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
         watched_at = (ctx.ensemble.watched_at(session) for session in verdict.about.sessions)
@@ -247,46 +187,22 @@ def _names(ctx: LockContext) -> DisplayNames:
     return DisplayNames({session_text(session): name for session, name in owners.items()})
 
 
-@rule(
-    "D8",
-    "election-entangled",
-    "critical",
-    "whole",
-    needs=("names", "stats"),
-    code="DED",
-    means="The leader waits for a candidate that waits to become leader.",
-)
+@rule("D8", "election-entangled", "critical", "whole", code="DED")
 def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Rings that close through an election."""
+    """The leader waits for a candidate that waits to become leader."""
     advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
     return _of("D8", advice, ctx)
 
 
-@rule(
-    "D9",
-    "lock-order-inversion",
-    "info",
-    "whole",
-    needs=("names", "stats", "history"),
-    code="ORD",
-    means="Actors take the same locks in different orders: a deadlock that has not happened yet.",
-)
+@rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
 def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Rings in the order in which locks were taken so far."""
+    """Actors take the same locks in different orders: a deadlock that has not happened yet."""
     return _potential("D9", "Agree on one order of these locks.", ctx)
 
 
-@rule(
-    "D10",
-    "unordered-nesting",
-    "info",
-    "whole",
-    needs=("names", "stats", "history"),
-    code="ORD",
-    means="Several locks of one kind are taken together, in no fixed order.",
-)
+@rule("D10", "unordered-nesting", "info", "whole", code="ORD")
 def unordered_nesting(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Rings among the locks of one class."""
+    """Several locks of one kind are taken together, in no fixed order."""
     return _potential("D10", "Sort the keys before locking several of them.", ctx)
 
 

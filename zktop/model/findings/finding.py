@@ -15,13 +15,12 @@ import msgspec
 from zktop.model.facts import Millis, Session
 from zktop.model.format import signature
 from zktop.model.text import Text, clean
+from zktop.model.world.server_tables import TableKind
 
 Severity = Literal["critical", "warning", "info"]
 Confidence = Literal["C1", "C2", "C3", "C4"]
 SURE: tuple[Confidence, ...] = ("C3", "C4")  # confirmed
-Need = Literal[
-    "names", "stats", "root stat", "leases", "watches", "connections", "expiry", "history"
-]
+Need = Literal["names", "leases", "history"] | TableKind
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
@@ -203,7 +202,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
     name: str
     severity: Severity  # the worst that its findings can have
     scope: Scope
-    needs: tuple[Need, ...]
+    tables: tuple[TableKind, ...]  # of servers: without one of them the rule may be blind
     means: str
     code: str | None  # the letters that the list of locks shows, a key of LETTERS
     rank: int  # the most serious rules come first
@@ -253,8 +252,7 @@ def rule(  # noqa: PLR0913  the columns of a table
     severity: Severity,
     scope: Scope,
     *,
-    needs: tuple[Need, ...],
-    means: str,
+    tables: tuple[TableKind, ...] = (),
     code: str | None = None,
     rank: int = UNRANKED,
     only_if: tuple[Sign, ...] = (),
@@ -262,7 +260,7 @@ def rule(  # noqa: PLR0913  the columns of a table
     blocks: Blocks | None = None,
     is_delay: bool = False,
 ) -> Callable[[Callable[[C_contra], Iterator[RuleResult]]], Rule[C_contra]]:
-    """Turn a generator function into a rule of the catalogue."""
+    """Turn a generator function into a rule; the first line of its docstring is its meaning."""
 
     def made(answers: Callable[[C_contra], Iterator[RuleResult]]) -> Rule[C_contra]:
         return Rule(
@@ -270,8 +268,8 @@ def rule(  # noqa: PLR0913  the columns of a table
             name=name,
             severity=severity,
             scope=scope,
-            needs=needs,
-            means=means,
+            tables=tables,
+            means=(answers.__doc__ or "").partition("\n")[0],
             code=code,
             rank=rank,
             only_if=frozenset(only_if),

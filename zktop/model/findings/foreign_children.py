@@ -18,15 +18,13 @@ from zktop.model.text import Text
     "blocked-by-foreign",
     "critical",
     "lock",
-    needs=("names", "stats"),
     code="FOR",
     rank=11,
     blocks="forever",
-    means="A child that is not a contender sorts before contenders; it will never be released.",
     only_if=("foreign", "waiters"),
 )
 def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find foreign children that waiters wait for, now or after the next release."""
+    """A child that is not a contender sorts before contenders; it will never be released."""
     obstacles = ctx.lock.obstacles
     if not obstacles:
         return
@@ -107,15 +105,13 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     "broken-by-foreign",
     "critical",
     "lock",
-    needs=("names", "stats"),
     code="FOR",
     rank=12,
     blocks="forever",
-    means="Clients fail at a child whose name they cannot read, and leave their nodes behind.",
     only_if=("warnings", "waiters"),
 )
 def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find names that make a client fail, and the nodes that failed clients left behind."""
+    """Clients fail at a child whose name they cannot read, and leave their nodes behind."""
     for queue in folder_queues(ctx.lock.queues):
         for found in queue.unreadable:
             yield _broken(ctx, queue, found)
@@ -161,15 +157,13 @@ def _about(queue: FolderQueue) -> str:
     "split-queue",
     "warning",
     "lock",
-    needs=("names",),
     code="TWO",
     rank=21,
     after=(("lock", "S2"),),
-    means="Two waiters do not count each other, and wait for the same node: both will get it.",
     only_if=("waiters", "several"),
 )
 def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find pairs that will both own the lock after the next release."""
+    """Two waiters do not count each other, and wait for the same node: both will get it."""
     pair = next(_split(ctx), None)
     if pair is None:
         return

@@ -19,20 +19,10 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 @rule(
-    "B2",
-    "ghost",
-    "critical",
-    "lock",
-    needs=("names",),
-    code="GHO",
-    rank=13,
-    blocks="forever",
-    means="A create was retried after a lost answer and made two nodes: the client waits for "
-    "itself.",
-    only_if=("several",),
+    "B2", "ghost", "critical", "lock", code="GHO", rank=13, blocks="forever", only_if=("several",)
 )
 def ghost(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find two nodes of one queue that carry the same id of a request."""
+    """A create was retried after a lost answer and made two nodes: the client waits for itself."""
     for line in ctx.lock.queues:
         tokens = [member.token for member in line.members]
         if len(set(tokens)) == len(tokens):
@@ -69,16 +59,17 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     "ghost-without-guid",
     "critical",
     "lock",
-    needs=("stats", "watches", "connections"),
+    tables=("watches", "connections"),
     code="GHO",
     rank=14,
     blocks="forever",
-    means="A session waits for its own earlier node, made just before its connection was "
-    "replaced.",
     only_if=("several", "watches", "connections"),
 )
 def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a session that watches its own earlier node and reconnected in between."""
+    """A session waits for its own earlier node, made just before its connection was replaced.
+
+    The session watches that node, and reconnected between the two creations.
+    """
     for session, places in ctx.owned.items():
         if len(places) != MAX_THREADS:
             continue
@@ -126,16 +117,18 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     "previous-life",
     "critical",
     "lock",
-    needs=("stats", "connections"),
+    tables=("connections",),
     code="GHO",
     rank=15,
     blocks="forever",
     after=(("node", "B2"),),
-    means="A process came back with a new session and waits until its old one has expired.",
     only_if=("waiters", "connections"),
 )
 def previous_life(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a blocker with the label of a live waiter, whose session is connected nowhere."""
+    """A process came back with a new session and waits until its old one has expired.
+
+    The blocker has the label of a live waiter, and its session is connected nowhere.
+    """
     if not ctx.waiters:
         return
     waiting: dict[str, Member] = {

@@ -22,14 +22,13 @@ MAX_STALE_SESSIONS = 20  # findings in one lock
     "herd-on-member",
     "warning",
     "lock",
-    needs=("names", "watches"),
+    tables=("watches",),
     code="HRD",
     after=(("lock", "L9"),),
-    means="Many watch one node although only one of them can go on when it vanishes.",
     only_if=("watches",),
 )
 def herd_on_member(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find members that are watched by more exclusive waiters than can go on."""
+    """Many watch one node although only one of them can go on when it vanishes."""
     bound = _many(ctx)
     if ctx.lock.kind == "single":
         yield from _herd_on_single(ctx, bound)
@@ -107,14 +106,16 @@ def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
     "herd-on-parent",
     "warning",
     "lock",
-    needs=("names", "watches", "connections", "history"),
+    tables=("watches", "connections"),
     code="HRD",
     after=(("lock", "L9"),),
-    means="Most waiters wake at every change in the queue and list it again.",
     only_if=("queue",),
 )
 def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that watch the list of children, by their recipe or by what wakes them."""
+    """Most waiters wake at every change in the queue and list it again.
+
+    They watch the list of children, by their recipe or by what wakes them.
+    """
     if len(ctx.waiters) < ctx.thresholds.herd:
         return
     herd = [member for member in ctx.waiters if member.node in ctx.watching_children]
@@ -151,17 +152,13 @@ def _was_woken(ctx: LockContext, session: Session) -> bool:
 
 
 @rule(
-    "L9",
-    "rewatch-storm",
-    "warning",
-    "lock",
-    needs=("names", "watches", "history"),
-    code="HRD",
-    means="Every release makes many waiters set their watch again, several times a second.",
-    only_if=("queue",),
+    "L9", "rewatch-storm", "warning", "lock", tables=("watches",), code="HRD", only_if=("queue",)
 )
 def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks whose releases per second, times the waiters they wake, overload the servers."""
+    """Every release makes many waiters set their watch again, several times a second.
+
+    Releases per second, times the waiters they wake, would overload the servers.
+    """
     is_small = len(ctx.waiters) < ctx.thresholds.herd
     woken = 0 if is_small else max(_woken(ctx).values(), default=0)
     if woken < ctx.thresholds.herd:
@@ -198,14 +195,16 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     "relinked-wrongly",
     "info",
     "lock",
-    needs=("names", "watches", "connections", "history"),
+    tables=("watches", "connections"),
     code="WAK",
     after=(("node", "L1 L3"),),
-    means="The one before it gave up, and it stopped watching: it may believe it has the lock.",
     only_if=("waiters", "watches", "departures"),
 )
 def relinked(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters without a watch that were active after one before them gave up."""
+    """The one before it gave up, and it stopped watching: it may believe it has the lock.
+
+    It has been active since, and has no watch.
+    """
     quits = [gone for gone in ctx.past.departures if gone.ending == "abandoned"]
     for seen in ctx.mismatched if quits else ():
         member = seen.member
@@ -236,17 +235,9 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
     )
 
 
-@rule(
-    "L11",
-    "stale-watch",
-    "info",
-    "lock",
-    needs=("names", "watches"),
-    means="A session still watches a member but has no place in the queue any more.",
-    only_if=("waiters", "watches"),
-)
+@rule("L11", "stale-watch", "info", "lock", tables=("watches",), only_if=("waiters", "watches"))
 def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find sessions that watch members and have no node in the lock."""
+    """A session still watches a member but has no place in the queue any more."""
     if ctx.lock.kind == "single" or not ctx.waiters:
         return
     stale: dict[Session, list[Member]] = {}

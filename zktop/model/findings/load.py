@@ -35,15 +35,16 @@ MIN_SKEW_MS = 1_000  # less changes no age on a screen
     "long-hold",
     "warning",
     "lock",
-    needs=("history",),
     code="LNG",
     is_delay=True,
     after=(("lock", FOREVER), ("node", "B6 B8 L2"), ("session", SILENCE)),
-    means="The lock has been held for much longer than usual, and others wait.",
     only_if=("waiters",),
 )
 def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find holders beyond ten times the 99th percentile, while others wait."""
+    """The lock has been held for much longer than usual, and others wait.
+
+    Longer than usual is ten times the 99th percentile.
+    """
     if not ctx.waiters or ctx.lock.kind == "election":
         return
     usual = ctx.usual
@@ -96,15 +97,13 @@ def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> 
     "convoy",
     "warning",
     "lock",
-    needs=("history",),
     code="QUE",
     is_delay=True,
     after=(("lock", FOREVER), ("lock", "L2")),
-    means="The lock is never free: requests come as fast as they are served, or faster.",
     only_if=("queue",),
 )
 def convoy(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks that were held for the whole minute and changed hands, with no shorter queue."""
+    """The lock is never free: requests come as fast as they are served, or faster."""
     past, queue = ctx.past, len(ctx.waiters)
     if queue < ctx.thresholds.herd or ctx.lock.kind == "election":
         return
@@ -146,14 +145,12 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
     "writer-starvation",
     "warning",
     "lock",
-    needs=("history",),
     code="STV",
     after=(("lock", FOREVER),),
-    means="Readers that came later keep being served before a waiting writer.",
     only_if=("waiters", "read-write", "departures"),
 )
 def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find writers that were overtaken by many readers that came after them."""
+    """Readers that came later keep being served before a waiting writer."""
     if ctx.lock.kind != "read-write":
         return
     bound = ctx.thresholds.starved_readers
@@ -196,15 +193,13 @@ def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: in
     "retry-starvation",
     "warning",
     "lock",
-    needs=("history",),
     code="STV",
     is_delay=True,
     after=(("lock", FOREVER),),
-    means="A contender gives up waiting again and again, and each time starts at the tail.",
     only_if=("attempts",),
 )
 def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find contenders that gave up several times in a row while later ones were served."""
+    """A contender gives up waiting again and again, and each time starts at the tail."""
     bound = ctx.thresholds.starved_retries
     tries = {
         identity: tried
@@ -244,14 +239,12 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
     "too-many-members",
     "warning",
     "lock",
-    needs=("names",),
     code="QUE",
     after=(("lock", FOREVER),),
-    means="The queue is so long that listing it costs, or will fail.",
     only_if=("queue",),
 )
 def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find long queues, and listings near the largest reply that a client accepts."""
+    """The queue is so long that listing it costs, or will fail."""
     queue, limits = len(ctx.waiters), ctx.thresholds
     if queue <= limits.queue_long:
         return
@@ -275,16 +268,12 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "P11",
-    "clock-skew",
-    "info",
-    "lock",
-    needs=("stats",),
-    means="The leader's clock jumped or differs from ours: ages on the screen are approximate.",
-)
+@rule("P11", "clock-skew", "info", "lock")
 def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find nodes that were created before an earlier one, or after they were read."""
+    """The leader's clock jumped or differs from ours: ages on the screen are approximate.
+
+    A node is older than an earlier one, or younger than the time at which it was read.
+    """
     members = [member for member in ctx.members if member.czxid and member.ctime is not None]
     members.sort(key=lambda member: member.czxid)
     jump, latest, earlier = 0, 0, None

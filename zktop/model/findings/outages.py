@@ -19,16 +19,9 @@ from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.waits.sentences import span
 
 
-@rule(
-    "P13",
-    "member-down",
-    "warning",
-    "server",
-    needs=("names",),
-    means="A server of the ensemble is down, or runs without a quorum and serves no clients.",
-)
+@rule("P13", "member-down", "warning", "server")
 def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find servers that refuse connections, and those that say they serve no clients."""
+    """A server of the ensemble is down, or runs without a quorum and serves no clients."""
     servers = _servers(ctx)
     for server in servers:
         name = short(server.server)
@@ -52,16 +45,9 @@ def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
             )
 
 
-@rule(
-    "P14",
-    "no-answer",
-    "warning",
-    "server",
-    needs=("names",),
-    means="A server accepts connections and does not answer: it is paused, overloaded or cut off.",
-)
+@rule("P14", "no-answer", "warning", "server")
 def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find servers that did not answer in two consecutive rounds."""
+    """A server accepts connections and does not answer: it is paused, overloaded or cut off."""
     servers = _servers(ctx)
     for server in servers:
         if server.state == "no-answer":
@@ -107,16 +93,12 @@ MIN_SESSIONS: Final = 5
 MIN_SHARE: Final = 0.1  # of the sessions with nodes in locks
 
 
-@rule(
-    "P15",
-    "mass-expiry",
-    "warning",
-    "whole",
-    needs=("history",),
-    means="Many sessions expired at once: a host, a network or a server failed.",
-)
+@rule("P15", "mass-expiry", "warning", "whole")
 def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find sessions that expired within 15 s, for two minutes afterwards."""
+    """Many sessions expired at once: a host, a network or a server failed.
+
+    They expired within 15 s; reported for two minutes afterwards.
+    """
     gone = ctx.expired
     sessions = {one.session for one in gone}
     known = len(ctx.owners) + sum(session not in ctx.owners for session in sessions)

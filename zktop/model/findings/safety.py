@@ -35,14 +35,12 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
     "downgrade-overlap",
     "critical",
     "lock",
-    needs=("names", "stats"),
     code="TWO",
     rank=9,
-    means="A writer also reads; when it stops writing, the next writer owns beside that reader.",
     only_if=("several", "read-write"),
 )
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find a session that holds a write lock and a later read lock, with a writer in between."""
+    """A writer also reads; when it stops writing, the next writer owns beside that reader."""
     for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
@@ -100,18 +98,12 @@ MIN_RATE_PER_S = 1e-3  # requests per second; below that the counter lasts for 6
 _FINE = "Stop all users of this lock, then delete its node and let them create it again."
 
 
-@rule(
-    "S6",
-    "sequence-overflow",
-    "critical",
-    "lock",
-    needs=("names", "root stat"),
-    code="NUM",
-    rank=20,
-    means="The sequence counter of the lock is exhausted, or soon will be: the order breaks.",
-)
+@rule("S6", "sequence-overflow", "critical", "lock", code="NUM", rank=20)
 def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find negative numbers, a counter near its end, and one that reaches it within a month."""
+    """The sequence counter of the lock is exhausted, or soon will be: the order breaks.
+
+    Soon is within a month at the present rate.
+    """
     following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
     numbers = [m.sequence for m in ctx.members if m.sequence is not None]
     negative = sum(number < 0 for number in numbers)
@@ -172,14 +164,13 @@ WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
     "sorts-by-name",
     "critical",
     "lock",
-    needs=("names", "watches"),
+    tables=("watches",),
     code="TWO",
     rank=7,
-    means="A client orders the queue by whole names instead of numbers: two may own the lock.",
     only_if=("waiters", "watches"),
 )
 def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that watch their neighbour by name, and may believe that they own the lock."""
+    """A client orders the queue by whole names instead of numbers: two may own the lock."""
     # Where the whole queue is sorted by names, a client that does so is not wrong.
     is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
     wrong = [
@@ -271,15 +262,13 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
     "blind-neighbours",
     "critical",
     "lock",
-    needs=("names",),
     code="TWO",
     rank=8,
     after=(("lock", "S6"),),
-    means="Two libraries, or two recipes, use one lock and do not see each other's nodes.",
     only_if=("several",),
 )
 def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks with several layouts, or one number twice, and several owners."""
+    """Two libraries, or two recipes, use one lock and do not see each other's nodes."""
     for seen in ctx.mismatched:
         if may_own_beside_readers(ctx, seen):
             yield _beside_readers(ctx, seen.member)
@@ -350,15 +339,14 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     "silent-holder",
     "critical",
     "session",
-    needs=("stats", "connections"),
+    tables=("connections",),
     code="SIL",
     rank=19,
     blocks="long",
     after=(("session", "P1"),),
-    means="The holder has not been heard of for most of its timeout: it may be paused or dead.",
 )
 def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions that hold a lock and had been silent for long when their server was asked."""
+    """The holder has not been heard of for most of its timeout: it may be paused or dead."""
     presence = ctx.presence
     if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
         return
@@ -409,13 +397,15 @@ def _interval(low: Millis, high: Millis) -> str:
     "robbed-owner",
     "warning",
     "lock",
-    needs=("stats", "connections", "history"),
+    tables=("connections",),
     code="TWO",
-    means="Another client removed the holder's node; its session goes on as if it owned the lock.",
     only_if=("departures", "connections"),
 )
 def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find nodes that vanished although their live session has made no request since before."""
+    """Another client removed the holder's node; its session goes on as if it owned the lock.
+
+    The node vanished although its live session has made no request since before.
+    """
     for gone in ctx.past.departures:
         if gone.ending == "abandoned" or ctx.now_ms - gone.gone_at > RECENT_MS:
             continue

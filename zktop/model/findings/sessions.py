@@ -29,14 +29,13 @@ MAX_GAP_SHARE = 1 / 2  # of the timeout
     "session-gone",
     "warning",
     "session",
-    needs=("stats", "connections", "expiry"),
+    tables=("connections", "expiry"),
     code="SIL",
     blocks="long",
     after=(("session", "B4"),),
-    means="A session is connected to no server; its nodes stay until it expires.",
 )
 def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find owners without a connection to any server that have not expired yet."""
+    """A session is connected to no server; its nodes stay until it expires."""
     newest = max((place.member.czxid for place in ctx.places), default=0)
     ensemble = ctx.shared.ensemble
     if ctx.presence is not None:
@@ -72,13 +71,12 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     "flapping-session",
     "warning",
     "session",
-    needs=("connections", "history"),
+    tables=("connections",),
     code="SIL",
     after=(("session", "P1"),),
-    means="A session loses its connection again and again.",
 )
 def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions that were seen on new connections several times within ten minutes."""
+    """A session loses its connection again and again."""
     moves = ctx.shared.sessions.moves(ctx.session)
     if len(moves) < ctx.shared.thresholds.moves:
         return
@@ -96,18 +94,12 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "P3",
-    "suspicious-timeout",
-    "info",
-    "server",
-    needs=("connections", "expiry"),
-    means="A session timeout is the shortest that the servers grant.",
-)
+@rule("P3", "suspicious-timeout", "info", "server", tables=("connections", "expiry"))
 def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find timeouts that were requested in seconds instead of milliseconds.
+    """A session timeout is the shortest that the servers grant.
 
-    The most that is granted is what many get who are well: Curator asks for a minute.
+    It was probably requested in seconds instead of milliseconds. The most that is granted is what
+    many healthy sessions get: Curator asks for a minute.
     """
     witnesses = ctx.shared.ensemble.tables
     ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
@@ -144,13 +136,12 @@ def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> Rul
     "timeout-too-short",
     "info",
     "session",
-    needs=("connections", "history"),
+    tables=("connections",),
     code="SIL",
     after=(("session", "S3"),),
-    means="A session was silent for half of its timeout: a longer pause will cost it its locks.",
 )
 def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions whose longest silence within the hour came close to their timeout."""
+    """A session was silent for half of its timeout: a longer pause will cost it its locks."""
     gap = ctx.shared.sessions.longest_gap(ctx.session)
     timeout = ctx.presence.timeout_ms if ctx.presence else None
     if gap is None or not timeout or gap <= MAX_GAP_SHARE * timeout or not ctx.held:
@@ -165,16 +156,9 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "P5",
-    "blast-radius",
-    "info",
-    "session",
-    needs=("stats",),
-    means="One session owns many locks: its end frees all of them at once.",
-)
+@rule("P5", "blast-radius", "info", "session")
 def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
-    """Find sessions that hold several locks."""
+    """One session owns many locks: its end frees all of them at once."""
     locks = sorted({place.lock.path for place in ctx.held})
     if len(locks) >= ctx.shared.thresholds.blast_radius:
         yield RuleMatch(
@@ -207,16 +191,9 @@ def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Ses
 MIN_LAG_ZXIDS = 1_000
 
 
-@rule(
-    "P12",
-    "stale-view",
-    "warning",
-    "server",
-    needs=("names",),
-    means="The server that zktop reads from is behind the others: what you see is old.",
-)
+@rule("P12", "stale-view", "warning", "server")
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find zktop's own server behind what another one had reached earlier."""
+    """The server that zktop reads from is behind the others: what you see is old."""
     own = ctx.link.server if ctx.link else None
     figures = [one.server for _, one in sorted(ctx.tables.items()) if one.server]
     ours = next((one for one in figures if one.server == own), None)

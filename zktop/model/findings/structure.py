@@ -29,18 +29,9 @@ WARNING_MS = 30_000  # ... and how long as more than a note
 _COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software makes
 
 
-@rule(
-    "R1",
-    "foreign-members",
-    "info",
-    "lock",
-    needs=("names",),
-    after=(("lock", FOREIGN),),
-    means="The lock has children that are not in its queue.",
-    only_if=("foreign",),
-)
+@rule("R1", "foreign-members", "info", "lock", after=(("lock", FOREIGN),), only_if=("foreign",))
 def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find children that the layout does not know."""
+    """The lock has children that are not in its queue."""
     own = _COMPANIONS.get(ctx.lock.layout, ())
     foreign = tuple(name for name in ctx.lock.foreign if name not in own)
     if not foreign:
@@ -68,18 +59,9 @@ def _effect(ctx: LockContext) -> str:
     return "clients count some of them, behind all others" if queues else "clients ignore them"
 
 
-@rule(
-    "R2",
-    "root-recreated",
-    "warning",
-    "lock",
-    needs=("root stat", "history"),
-    code="NEW",
-    means="The lock's node was deleted and created again: its numbers start over.",
-    only_if=("news",),
-)
+@rule("R2", "root-recreated", "warning", "lock", code="NEW", only_if=("news",))
 def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots that are not the same node as before.
+    """The lock's node was deleted and created again: its numbers start over.
 
     One that vanished empty is no news: Curator's containers do that, and so do clean-up jobs.
     """
@@ -96,18 +78,9 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "R3",
-    "reaped-container",
-    "info",
-    "lock",
-    needs=("root stat", "history"),
-    code="NEW",
-    means="The lock's node vanished while it was empty, as containers do.",
-    only_if=("news",),
-)
+@rule("R3", "reaped-container", "info", "lock", code="NEW", only_if=("news",))
 def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots that vanished while they were empty."""
+    """The lock's node vanished while it was empty, as containers do."""
     yield from _recently(
         ctx,
         ctx.past.reaped_at,
@@ -118,17 +91,9 @@ def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "R4",
-    "hidden-by-acl",
-    "warning",
-    "lock",
-    needs=("names",),
-    code="LCK",
-    means="An ACL hides the lock or some of its members from zktop.",
-)
+@rule("R4", "hidden-by-acl", "warning", "lock", code="LCK")
 def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find locks that zktop may not list, and members that it may not read."""
+    """An ACL hides the lock or some of its members from zktop."""
     hidden = [member for member in ctx.members if member.znode.hidden]
     if ctx.lock.error is None and not hidden:
         return
@@ -145,17 +110,9 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "R5",
-    "root-changed",
-    "info",
-    "lock",
-    needs=("root stat", "history"),
-    means="The ACL or the data of the lock's node changed.",
-    only_if=("news",),
-)
+@rule("R5", "root-changed", "info", "lock", only_if=("news",))
 def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots whose ACL or data changed."""
+    """The ACL or the data of the lock's node changed."""
     yield from _recently(
         ctx,
         ctx.root.access_at,
@@ -174,17 +131,9 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
-    "R6",
-    "equal-sequences",
-    "info",
-    "lock",
-    needs=("names", "stats"),
-    means="A writer reads as well, under the number of its write lock: one owner, two nodes.",
-    only_if=("several", "read-write"),
-)
+@rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find the read node that shares the number of its own session's write node."""
+    """A writer reads as well, under the number of its write lock: one owner, two nodes."""
     for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         writes = {m.sequence: m for m in line.holders if m.mode == "write"}
         for read in line.holders:
@@ -204,18 +153,9 @@ def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
     )
 
 
-@rule(
-    "R7",
-    "fell-with-waiters",
-    "warning",
-    "lock",
-    needs=("root stat", "history"),
-    code="NEW",
-    means="The lock vanished together with its queue.",
-    only_if=("news",),
-)
+@rule("R7", "fell-with-waiters", "warning", "lock", code="NEW", only_if=("news",))
 def fell_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find roots that vanished while their queue was not empty."""
+    """The lock vanished together with its queue."""
     fell = ctx.past.fell_at
     if fell is None:
         return
@@ -255,16 +195,9 @@ def _recently(
     )
 
 
-@rule(
-    "R8",
-    "root-missing",
-    "warning",
-    "whole",
-    needs=("names",),
-    means="A root that was asked for does not exist, so zktop sees no locks there.",
-)
+@rule("R8", "root-missing", "warning", "whole")
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find missing roots, and the name that the user may have meant."""
+    """A root that was asked for does not exist, so zktop sees no locks there."""
     for root in missing_roots(ctx.world, ctx.shared.settings):
         path = short(root.absent)
         where = "" if root.root == root.absent else f" (root {short(root.root)})"
@@ -279,16 +212,9 @@ def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
         )
 
 
-@rule(
-    "R9",
-    "root-denied",
-    "warning",
-    "whole",
-    needs=("names",),
-    means="An ACL does not let zktop list a root, so the locks below it are hidden.",
-)
+@rule("R9", "root-denied", "warning", "whole")
 def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Find roots that zktop may not list, and count what they hide."""
+    """An ACL does not let zktop list a root, so the locks below it are hidden."""
     for root in denied_roots(ctx.world, ctx.shared.settings):
         yield RuleMatch(
             about=FindingSubject(key=("root", root.root)),

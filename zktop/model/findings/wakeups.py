@@ -160,16 +160,15 @@ POLLING_MS = 10_000
     "no-watch",
     "critical",
     "lock",
-    needs=("names", "stats", "watches"),
+    tables=("watches",),
     code="WAK",
     rank=18,
     blocks="long",
     after=(("node", "D7 S1"),),
-    means="A waiter watches nothing in this lock, so nothing will wake it.",
     only_if=("waiters", "watches"),
 )
 def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that should have a visible watch in this lock, and have none."""
+    """A waiter watches nothing in this lock, so nothing will wake it."""
     reading = {member.node for member in may_read(ctx)}
     for seen in ctx.mismatched:
         is_asleep = not is_polling(ctx, seen.member.owner)
@@ -206,16 +205,15 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     "silent-head",
     "critical",
     "lock",
-    needs=("stats", "connections", "history"),
+    tables=("connections",),
     code="WAK",
     rank=17,
     blocks="long",
     after=(("node", "D7"), ("session", SILENCE)),
-    means="A waiter has become first in the queue and has not noticed: its wake-up is lost.",
     only_if=("connections",),
 )
 def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find owners that waited before and have sent no request since they became first."""
+    """A waiter has become first in the queue and has not noticed: its wake-up is lost."""
     for head in ctx.holders:
         granted = ctx.past.granted(head.node)
         since = granted.at
@@ -250,14 +248,13 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
     "watch-into-the-void",
     "critical",
     "lock",
-    needs=("names", "watches"),
+    tables=("watches",),
     code="WAK",
     blocks="long",
-    means="A session watches a numbered node that is gone: such a name never comes back.",
     only_if=("waiters", "watches"),
 )
 def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find watches of waiting sessions on members that no longer exist."""
+    """A session watches a numbered node that is gone: such a name never comes back."""
     foreign = {join(ctx.path, name) for name in ctx.lock.foreign}
     for seen in ctx.mismatched:
         unknown = (path for path in seen.others if path not in ctx.at_path)
@@ -296,14 +293,13 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
     "wrong-target",
     "warning",
     "lock",
-    needs=("names", "watches"),
+    tables=("watches",),
     code="WAK",
     after=(("node", "D7"), ("lock", "S1")),
-    means="A waiter watches a member that its library should not watch.",
     only_if=("waiters", "watches"),
 )
 def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that watch only members that they do not wait for next."""
+    """A waiter watches a member that its library should not watch."""
     for seen in ctx.mismatched:
         members = [ctx.at_path[path] for path in seen.others if path in ctx.at_path]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
@@ -356,13 +352,12 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
     "self-watch",
     "warning",
     "lock",
-    needs=("names", "watches"),
+    tables=("watches",),
     code="WAK",
-    means="A waiter watches only its own node: it will wake when it gives up, not before.",
     only_if=("waiters", "watches"),
 )
 def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters that watch only their own node here."""
+    """A waiter watches only its own node: it will wake when it gives up, not before."""
     for seen in ctx.mismatched:
         is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
         if is_alone and ctx.is_wrong(seen):
@@ -388,14 +383,13 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     "busy-poller",
     "warning",
     "lock",
-    needs=("stats", "watches", "connections", "history"),
+    tables=("watches", "connections"),
     code="POL",
     after=(("lock", "L9"),),
-    means="A waiter asks again and again instead of watching.",
     only_if=("waiters", "watches", "connections"),
 )
 def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
-    """Find waiters without a watch here that keep asking."""
+    """A waiter asks again and again instead of watching."""
     for seen in ctx.mismatched:
         session = seen.member.owner
         presence = None if seen.here else ctx.ensemble.presence(session)

@@ -7,7 +7,7 @@ session's node given, tables read before that transaction are ignored.
 """
 
 from collections.abc import Iterator
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal
 
 import msgspec
 
@@ -82,13 +82,11 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         times = self.visibility.expiry == "all"
         return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
 
-    def missing(self, need: str) -> tuple[str, ...]:
-        """Say why a kind of table is not complete, in a sentence a server; empty when it is."""
-        if need not in get_args(TableKind):
-            return ()
+    def missing(self, kind: TableKind) -> tuple[str, ...]:
+        """Why a kind of table is not complete, in a sentence a server; empty when it is."""
         if not self.tables:
-            return (f"no server was asked for its {TABLE_NAMES[cast('TableKind', need)]}",)
-        return tuple(str(spot) for spot in self.blind_spots if spot.table == need)
+            return (f"no server was asked for its {TABLE_NAMES[kind]}",)
+        return tuple(str(spot) for spot in self.blind_spots if spot.table == kind)
 
     @property
     def servers(self) -> tuple[Server, ...]:
