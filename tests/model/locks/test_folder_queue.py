@@ -208,6 +208,52 @@ def test_what_is_proven_lasts_as_long_as_the_node() -> None:
     assert nodes(past.now.holders) == [TWO[0]]
 
 
+def java(session: int, number: int) -> tuple[str, int]:
+    """Name a contender of ZooKeeper's WriteLock by its session."""
+    return f"x-{SESSION + session}-{number:010d}", SESSION + session
+
+
+OLD_FIVE, OLD_THREE, OLD_SIX = java(5, 0), java(3, 1), java(6, 2)
+
+
+def test_a_watch_proves_the_write_lock_that_sorts_by_session() -> None:
+    """Until 3.4.11 it compares whole names: the third client waits for the first one."""
+    past = Past().come(OLD_FIVE, OLD_THREE, OLD_SIX)
+    past.seen({OLD_SIX[1]: [OLD_FIVE[0]]})
+
+    (_, last) = past.now.waiters
+    assert nodes(past.now.holders) == [OLD_FIVE[0]]
+    assert nodes(past.now.before(last)) == [OLD_THREE[0], OLD_FIVE[0]]
+    assert [one.path for one in past.now.expected(last)] == [OLD_FIVE[0]]
+    assert said(past.now) == said(past.afresh)
+
+
+@pytest.mark.parametrize("watched", [[OLD_THREE[0]], [], [OLD_FIVE[0], OLD_THREE[0]]])
+def test_other_watches_leave_write_locks_in_the_order_of_their_numbers(watched: list[str]) -> None:
+    """As all do since 3.4.12; a cache watches all children."""
+    past = Past().come(OLD_FIVE, OLD_THREE, OLD_SIX).seen({OLD_SIX[1]: watched})
+
+    assert nodes(past.now.before(past.now.waiters[-1])) == [OLD_FIVE[0], OLD_THREE[0]]
+    assert said(past.now) == said(past.afresh)
+
+
+def test_a_write_lock_that_sorts_by_session_takes_the_lock_when_it_looks_again() -> None:
+    """The first went, and what sorts before the third keeps it waiting."""
+    past = Past().come(OLD_FIVE, OLD_THREE, OLD_SIX).seen({OLD_SIX[1]: [OLD_FIVE[0]]})
+    past.go(OLD_FIVE[0])
+
+    assert nodes(past.now.holders) == [OLD_THREE[0]]
+    assert nodes(past.now.before(past.now.waiters[0])) == [OLD_THREE[0]]
+
+
+def test_a_watch_proves_that_the_oldest_write_lock_counts_a_foreign_name() -> None:
+    """As text it is before `x-`, though its number is higher."""
+    past = Past().come(("a-0000000099", 0), OLD_THREE).seen({OLD_THREE[1]: ["a-0000000099"]})
+
+    assert not past.now.holders
+    assert nodes(past.now.obstacles) == ["a-0000000099"]
+
+
 def test_a_layout_of_a_user_says_what_its_clients_count() -> None:
     """All children by the number at the end, and they fail at the others."""
     view = ClientView(counts="all", key=r"(\d+)$", compare="number", unread="fails")

@@ -23,6 +23,7 @@ _UNREAD: Final[dict[str, Rank | None]] = {
     "first": (0,),
     "last": (2,),
     "zero": (1, 0),
+    "first-or-zero": (0,),
     "fails": FAILS,
 }
 _NUMBER: Final = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -63,6 +64,7 @@ def ranker_of(view: ClientView, group: str = "") -> NameRanker:
     cut = _search(view.key, group)
     has_key, is_number = bool(view.key), view.compare == "number"
     unread = _UNREAD[view.unread]
+    no_number = (1, 0) if view.unread == "first-or-zero" else unread
 
     def rank(name: str) -> Rank | None:
         if is_counted(name) is None:
@@ -71,8 +73,10 @@ def ranker_of(view: ClientView, group: str = "") -> NameRanker:
         if has_key:
             found = cut(name)
             key = None if found is None else found[1]
-        if key is None or (is_number and not _NUMBER.fullmatch(key)):
+        if key is None:
             return unread
+        if is_number and not _NUMBER.fullmatch(key):
+            return no_number
         return (1, int(key)) if is_number else (1, key)
 
     return rank

@@ -57,7 +57,15 @@ HiddenWait = Literal["children", "polls"]
 ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that many clients give
 
 
-Unread = Literal["ignored", "first", "last", "zero", "fails"]
+# Where a counted name without a key goes, or one whose key is no number.
+Unread = Literal[
+    "ignored",  # nowhere: it does not count after all
+    "first",
+    "last",
+    "zero",  # it has the number 0
+    "first-or-zero",  # without a key it goes first; a key that is no number is 0
+    "fails",  # the client gives up
+]
 
 
 class ClientView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -69,7 +77,7 @@ class ClientView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     counts: str = "own"  # names of this layout ("own"), "all", or a pattern, searched in the name
     key: str = ""  # a pattern: its group 1 is compared; "": the whole name. Macro: {NAME}
     compare: Literal["text", "number"] = "text"
-    unread: Unread = "ignored"  # a counted name without a key, or whose key is no number
+    unread: Unread = "ignored"
     bars: str = ""  # searched: the names that readers wait for; "": by their modes
     pool: bool = False  # a semaphore that counts the children
     modes: tuple[LockMode, ...] = ()  # of members of these modes alone; (): of all

@@ -230,6 +230,14 @@ JAVA_WRITELOCK: Final = Layout(
             unread="first",
             about="3.4.12, 3.5.4 to 3.6",
         ),
+        ClientView(counts="all", about="<= 3.4.11, 3.5.3"),  # by the session before the number
+        ClientView(
+            counts="all",
+            key="-([^-]*)$",
+            compare="number",
+            unread="first-or-zero",
+            about="ZooKeeperNetEx (.NET)",
+        ),
     ),
     ties="name",
     id_is="token",

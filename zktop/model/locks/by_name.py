@@ -46,7 +46,7 @@ def one_queue(
 ) -> Queues:
     """Make the queue of a lock whose contenders all follow one layout.
 
-    Without `opened`, they are the only children.
+    Without `opened`, they are the only children, and all its clients sort them alike.
     """
     members = order.in_order(layout, members_of(layout, places, known))
     if layout.name == "accumulo-fate-lock":

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from zktop.model.layouts.client_view import FAILS, Rank, bars_of, ranker_of
@@ -89,6 +90,24 @@ def rank_in(
 
     key = order.key_of(layout, [child for child in children if is_own(child)])
     return lambda child: (1, key(child)) if is_own(child) else None
+
+
+def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:
+    """Return whether some clients of a layout sort its own members, given in order, differently.
+
+    Numbers below zero show an overflow, after which no order is sure.
+    """
+    return (
+        sorts_by_id(layout)
+        and any(one.node > after.node for one, after in pairwise(members))
+        and order.is_sane(members)
+    )
+
+
+def sorts_by_id(layout: Layout) -> bool:
+    """Return whether some clients compare whole names, in which an id is before the number."""
+    is_whole = any(view.counts == "all" and not view.key for view in layout.sights)
+    return is_whole and "(?P<id>" in layout.pattern
 
 
 def _first(ranked: tuple[Rank, Member]) -> Rank:

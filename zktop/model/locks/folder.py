@@ -13,7 +13,7 @@ import msgspec
 from zktop.model.facts import Session
 from zktop.model.layouts.client_view import views_of
 from zktop.model.layouts.layout import ClientView, Layout, read
-from zktop.model.locks.client_order import rank_in
+from zktop.model.locks.client_order import has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
@@ -91,10 +91,13 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
         """Return whether a view of a layout counts a child that is not one of its members.
 
-        Or whether it did: nodes of failed clients stay when the cause is gone.
+        Or whether it did: nodes of failed clients stay when the cause is gone. Or whether a view
+        has another order of the members.
         """
         own = {member.node for member in members}
         if any(self.memory.has_stranded(member) for member in members):
+            return True
+        if has_two_orders(layout, members):
             return True
         others = [child for child in self.children if child.node not in own]
         ranks = (rank_in(layout, view, others, group) for view in self.views(layout))

@@ -6,6 +6,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.site import LockSite
 from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue, watching_in
+from zktop.model.locks.client_order import sorts_by_id
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_election, is_promoting, known_members
 from zktop.model.locks.open_folder import (
@@ -124,12 +125,13 @@ class _Build:
             return grouped(layout, listed, self.known, opened)
         if layout.name == "clickhouse-leader-election":
             listed = [] if any(place.name.sequence is None for place in listed) else listed
+        is_unsure = self.recognised.rest or opening.memory.stranded or sorts_by_id(layout)
         watching = watching_in(self.site.path, self._watches)
         return one_queue(
             layout,
             listed,
             watching,
-            opened=opened if self.recognised.rest or opening.memory.stranded else None,
+            opened=opened if is_unsure else None,
             leases=self.leases,
             known=self.known,
         )

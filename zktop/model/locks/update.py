@@ -7,7 +7,7 @@ along both finds the few differences.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -18,6 +18,7 @@ from zktop.model.layouts.layout import Layout, read
 from zktop.model.layouts.site import LockSite
 from zktop.model.layouts.sorting import ParsedChild, sort_by_layout
 from zktop.model.locks import queue as order
+from zktop.model.locks.client_order import has_two_orders
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
 from zktop.model.locks.queue import RankedQueue
@@ -136,18 +137,20 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
         members.insert(place, member)
         if is_repeated(member, site.family.members):
             return None
-    if not members or _is_unsure(queue, oddities):
+    if not members or _is_unsure(queue, oddities, members):
         return None
     oddities = msgspec.structs.replace(oddities, largest=members[-1].sequence)
     return RankedQueue(queue.layout, queue.rule, tuple(members), oddities)
 
 
-def _is_unsure(queue: RankedQueue, oddities: QueueOddities) -> bool:
-    """Return whether a mode or a warning depends on members that may have gone."""
+def _is_unsure(queue: RankedQueue, oddities: QueueOddities, members: Sequence[Member]) -> bool:
+    """Return whether a mode, a warning or the order depends on more than what changed."""
     promotes = is_promoting(queue.layout) and bool(oddities.readers) != bool(
         queue.oddities.readers
     )
-    return promotes or queue.oddities.repeated or not oddities.is_sane
+    if promotes or queue.oddities.repeated or not oddities.is_sane:
+        return True
+    return has_two_orders(queue.layout, members)
 
 
 def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
