@@ -141,11 +141,22 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return changed is not None and changed <= zxid
 
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
-        """Return the watches that the recipe of a waiter sets, with absolute paths."""
-        path = self.lock.path
-        return tuple(
+        """Return the watches that the recipe of a waiter sets, with absolute paths.
+
+        Of nodes whose equal numbers leave their order to the server, it is the watched one.
+        """
+        path, actual = self.lock.path, self.here(member.owner) or NONE
+        targets = (
             Target(absolute(path, target.path), target.how) for target in queue.expected(member)
         )
+        return tuple(
+            target if not actual or target.path in actual else self._as_listed(target, actual)
+            for target in targets
+        )
+
+    def _as_listed(self, target: Target, actual: frozenset[Text]) -> Target:
+        watched = sorted(actual.intersection(self._equals.get(target.path, ())))
+        return Target(watched[0], target.how) if watched else target
 
     def table(self, session: Session) -> Watches | None:
         """Return the watch table of the server of a session."""
@@ -221,6 +232,18 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
         nested = (split(absolute(path, one.node))[0] for one in ends if "/" in one.node)
         return frozenset((path, *nested))
+
+    @cached_property
+    def _equals(self) -> dict[Text, tuple[Text, ...]]:
+        """The paths of members with one number, of which the server decides which is first."""
+        found: dict[tuple[Text, str, int], list[Text]] = {}
+        for member in (one for queue in self.lock.queues for one in queue.members):
+            layout = layout_named(member.layout, self.layouts)
+            if member.sequence is not None and layout is not None and layout.ties == "server":
+                path = absolute(self.lock.path, member.node)
+                folder = split(path)[0]
+                found.setdefault((folder, member.layout, member.sequence), []).append(path)
+        return {path: tuple(equal) for equal in found.values() if equal[1:] for path in equal}
 
     @cached_property
     def _tables(self) -> dict[Session, Watches | None]:
