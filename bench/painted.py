@@ -9,13 +9,13 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.ensemble import facts
 from bench.sizes import size
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Gone, Link, Node, Stat, join
+from zktop.model.facts import AnyFact, Gone, Link, Node, Stat, join
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop
@@ -32,10 +32,11 @@ class Painted:
     """A feed of a made-up world, in which contenders come and go at a given rate."""
 
     name, is_live = "bench", True
+    app: Zktop
     notes: Sequence[str] = ()
 
-    def __init__(self, rate: float, file: Path | None) -> None:
-        self._rate, self._file = rate, file
+    def __init__(self, rate: float, file: Path | None, seconds: float = SECONDS) -> None:
+        self._rate, self._file, self._seconds = rate, file, seconds
         self._over = threading.Event()
         self.told: dict[int, float] = {}
         self.reported: dict[int, float] = {}
@@ -58,7 +59,7 @@ class Painted:
         self._examiner, self._chance = Examiner(), random.Random(7)
         now = _now()
         link = Link(zxid=0, at=now, state="connected", session=1)
-        self._world = World().after(*facts(), link)
+        self._world = World().after(*self.begin(), link)
         self._tell(Status("live"))
         self._look(thorough=not self._rate)  # examines all, so that what follows is rest
         self._rest(SETTLES_S)
@@ -69,7 +70,7 @@ class Painted:
                 self._over.wait(1.0)  # as a watch of quiet locks does
                 self._look()
                 continue
-            if time.monotonic() - begun > SECONDS:
+            if time.monotonic() - begun > self._seconds:
                 break
             due = int((time.monotonic() - begun) * self._rate)
             if number >= due:
@@ -81,21 +82,28 @@ class Painted:
         if self._file:
             self._finish()
 
-    def _change(self, numbers: range) -> None:
+    def begin(self) -> Iterable[AnyFact]:
+        """What is read first."""
+        return facts()
+
+    def changes(self, numbers: range, at: int) -> Iterable[AnyFact]:
         """Let contenders come, each with its number for a name, and those before them go."""
-        told: list[Node | Gone] = []
+        zxid = self._world.zxid
         for number in numbers:
-            zxid, at = self._world.zxid + 1 + len(told), _now()
+            zxid += 1
             name = f"{'0' * 26}{number:06d}__lock__{number:010d}"
             stat = Stat(zxid, zxid, at, owner=0x10000 + number % 50, data_length=7, pzxid=zxid)
             data = b"w%06d" % number
-            told.append(Node(path=join(LOCK, Text(name)), zxid=zxid, at=at, data=data, stat=stat))
+            yield Node(path=join(LOCK, Text(name)), zxid=zxid, at=at, data=data, stat=stat)
             if number > QUEUE:
                 first = number - QUEUE
                 gone = f"{'0' * 26}{first:06d}__lock__{first:010d}"
-                told.append(Gone(path=join(LOCK, Text(gone)), zxid=zxid + 1, at=at))
+                zxid += 1
+                yield Gone(path=join(LOCK, Text(gone)), zxid=zxid, at=at)
             self.told[number] = time.monotonic()
-        self._world = self._world.after(*told)
+
+    def _change(self, numbers: range) -> None:
+        self._world = self._world.after(*self.changes(numbers, _now()))
         self.reported |= dict.fromkeys(numbers, self._look())
         self._rest(1 / LOOKS_PER_S if self._rate > LOOKS_PER_S else 0.0)
 
@@ -118,16 +126,20 @@ class Painted:
         floor = [1000 * (self.reported[one] - self.told[one]) for one in self.reported]
         assert self._file
         self._file.write_text(json.dumps({"reported": self.reported, "floor": floor}))
-        app.call_from_thread(app.exit)
+        self.app.call_from_thread(self.app.exit)
 
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
+def run(feed: Painted) -> None:
+    """Show the feed until it ends or the user quits."""
+    feed.app = Zktop(feed)
+    feed.app.run()
+    feed.stop()
+
+
 if __name__ == "__main__":
     rate, *files = sys.argv[1:]
-    feed = Painted(float(rate), Path(files[0]) if files else None)
-    app = Zktop(feed)
-    app.run()
-    feed.stop()
+    run(Painted(float(rate), Path(files[0]) if files else None))

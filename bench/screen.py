@@ -30,6 +30,7 @@ from bench.crowd import Contender, churn
 from bench.figure import Figure
 from bench.quiet import quiet
 from bench.sizes import size
+from bench.tangled import SESSIONS
 
 TIMES = size(7, 1)
 REST_S = size(20.0, 0.5)
@@ -61,6 +62,10 @@ def figures() -> Iterator[Figure]:
     bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
     ours = _processor([sys.executable, "-m", "bench.painted", "0"], b"/locks/")
     yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 1)
+    for rate, most in ((0, 3), (40, 25)):
+        ours = _processor([sys.executable, "-m", "bench.tangled", str(rate)], b"/locks/")
+        name = f"screen processor, {SESSIONS} sessions in one knot, {rate} releases/s"
+        yield Figure(name, ours, "%", bare, "% bare Textual app", bare + most)
     yield from _on_a_server()
 
 

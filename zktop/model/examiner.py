@@ -78,7 +78,7 @@ class Examiner:
             self._tracker.locks,
             now,
             client_names=client_names,
-            is_calm=thorough or not changes,
+            is_thorough=thorough,
         )
         inversions = self._deadlock_log.dated(waits.inversions)
         found = self._findings.look(

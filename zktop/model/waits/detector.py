@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.actors import Actors
 from zktop.model.client_names import ClientNames
@@ -30,6 +31,9 @@ from zktop.model.waits.state import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
+LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
+PAUSE_MS: Final = 150  # so a knot of 6,000 requests is judged every three seconds
+REST: Final = 5  # pauses, while nothing changes
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
@@ -58,6 +62,11 @@ class DeadlockDetector:
         self._inversions: dict[str, Inversion] = {}
         self._came: set[str] = set()  # actors with new requests since the last verdict
         self._elections: set[str] = set()
+        self._has_changes = False  # since the last look
+        self._verdict = DeadlockVerdict()
+        self._judged_at: Millis = 0
+        self._pause_ms = 0  # between two verdicts on a large knot
+        self._is_unjudged = True  # something has changed since the last verdict
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
@@ -65,7 +74,7 @@ class DeadlockDetector:
 
     def change(self, change: LockChange) -> None:
         """Take in one changed lock."""
-        self._is_unranked = True
+        self._has_changes = self._is_unranked = self._is_unjudged = True
         lock = change.after
         gone_at = lock.seen_zxid if lock else 0
         for name, queue, created, deleted in queue_updates(
@@ -98,16 +107,40 @@ class DeadlockDetector:
         now_ms: Millis,
         *,
         client_names: ClientNames,
-        is_calm: bool = True,
+        is_thorough: bool = True,
     ) -> DeadlockVerdict:
-        """Judge the newest state. A look that reports events is not calm: it must be quick."""
+        """Judge the newest state, quickly if there are changes, unless the look is thorough.
+
+        A large knot is judged again only after a pause that grows with it, unless the look is
+        thorough: a report of thousands of stuck requests may be a moment old, but must not keep a
+        processor busy.
+        """
+        blockers = self._root_blockers(now_ms, is_calm=is_thorough or not self._has_changes)
+        self._has_changes = False
+        pause_ms = self._pause_ms if self._is_unjudged else REST * self._pause_ms
+        if is_thorough or not 0 <= now_ms - self._judged_at < pause_ms:
+            self._judged_at, self._is_unjudged = now_ms, False
+            self._verdict = self._judged(ensemble, histories, locks, now_ms, client_names)
+            self._pause_ms = self._stuck_requests() // LARGE_KNOT * PAUSE_MS
+        return replace(self._verdict, blockers=blockers)
+
+    def _stuck_requests(self) -> int:
+        queues = self.graph.queues
+        return sum(len(queues[lock].requests) for lock in self.graph.stuck_set.locks)
+
+    def _judged(
+        self,
+        ensemble: Ensemble,
+        histories: LockHistories,
+        locks: Mapping[Text, Lock],
+        now_ms: Millis,
+        client_names: ClientNames,
+    ) -> DeadlockVerdict:
         more = self._concurrency.look(self.graph)
         self._learn_orders(locks)
-        blockers = self._root_blockers(now_ms, is_calm=is_calm)
         potential = self._potential()
         if not self.graph.stuck_set.cores and not self._elections:
-            return DeadlockVerdict(relist=_paths(more), inversions=potential, blockers=blockers)
-
+            return DeadlockVerdict(relist=_paths(more), inversions=potential)
         found = EvidenceCollector(
             graph=self.graph,
             concurrency=self._concurrency,
@@ -124,7 +157,6 @@ class DeadlockDetector:
             hints=found.hints,
             relist=_paths((*more, *found.relist)),
             inversions=tuple(one for one in potential if not _has_happened(one, suspected)),
-            blockers=blockers,
         )
 
     def _potential(self) -> tuple[Inversion, ...]:
@@ -144,7 +176,7 @@ class DeadlockDetector:
         """
         if not self.graph.queues:
             return ()
-        interval = len(self.graph.queues) // RANKED_PER_MS
+        interval = len(self.graph.queues) // RANKED_PER_MS + self._pause_ms
         elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
         patience = (1 if is_calm else 2) if self._is_unranked else 5
         if 0 <= elapsed < patience * interval:

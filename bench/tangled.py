@@ -1,0 +1,43 @@
+"""The UI on one large knot, for `bench.screen`: forty sessions hold and want each other's locks.
+
+`python -m bench.tangled RATE`: RATE releases a second, until it is stopped.
+"""
+
+import sys
+from collections.abc import Iterable
+
+from bench.painted import Painted, run
+from bench.past import Churn
+from zktop.model.facts import AnyFact
+
+SESSIONS = 40  # of threads each: every one holds many locks and waits for many others
+FIRST_SESSION = 0x1000000
+STEP = 7  # between the places that one session has in neighbouring locks
+
+
+class Knot(Churn):
+    """Locks in which the same few sessions stand; who releases one queues up again at its end."""
+
+    def _session(self, number: int, turn: int) -> int:
+        return FIRST_SESSION + (number + STEP * turn) % SESSIONS
+
+
+class Tangled(Painted):
+    """A feed of a knot, in which holders release at a given rate."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__(rate, None, seconds=float("inf"))
+        self._knot = Knot()
+
+    def begin(self) -> Iterable[AnyFact]:
+        """The knot as it is read first."""
+        return self._knot.begin()
+
+    def changes(self, numbers: range, at: int) -> Iterable[AnyFact]:
+        """One release for each number."""
+        for _ in numbers:
+            yield from self._knot.release(at)
+
+
+if __name__ == "__main__":
+    run(Tangled(float(sys.argv[1])))

@@ -1,0 +1,84 @@
+"""How often the verdict on deadlocks is renewed."""
+
+from model.builders import NOW, kazoo_name, lock, world
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Gone, join
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.detector import LARGE_KNOT, PAUSE_MS
+
+PAIRS = LARGE_KNOT // 4 + 1  # of two locks and two clients each, four requests in all
+
+
+def knot(pairs: int) -> list[AnyFact]:
+    """Two clients that hold what the other wants, so many times."""
+    return [
+        fact
+        for number in range(pairs)
+        for one, other in ((f"a{number}", f"b{number}"), (f"b{number}", f"a{number}"))
+        for fact in lock(f"/locks/{one}", one, other, czxid=100 + 10 * number)
+    ]
+
+
+def release() -> AnyFact:
+    """The first deadlock ends: one of its holders is gone."""
+    path = join(Text("/locks/a0"), kazoo_name("a0", 0))
+    return Gone(path=path, zxid=1_000_000, at=NOW)
+
+
+class Looks:
+    """Looks at a state from time to time, as a live run does."""
+
+    def __init__(self, pairs: int) -> None:
+        self.examiner, self.world = Examiner(), world(*knot(pairs))
+
+    def deadlocks(self, after_ms: int, *, thorough: bool = False) -> int:
+        """Look so long after the first look, and count."""
+        report: Report = self.examiner.look(self.world, NOW + after_ms, thorough=thorough)
+        return len(report.deadlocks)
+
+    def release(self) -> None:
+        """Let one holder go."""
+        self.world = self.world.after(release())
+
+
+def test_a_small_knot_is_judged_at_every_look():
+    """Nothing of it is ever old."""
+    looks = Looks(2)
+    assert looks.deadlocks(0) == 2
+
+    looks.release()
+
+    assert looks.deadlocks(1) == 1
+
+
+def test_a_large_knot_is_judged_after_a_pause():
+    """A moment later the picture is old, and then it is right."""
+    looks = Looks(PAIRS)
+    assert looks.deadlocks(0) == PAIRS
+
+    looks.release()
+
+    assert looks.deadlocks(PAUSE_MS - 1) == PAIRS
+    assert looks.deadlocks(PAUSE_MS) == PAIRS - 1
+
+
+def test_a_thorough_look_does_not_wait():
+    """What scripts and recordings get is never old."""
+    looks = Looks(PAIRS)
+    looks.deadlocks(0)
+
+    looks.release()
+
+    assert looks.deadlocks(1, thorough=True) == PAIRS - 1
+
+
+def test_a_new_deadlock_is_seen_at_once():
+    """The pause begins only when a verdict has shown a large knot."""
+    looks = Looks(0)
+    assert looks.deadlocks(0) == 0
+
+    looks.world = looks.world.after(*knot(PAIRS))
+
+    assert looks.deadlocks(1) == PAIRS
