@@ -11,7 +11,7 @@ from zktop.model.waits.assess import assess
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.root_blockers import root_blockers
-from zktop.model.waits.state import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue
 
 _FULL_MS = 100
 _EVENT_MS = 50

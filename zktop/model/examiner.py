@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK, ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.facts import Cost, Millis, Session
-from zktop.model.findings.over_time import FindingTracker, LookInput
+from zktop.model.findings.tracker import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure

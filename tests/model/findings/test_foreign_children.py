@@ -20,6 +20,8 @@ from zktop.model.findings.causes import folded
 CONFIG, FIRST = At("config", ""), At("00-config", "", czxid=50)
 ALICE, BOB = curator("alice", 1), curator("bob", 2)
 
+A, B = k("alice", 0), k("bob", 1)
+
 
 def gopher(owner: str, number: int, **more: object) -> At:
     """A contender of go-zookeeper."""
@@ -169,3 +171,27 @@ def test_an_ownerless_node_named_like_a_contender_is_no_holder() -> None:
     assert not case.holders
     assert all_rules(case) >= {"B10"}
     assert "B1" not in all_rules(case)
+
+
+def test_r1_fires_for_children_of_another_kind() -> None:
+    """With what that does to this lock's library."""
+    finding = only("R1", ctx(A, B, At("config", "")))
+
+    assert finding.sentence == f"{PATH} has 1 child of another kind: config."
+    assert finding.nodes == ("config",)
+    assert finding.severity == "info"
+
+
+def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
+    """One child without a number breaks every Lock() of go-zookeeper: that is B11."""
+    gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")
+
+    finding = only("R1", ctx(gopher, At("config", "", czxid=50)))
+
+    assert finding.severity == "info"
+    assert finding.evidence[1].text == "some of them are in the way of contenders"
+
+
+def test_r1_is_quiet_for_contenders_alone() -> None:
+    """A lock with nothing else in it."""
+    assert not found("R1", ctx(A, B))

@@ -1,4 +1,4 @@
-"""P1 to P5, P12: sessions, and how fresh our view is; with a near miss each."""
+"""P1 to P5 and S3: sessions; with a near miss each."""
 
 import pytest
 from model.builders import (
@@ -27,12 +27,10 @@ from model.findings.cases import (
     shared_context,
 )
 
-from zktop.model.facts import Link, Server
 from zktop.model.findings.apply import examine_ensemble
 from zktop.model.findings.context import EnsembleContext, SessionContext
 from zktop.model.findings.finding import LookAgainAt
 from zktop.model.findings.sessions import restless
-from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)
 
@@ -192,40 +190,6 @@ def test_p5_is_quiet_for_four() -> None:
     assert not found("P5", owner_of(4))
 
 
-def figures(server: Text, zxid: int | None, at: int = NOW) -> Server:
-    """The figures of one server."""
-    return Server(server=server, server_zxid=zxid, at=at, zxid=0)
-
-
-def reading_from_zk1(*servers: Server) -> EnsembleContext:
-    """What zktop knows of the servers while it reads from the first."""
-    return ensemble_context(*servers, Link(state="connected", server=ZK1, at=NOW, zxid=0))
-
-
-def test_p12_fires_when_our_server_is_behind_another() -> None:
-    """The other one was asked before, and was already further."""
-    case = reading_from_zk1(figures(ZK1, 5_000), figures(ZK2, 9_000, NOW - SECOND))
-
-    assert "at least 4000 transactions behind zk2:2181" in only("P12", case).sentence
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        pytest.param(figures(ZK2, 5_900, NOW - SECOND), id="a little"),
-        pytest.param(figures(ZK2, 9_000, NOW + SECOND), id="it was asked later"),
-    ],
-)
-def test_p12_is_quiet_when(other: Server) -> None:
-    """Servers are asked one after the other, and the world goes on meanwhile."""
-    assert not found("P12", reading_from_zk1(figures(ZK1, 5_000), other))
-
-
-def test_p12_is_blind_without_our_servers_zxid() -> None:
-    """A missing figure does not prove that it is fresh."""
-    assert lacks("P12", reading_from_zk1(figures(ZK1, None)))
-
-
 def test_a_survey_names_every_rule_that_lacks_a_table() -> None:
     """Once for each server, with its reason."""
     blind = examine_ensemble(ensemble_context(no_connections(ZK1))).blinds
@@ -258,3 +222,43 @@ def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:
 def test_an_owner_that_no_table_shows_is_asked_about_again() -> None:
     """The table of its server may come later, and change nothing else."""
     assert answers("P1", lonely(no_connections(ZK1))) == [LookAgainAt(NOW + 30 * SECOND)]
+
+
+def silent(quiet_ms: int | None, who: str = "report-3") -> object:
+    """A holder that was last heard of so long before its server was asked."""
+    tables = (connected("report-3", quiet_ms=quiet_ms, timeout_ms=30 * SECOND),)
+    return session_context(who, k("report-3", 0), k("bob", 1), tables=tables)
+
+
+@pytest.mark.parametrize(
+    ("quiet_ms", "severity"),
+    [(16 * SECOND, "info"), (21 * SECOND, "warning"), (28 * SECOND, "critical")],
+)
+def test_s3_fires_louder_the_nearer_the_expiry(quiet_ms: int, severity: str) -> None:
+    """Half of the timeout, two thirds (its client has given up), nine tenths."""
+    assert only("S3", silent(quiet_ms)).severity == severity
+
+
+def test_s3_counts_down() -> None:
+    """The template: what it holds, how long it was silent, when the lock is freed."""
+    assert only("S3", silent(21 * SECOND)).sentence == (
+        f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 actor waits."
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param((10 * SECOND, "report-3"), id="a third is the interval of pings"),
+        pytest.param((28 * SECOND, "bob"), id="it holds nothing"),
+    ],
+)
+def test_s3_is_quiet_when(case: tuple[int, str]) -> None:
+    """Idle but healthy clients ping."""
+    assert not found("S3", silent(*case))
+
+
+@pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
+def test_s3_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
+    """It has had no answer at its new server; the uptime of a host is no silence."""
+    assert not found("S3", silent(quiet_ms))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
-from zktop.model.waits.state import Mode, QueueKind, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import Mode, QueueKind, WaitQueue, WaitRequest
 
 KINDS: dict[str, QueueKind] = {
     "x": "exclusive",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zktop.model.waits.state import Mode, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
 ACTORS = "ABCDEFGH"
 KINDS = ("exclusive", "read-write", "pool", "single", "election", "conflict")

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from zktop.model.waits.state import Mode, QueueKind, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import Mode, QueueKind, WaitQueue, WaitRequest
 
 
 class _Crowd:

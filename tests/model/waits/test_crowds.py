@@ -15,7 +15,7 @@ from zktop.model.layouts.site import LockSite
 from zktop.model.locks.update import difference, updated
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.state import WaitRequest
+from zktop.model.waits.wait_queue import WaitRequest
 from zktop.model.world.world import World
 
 CROWD = tuple(f"w{number}" for number in range(80))

@@ -12,7 +12,7 @@ from zktop.model.waits.assess import assess
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
-from zktop.model.waits.state import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue
 
 RING = "X x: A@1 B@8 ; Y x: B@2 A@7"
 STILL = {"A": 7_100, "B": 8_100}

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zktop.model.waits.cores import StuckQueue, components, sparse_edges, stuck_queue
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 PLAIN = ("exclusive", "read-write")
 ORDERS = st.randoms(use_true_random=False)

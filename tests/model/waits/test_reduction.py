@@ -5,7 +5,7 @@ from model.waits import random_states as w
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.reduction import granted, is_granted
-from zktop.model.waits.state import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue
 
 
 @given(w.worlds())

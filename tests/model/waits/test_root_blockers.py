@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker, aged, root_blockers
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
 def roots(found: WaitGraph, now_ms: int = 1_000_000) -> tuple[RootBlocker, ...]:

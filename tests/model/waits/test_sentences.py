@@ -11,7 +11,7 @@ from zktop.model.waits.assess import assess
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.state import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue
 
 NAMES = DisplayNames(
     owners={"A": "worker-a", "B": "worker-b", "C": "worker-c", "W": "pick-9"},

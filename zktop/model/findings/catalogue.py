@@ -8,15 +8,15 @@ from typing import Final, TypeAlias, cast
 
 from zktop.model.findings import (
     blocked,
+    contention,
     deadlocks,
     foreign_children,
     ghosts,
     herds,
-    load,
-    outages,
-    safety,
+    roots,
+    servers,
     sessions,
-    structure,
+    two_owners,
     wakeups,
 )
 from zktop.model.findings.context import EnsembleContext, LockContext, SessionContext
@@ -31,11 +31,11 @@ FAMILIES: Final = (
     foreign_children,
     wakeups,
     herds,
-    safety,
+    two_owners,
     sessions,
-    load,
-    outages,
-    structure,
+    contention,
+    servers,
+    roots,
 )
 _LETTERS: Final = "DBLSPR"  # of rule ids, in the order of the screen
 

@@ -23,7 +23,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.state import QueueKind, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
 NodeOf = tuple[Text, Text]  # a lock, and a node relative to it

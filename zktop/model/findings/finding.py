@@ -135,7 +135,6 @@ LETTERS: Final = {
 # Ids of rules that are often causes together, for `after`.
 DEADLOCKS: Final = "D1 D2 D3 D4 D5 D7"
 GHOSTS: Final = "B2 B3 B4"
-FOREIGN: Final = "B10 B11"
 SILENCE: Final = "S3 P1"
 FOREVER: Final = "forever"  # all rules that block forever
 

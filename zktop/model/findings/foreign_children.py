@@ -1,7 +1,9 @@
-"""B10, B11 and S7: children that are not contenders, and contenders of another library."""
+"""B10, B11, R1 and S7: children that are not contenders, and contenders of another library."""
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+
+from msgspec.structs import replace
 
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Confidence, Reason, RuleMatch, RuleResult, rule
@@ -197,3 +199,36 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
             is_shared = one.mode == other.mode == "read" or one.owner == other.owner
             if not is_shared and not here.counts(one, other) and not there.counts(other, one):
                 yield one, other, here.before(one)[-1]
+
+
+_COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software makes
+
+
+@rule("R1", "foreign-members", "info", "lock", after=(("lock", "B10 B11"),), only_if=("foreign",))
+def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
+    """The lock has children that are not in its queue."""
+    own = _COMPANIONS.get(ctx.lock.layout, ())
+    foreign = tuple(name for name in ctx.lock.foreign if name not in own)
+    if not foreign:
+        return
+    yield RuleMatch(
+        about=replace(ctx.about(key=("foreign",)), nodes=foreign),
+        sentence=f"{ctx.name} has {count(len(foreign), 'child', 'children')} of another kind: "
+        f"{several(map(short, foreign))}.",
+        confidence="C4",
+        evidence=(
+            (True, f"no name of the layout {ctx.lock.layout} looks like that"),
+            (True, _effect(ctx)),
+        ),
+        advice="Keep other nodes out of a lock's path.",
+    )
+
+
+def _effect(ctx: LockContext) -> str:
+    """The effect of the children on the lock."""
+    if ctx.lock.obstacles or ctx.lock.stranded:
+        return "some of them are in the way of contenders"
+    queues = list(folder_queues(ctx.lock.queues))
+    if any(queue.fails for queue in queues):
+        return "clients will fail at some of them"
+    return "clients count some of them, behind all others" if queues else "clients ignore them"

@@ -1,11 +1,8 @@
-"""P1 to P5: sessions that are gone, move about, or hold more than is good.
-
-P: sessions and performance, and how fresh our own view is.
-"""
+"""P1 to P5 and S3: sessions that are gone or silent, change servers often, or own too much."""
 
 from collections.abc import Collection, Iterator
 
-from zktop.model.facts import Server, Session
+from zktop.model.facts import Millis, Session
 from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -13,15 +10,20 @@ from zktop.model.findings.finding import (
     MissingInput,
     RuleMatch,
     RuleResult,
+    Severity,
     rule,
 )
 from zktop.model.format import count, several, short, waits
 from zktop.model.waits.sentences import span
+from zktop.model.world.server_tables import Presence
 
 MIN_TIMEOUT_TICKS = 2  # the default of servers
 LATER_TABLES_MS = 30_000
 MAX_NAMED = 5  # sessions of one finding; the others are counted
-MAX_GAP_SHARE = 1 / 2  # of the timeout
+# Shares of the session timeout.
+SILENT_SHARE = 1 / 2
+GIVEN_UP_SHARE = 2 / 3  # its client gives up its connection
+ALMOST_EXPIRED_SHARE = 0.9
 
 
 @rule(
@@ -144,7 +146,7 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
     """A session was silent for half of its timeout: a longer pause will cost it its locks."""
     gap = ctx.shared.sessions.longest_gap(ctx.session)
     timeout = ctx.presence.timeout_ms if ctx.presence else None
-    if gap is None or not timeout or gap <= MAX_GAP_SHARE * timeout or not ctx.held:
+    if gap is None or not timeout or gap <= SILENT_SHARE * timeout or not ctx.held:
         return
     yield RuleMatch(
         about=ctx.about(*ctx.held),
@@ -181,40 +183,69 @@ def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Ses
     for rows in tables:
         for session, row in rows.items():
             gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)
-            is_silent = bool(row.timeout_ms) and gap > MAX_GAP_SHARE * (row.timeout_ms or 0)
+            is_silent = bool(row.timeout_ms) and gap > SILENT_SHARE * (row.timeout_ms or 0)
             if is_silent or shared.sessions.moves(session):
                 yield session
     if tables:
         yield from sorted(set(owners).difference(*tables))
 
 
-MIN_LAG_ZXIDS = 1_000
-
-
-@rule("P12", "stale-view", "warning", "server")
-def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """The server that zktop reads from is behind the others: what you see is old."""
-    own = ctx.link.server if ctx.link else None
-    figures = [one.server for _, one in sorted(ctx.tables.items()) if one.server]
-    ours = next((one for one in figures if one.server == own), None)
-    if own is None or ours is None or ours.server_zxid is None:
-        yield MissingInput("the server that zktop reads from does not tell its zxid", "names")
+@rule(
+    "S3",
+    "silent-holder",
+    "critical",
+    "session",
+    tables=("connections",),
+    code="SIL",
+    rank=19,
+    blocks="long",
+    after=(("session", "P1"),),
+)
+def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
+    """The holder has not been heard of for most of its timeout: it may be paused or dead."""
+    presence = ctx.presence
+    if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
         return
-    for other in figures:
-        # Only servers that were asked before ours can prove that it is behind.
-        reached = other.server_zxid if other.at <= ours.at and other is not ours else None
-        if reached is not None and reached - ours.server_zxid > MIN_LAG_ZXIDS:
-            yield _stale(ours, other, reached - ours.server_zxid)
-            return
+    share = presence.quiet_ms / presence.timeout_ms
+    if share > SILENT_SHARE:
+        yield _silent(ctx, presence, share)
 
 
-def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
-    return RuleMatch(
-        about=FindingSubject(key=("view", ours.server)),
-        sentence=f"zktop reads from {short(ours.server)}, which is at least {behind} transactions "
-        f"behind {short(other.server)}: this picture is old.",
-        confidence="C4",
-        evidence=((True, f"{short(other.server)} was asked first and is further"),),
-        advice="Believe no age and no alarm now; connect zktop to another server.",
-        as_of=ours.at,
+def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
+    place = ctx.held[0]
+    expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
+    freed = (
+        f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
     )
+    silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
+    return RuleMatch(
+        about=ctx.about(*ctx.held),
+        sentence=f"{ctx.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
+        f"{waits(ctx.behind)}.",
+        confidence="C3",
+        evidence=(
+            (True, f"{presence.server} has received no packet from it for that long"),
+            (
+                share > GIVEN_UP_SHARE,
+                "its client gives up a connection after two thirds of its timeout",
+            ),
+            (
+                None,
+                "it is paused, and wakes too late: then two will believe that they own the lock",
+            ),
+        ),
+        advice="Look at its host: many silent sessions of one host are a pause, of one server a "
+        "network. Does the resource check a fencing number? The czxid of the node is one.",
+        severity=_severity(share),
+        as_of=presence.at,
+    )
+
+
+def _severity(share: float) -> Severity:
+    if share > ALMOST_EXPIRED_SHARE:
+        return "critical"
+    return "warning" if share > GIVEN_UP_SHARE else "info"
+
+
+def _interval(low: Millis, high: Millis) -> str:
+    return f"{low // 1000}..{-(-high // 1000)}s"

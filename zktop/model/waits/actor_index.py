@@ -7,7 +7,7 @@ several places, and those with a place that they do not leave by finishing.
 
 from collections.abc import Collection, Iterable
 
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 _STICKY_KINDS = ("election", "conflict")
 

@@ -36,8 +36,8 @@ from zktop.model.waits.ring import (
     rings,
 )
 from zktop.model.waits.sentences import DisplayNames, sentence
-from zktop.model.waits.state import WaitQueue, WaitRequest
 from zktop.model.waits.threads import multi_threaded
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.waits.ways_out import ways_out
 
 

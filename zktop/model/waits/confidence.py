@@ -19,8 +19,8 @@ from msgspec import Struct
 from zktop.model.waits.cores import NOTHING_STUCK, StuckSet
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence, Clue, DeadlockRule, RingCase, WaitEdge, doubles
-from zktop.model.waits.state import WaitQueue, WaitRequest
 from zktop.model.waits.threads import waiting_places
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from zktop.model.waits.reduction import ThinnedQueue, stuck, unthinned
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
 class StuckSet(Struct, frozen=True, eq=False):

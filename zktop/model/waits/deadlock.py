@@ -10,7 +10,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import fold_name, fold_path
 from zktop.model.waits.ring import Clue, DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.sentences import LETTER, DisplayNames
-from zktop.model.waits.state import Mode, WaitRequest
+from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.waits.ways_out import WayOut
 
 

@@ -27,7 +27,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, tells_order
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds

@@ -25,7 +25,7 @@ from zktop.model.waits.from_locks import lock_path
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence, rings
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.state import WaitRequest
+from zktop.model.waits.wait_queue import WaitRequest
 from zktop.model.world.ensemble import Ensemble
 
 ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts: the actor may not wait as expected

@@ -16,7 +16,7 @@ from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.queue import RankedQueue
-from zktop.model.waits.state import QueueKind, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 from zktop.model.world.sequence_diff import Split, splits
 
 KINDS: Final[dict[str, QueueKind]] = {

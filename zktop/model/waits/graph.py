@@ -14,7 +14,7 @@ from types import MappingProxyType
 from zktop.model.waits.actor_index import ActorIndex
 from zktop.model.waits.cores import NOTHING_STUCK, Crowd, StuckSet, crowd, explain_stuck
 from zktop.model.waits.reduction import ThinnedQueue, granted, is_granted, stuck, thinned
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
 class WaitGraph:

@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import Mode, WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
 # A part of a path is variable when it is an id (hex, a number) or ends in one.
 _ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
 class ThinnedQueue(Struct, frozen=True, gc=False):

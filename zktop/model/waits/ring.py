@@ -21,7 +21,7 @@ from typing import Literal
 from msgspec import Struct
 
 from zktop.model.waits.cores import Core, StuckQueue, StuckSet, blockers, components, sparse_edges
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 _MAX_PAIRS = 2_000
 _MAX_STEPS = 20_000

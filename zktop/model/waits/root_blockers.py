@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.reduction import granted
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 MAX_LISTED: Final = 100
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.ring import DeadlockRule, Ring, WaitEdge, passes_by, queued, upgraders
-from zktop.model.waits.state import Mode, WaitRequest
+from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.world.server_tables import Presence
 
 LETTER: dict[Mode, str] = {

@@ -9,7 +9,7 @@ several leases of a pool.
 from collections.abc import Container, Iterable, Mapping
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 _ONE_OWNER = ("exclusive", "read-write", "conflict")
 

@@ -18,7 +18,7 @@ from zktop.model.waits.deadlock import (
 from zktop.model.waits.reduction import is_granted
 from zktop.model.waits.ring import Clue, Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.state import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 Watched = Mapping[str, AbstractSet[str]]
 

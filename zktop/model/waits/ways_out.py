@@ -14,7 +14,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.reduction import stuck, thinned, unthinned
 from zktop.model.waits.ring import Ring, rings
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.state import WaitQueue
+from zktop.model.waits.wait_queue import WaitQueue
 
 _MAX_TRIED = 6
 _NOT_PLAIN = ("pool", "election")

@@ -1,14 +1,17 @@
-"""P13 to P15: servers that are down or do not answer, and many sessions that expired at once."""
+"""P11 to P15: servers that are down, silent or behind, their clocks, and waves of expiries."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from zktop.model.facts import Server
-from zktop.model.findings.context import EnsembleContext
+from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
     Confidence,
     FindingSubject,
+    MissingInput,
     Reason,
     RuleMatch,
     RuleResult,
@@ -138,3 +141,70 @@ def _effect(gone: Collection[ExpiredPlace]) -> str:
     freed = count(len({one.lock for one in gone if one.held}), "lock was", "locks were")
     ended = count(sum(not one.held for one in gone), "request", "requests")
     return f"{freed} freed, {ended} left a queue."
+
+
+MIN_LAG_ZXIDS = 1_000
+
+
+@rule("P12", "stale-view", "warning", "server")
+def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
+    """The server that zktop reads from is behind the others: what you see is old."""
+    own = ctx.link.server if ctx.link else None
+    figures = [one.server for _, one in sorted(ctx.tables.items()) if one.server]
+    ours = next((one for one in figures if one.server == own), None)
+    if own is None or ours is None or ours.server_zxid is None:
+        yield MissingInput("the server that zktop reads from does not tell its zxid", "names")
+        return
+    for other in figures:
+        # Only servers that were asked before ours can prove that it is behind.
+        reached = other.server_zxid if other.at <= ours.at and other is not ours else None
+        if reached is not None and reached - ours.server_zxid > MIN_LAG_ZXIDS:
+            yield _stale(ours, other, reached - ours.server_zxid)
+            return
+
+
+def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
+    return RuleMatch(
+        about=FindingSubject(key=("view", ours.server)),
+        sentence=f"zktop reads from {short(ours.server)}, which is at least {behind} transactions "
+        f"behind {short(other.server)}: this picture is old.",
+        confidence="C4",
+        evidence=((True, f"{short(other.server)} was asked first and is further"),),
+        advice="Believe no age and no alarm now; connect zktop to another server.",
+        as_of=ours.at,
+    )
+
+
+MIN_SKEW_MS = 1_000  # less changes no age on a screen
+
+
+@rule("P11", "clock-skew", "info", "lock")
+def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
+    """The leader's clock jumped or differs from ours: ages on the screen are approximate.
+
+    A node is older than an earlier one, or younger than the time at which it was read.
+    """
+    members = [member for member in ctx.members if member.czxid and member.ctime is not None]
+    members.sort(key=lambda member: member.czxid)
+    jump, latest, earlier = 0, 0, None
+    for member in members:
+        created = member.ctime or 0
+        if latest - created > jump:
+            jump, earlier = latest - created, member
+        latest = max(latest, created)
+    ahead = latest - ctx.lock.at if ctx.lock.at else 0
+    if jump > MIN_SKEW_MS and earlier is not None:
+        yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
+    elif ahead > MIN_SKEW_MS:
+        yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
+
+
+def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
+    # One clock is wrong, not every lock: all locks share this subject.
+    return RuleMatch(
+        about=replace(ctx.about(key=("clock",)), lock=None, key=("clock",)),
+        sentence=f"The leader's clock {how}: ages are approximate.",
+        confidence=confidence,
+        evidence=((True, f"{why}, in {ctx.name}"),),
+        advice="Synchronise the clocks of the servers (NTP); leaders stamp all nodes.",
+    )

@@ -1,4 +1,4 @@
-"""P6 to P11: locks that are held too long, requested too often, or too crowded."""
+"""P6 to P10: locks that are held too long, requested too often, or too crowded."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,6 @@ from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import (
     FOREVER,
     SILENCE,
-    Confidence,
     LookAgainAt,
     MissingInput,
     RuleMatch,
@@ -27,7 +26,6 @@ RECENT_MS = 600_000
 LONG_ANYWHERE_FACTOR = 20  # times the threshold of a long hold
 LISTING_LIMIT_BYTES = 1 << 20  # the default of jute.maxbuffer
 NAME_OVERHEAD_BYTES = 4
-MIN_SKEW_MS = 1_000  # less changes no age on a screen
 
 
 @rule(
@@ -265,36 +263,4 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
         advice="Every release makes clients list all names: find out why so many ask for one "
         "lock.",
         severity="warning" if is_too_long else "info",
-    )
-
-
-@rule("P11", "clock-skew", "info", "lock")
-def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
-    """The leader's clock jumped or differs from ours: ages on the screen are approximate.
-
-    A node is older than an earlier one, or younger than the time at which it was read.
-    """
-    members = [member for member in ctx.members if member.czxid and member.ctime is not None]
-    members.sort(key=lambda member: member.czxid)
-    jump, latest, earlier = 0, 0, None
-    for member in members:
-        created = member.ctime or 0
-        if latest - created > jump:
-            jump, earlier = latest - created, member
-        latest = max(latest, created)
-    ahead = latest - ctx.lock.at if ctx.lock.at else 0
-    if jump > MIN_SKEW_MS and earlier is not None:
-        yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
-    elif ahead > MIN_SKEW_MS:
-        yield _skew(ctx, f"is ahead of ours by {span(ahead)}", "C3", "a node is from the future")
-
-
-def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
-    # One clock is wrong, not every lock: all locks share this subject.
-    return RuleMatch(
-        about=replace(ctx.about(key=("clock",)), lock=None, key=("clock",)),
-        sentence=f"The leader's clock {how}: ages are approximate.",
-        confidence=confidence,
-        evidence=((True, f"{why}, in {ctx.name}"),),
-        advice="Synchronise the clocks of the servers (NTP); leaders stamp all nodes.",
     )

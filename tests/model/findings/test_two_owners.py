@@ -1,7 +1,7 @@
 """S: two owners at once; each rule with a case that fires and a near miss."""
 
 import pytest
-from model.builders import NOW, ZK1, no_connections, no_watches
+from model.builders import NOW, ZK1, no_connections, no_watches, session
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -17,7 +17,6 @@ from model.findings.cases import (
     k,
     only,
     plain,
-    session_context,
     sessions,
     watching,
 )
@@ -100,46 +99,6 @@ def test_s2_fires_for_one_number_given_twice() -> None:
     finding = only("S2", ctx(k("alice", 5), k("bob", 5)))
 
     assert "alice (first for kazoo-lock) and bob" in finding.sentence
-
-
-def silent(quiet_ms: int | None, who: str = "report-3") -> object:
-    """A holder that was last heard of so long before its server was asked."""
-    tables = (connected("report-3", quiet_ms=quiet_ms, timeout_ms=30 * SECOND),)
-    return session_context(who, k("report-3", 0), k("bob", 1), tables=tables)
-
-
-@pytest.mark.parametrize(
-    ("quiet_ms", "severity"),
-    [(16 * SECOND, "info"), (21 * SECOND, "warning"), (28 * SECOND, "critical")],
-)
-def test_s3_fires_louder_the_nearer_the_expiry(quiet_ms: int, severity: str) -> None:
-    """Half of the timeout, two thirds (its client has given up), nine tenths."""
-    assert only("S3", silent(quiet_ms)).severity == severity
-
-
-def test_s3_counts_down() -> None:
-    """The template: what it holds, how long it was silent, when the lock is freed."""
-    assert only("S3", silent(21 * SECOND)).sentence == (
-        f"report-3 holds X:{PATH}, silent for 21s of 30s; if dead, freed in 9..12s; 1 actor waits."
-    )
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param((10 * SECOND, "report-3"), id="a third is the interval of pings"),
-        pytest.param((28 * SECOND, "bob"), id="it holds nothing"),
-    ],
-)
-def test_s3_is_quiet_when(case: tuple[int, str]) -> None:
-    """Idle but healthy clients ping."""
-    assert not found("S3", silent(*case))
-
-
-@pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
-def test_s3_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
-    """It has had no answer at its new server; the uptime of a host is no silence."""
-    assert not found("S3", silent(quiet_ms))
 
 
 W, X, R = curator("alice", 1, "WRIT"), curator("bob", 2, "WRIT"), curator("alice", 3, "READ")
@@ -247,3 +206,26 @@ def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need
     case = ctx(plain("a", 1), tables=(no_watches(ZK1), no_connections(ZK1)))
 
     assert (rule, need) in {(one.rule, one.need) for one in unseen(case.shared)}
+
+
+WRITER = curator("alice", 5, "WRIT")
+
+
+def test_r6_fires_for_a_writer_that_reads_under_its_own_number() -> None:
+    """One owner, two nodes: no double request and no second holder (T31)."""
+    case = ctx(
+        curator("alice", 5, "WRIT"),
+        curator("alice", 5, "READ"),
+        curator("bob", 6, "WRIT"),
+        tables=[watching({})],
+    )
+    finding = only("R6", case)
+
+    assert finding.sentence.startswith("alice writes /locks/orders and reads it")
+    assert finding.sessions == (session("alice"),)
+    assert not found("S2", case)
+
+
+def test_r6_is_quiet_for_two_sessions() -> None:
+    """One number for two sessions is no re-entry."""
+    assert not found("R6", ctx(WRITER, curator("bob", 5, "READ"), tables=[watching({})]))

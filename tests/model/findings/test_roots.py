@@ -1,10 +1,10 @@
-"""R: the root of a lock and what is in it; each rule with a case that fires and a near miss."""
+"""R: the root of a lock; each rule with a case that fires and a near miss."""
 
 from collections.abc import Iterable
 
 import msgspec
 import pytest
-from model.builders import NOW, ZK1, expiry, session, watches
+from model.builders import NOW, ZK1, expiry, watches
 from model.findings.cases import (
     MINUTE,
     PATH,
@@ -13,13 +13,11 @@ from model.findings.cases import (
     all_rules,
     answers,
     ctx,
-    curator,
     found,
     history,
     k,
     only,
     shared_context,
-    watching,
 )
 from msgspec.structs import replace
 
@@ -32,30 +30,6 @@ from zktop.model.world.world import World
 
 A, B = k("alice", 0), k("bob", 1)
 RECENTLY, LONG_AGO = NOW - SECOND, NOW - 11 * MINUTE
-
-
-def test_r1_fires_for_children_of_another_kind() -> None:
-    """With what that does to this lock's library."""
-    finding = only("R1", ctx(A, B, At("config", "")))
-
-    assert finding.sentence == f"{PATH} has 1 child of another kind: config."
-    assert finding.nodes == ("config",)
-    assert finding.severity == "info"
-
-
-def test_r1_leaves_alarms_to_the_rules_about_the_harm() -> None:
-    """One child without a number breaks every Lock() of go-zookeeper: that is B11."""
-    gopher = At("_c_" + "a" * 32 + "-lock-0000000001", "gopher")
-
-    finding = only("R1", ctx(gopher, At("config", "", czxid=50)))
-
-    assert finding.severity == "info"
-    assert finding.evidence[1].text == "some of them are in the way of contenders"
-
-
-def test_r1_is_quiet_for_contenders_alone() -> None:
-    """A lock with nothing else in it."""
-    assert not found("R1", ctx(A, B))
 
 
 CHANGES = {
@@ -138,24 +112,6 @@ def test_r4_fires_for_a_lock_that_may_not_be_listed() -> None:
 def test_r4_is_quiet_for_a_readable_lock() -> None:
     """Everything could be read."""
     assert not found("R4", ctx(A, B))
-
-
-W = curator("alice", 5, "WRIT")
-
-
-def test_r6_fires_for_a_writer_that_reads_under_its_own_number() -> None:
-    """One owner, two nodes: no double request and no second holder (T31)."""
-    case = ctx(W, curator("alice", 5, "READ"), curator("bob", 6, "WRIT"), tables=[watching({})])
-    finding = only("R6", case)
-
-    assert finding.sentence.startswith("alice writes /locks/orders and reads it")
-    assert finding.sessions == (session("alice"),)
-    assert not found("S2", case)
-
-
-def test_r6_is_quiet_for_two_sessions() -> None:
-    """One number for two sessions is no re-entry."""
-    assert not found("R6", ctx(W, curator("bob", 5, "READ"), tables=[watching({})]))
 
 
 def test_texts_from_zookeeper_cannot_leave_a_sentence_as_commands() -> None:

@@ -1,11 +1,11 @@
-"""P13 to P15: servers that are down, and mass expiries; with a near miss each."""
+"""P11 to P15: servers that are down or behind, and mass expiries; with a near miss each."""
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
-from model.findings.cases import SECOND, ensemble_context, found, only
+from model.findings.cases import SECOND, all_rules, ctx, ensemble_context, found, k, lacks, only
 from msgspec.structs import replace
 
-from zktop.model.facts import Server, ServerState
+from zktop.model.facts import Link, Server, ServerState
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.history.expiries import KEPT_MS, ExpiredPlace, RecentExpiries
@@ -135,3 +135,58 @@ def _expired(number: int, at: int) -> Event:
         session=session(f"s{number}"),
         held=Elapsed(SECOND, "exact"),
     )
+
+
+def at_zxid(server: Text, zxid: int | None, at: int = NOW) -> Server:
+    """The figures of one server."""
+    return Server(server=server, server_zxid=zxid, at=at, zxid=0)
+
+
+def reading_from_zk1(*servers: Server) -> EnsembleContext:
+    """What zktop knows of the servers while it reads from the first."""
+    return ensemble_context(*servers, Link(state="connected", server=ZK1, at=NOW, zxid=0))
+
+
+def test_p12_fires_when_our_server_is_behind_another() -> None:
+    """The other one was asked before, and was already further."""
+    case = reading_from_zk1(at_zxid(ZK1, 5_000), at_zxid(ZK2, 9_000, NOW - SECOND))
+
+    assert "at least 4000 transactions behind zk2:2181" in only("P12", case).sentence
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(at_zxid(ZK2, 5_900, NOW - SECOND), id="a little"),
+        pytest.param(at_zxid(ZK2, 9_000, NOW + SECOND), id="it was asked later"),
+    ],
+)
+def test_p12_is_quiet_when(other: Server) -> None:
+    """Servers are asked one after the other, and the world goes on meanwhile."""
+    assert not found("P12", reading_from_zk1(at_zxid(ZK1, 5_000), other))
+
+
+def test_p12_is_blind_without_our_servers_zxid() -> None:
+    """A missing figure does not prove that it is fresh."""
+    assert lacks("P12", reading_from_zk1(at_zxid(ZK1, None)))
+
+
+def test_p11_fires_for_a_later_node_with_an_earlier_time() -> None:
+    """One finding for one clock, whatever lock shows it."""
+    case = ctx(k("a", 0, age_ms=10 * SECOND), k("b", 1, age_ms=15 * SECOND))
+    finding = only("P11", case)
+
+    assert finding.sentence == "The leader's clock went back by 5s: ages are approximate."
+    assert (finding.lock, finding.confidence) == (None, "C4")
+
+
+def test_p11_fires_for_a_node_from_the_future() -> None:
+    """Its time is later than the moment it was read."""
+    assert only("P11", ctx(k("a", 0, age_ms=-5 * SECOND))).confidence == "C3"
+    assert "P11" in all_rules(ctx(k("a", 0, age_ms=-5 * SECOND)))
+
+
+@pytest.mark.parametrize("ages", [(10_000, 10_500), (-500, -900)])
+def test_p11_is_quiet_within_a_second(ages: tuple[int, int]) -> None:
+    """That changes no age on a screen."""
+    assert not found("P11", ctx(*(k("ab"[n], n, age_ms=age) for n, age in enumerate(ages))))

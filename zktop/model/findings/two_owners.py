@@ -1,4 +1,4 @@
-"""S1 to S6: two owners at once, now or soon.
+"""S1, S2 and S4 to S6: two owners at once, now or soon; R6: one owner that has two nodes.
 
 S4 is about a writer that also reads. Before version 5.5 Curator gave the read node a number of its
 own, behind writers that had queued meanwhile: when the owner stops writing, the first of them is
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.context import LockContext, MemberWatches, SessionContext
-from zktop.model.findings.finding import LookAgainAt, RuleMatch, RuleResult, Severity, rule
+from zktop.model.findings.context import LockContext, MemberWatches
+from zktop.model.findings.finding import LookAgainAt, RuleMatch, RuleResult, rule
 from zktop.model.findings.wakeups import (
     believers,
     lexicographic,
@@ -20,12 +20,11 @@ from zktop.model.findings.wakeups import (
     may_own_beside_readers,
     may_read,
 )
-from zktop.model.format import clock, count, several, short, waits
+from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import Departure
 from zktop.model.locks.catalogue import layout_named
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
-from zktop.model.world.server_tables import Presence
 
 _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 
@@ -156,7 +155,6 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
 
 CERTAIN_SESSIONS = 3  # so many that sort by name are no coincidence
 RECENT_MS = 600_000
-WATCHFUL, GIVEN_UP, ALMOST_EXPIRED = 1 / 2, 2 / 3, 0.9  # of the session timeout
 
 
 @rule(
@@ -335,64 +333,6 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
 
 
 @rule(
-    "S3",
-    "silent-holder",
-    "critical",
-    "session",
-    tables=("connections",),
-    code="SIL",
-    rank=19,
-    blocks="long",
-    after=(("session", "P1"),),
-)
-def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
-    """The holder has not been heard of for most of its timeout: it may be paused or dead."""
-    presence = ctx.presence
-    if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
-        return
-    share = presence.quiet_ms / presence.timeout_ms
-    if share > WATCHFUL:
-        yield _silent(ctx, presence, share)
-
-
-def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
-    place = ctx.held[0]
-    expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
-    freed = (
-        f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
-    )
-    silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
-    return RuleMatch(
-        about=ctx.about(*ctx.held),
-        sentence=f"{ctx.name} holds {place.mode_and_lock}, {silent}; if dead, {freed}; "
-        f"{waits(ctx.behind)}.",
-        confidence="C3",
-        evidence=(
-            (True, f"{presence.server} has received no packet from it for that long"),
-            (share > GIVEN_UP, "its client gives up a connection after two thirds of its timeout"),
-            (
-                None,
-                "it is paused, and wakes too late: then two will believe that they own the lock",
-            ),
-        ),
-        advice="Look at its host: many silent sessions of one host are a pause, of one server a "
-        "network. Does the resource check a fencing number? The czxid of the node is one.",
-        severity=_severity(share),
-        as_of=presence.at,
-    )
-
-
-def _severity(share: float) -> Severity:
-    if share > ALMOST_EXPIRED:
-        return "critical"
-    return "warning" if share > GIVEN_UP else "info"
-
-
-def _interval(low: Millis, high: Millis) -> str:
-    return f"{low // 1000}..{-(-high // 1000)}s"
-
-
-@rule(
     "S5",
     "robbed-owner",
     "warning",
@@ -436,4 +376,26 @@ def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
         since=gone.gone_at,
         as_of=at,
         patience_ms=ctx.thresholds.settle,  # the table may be from just before it released
+    )
+
+
+@rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
+def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
+    """A writer reads as well, under the number of its write lock: one owner, two nodes."""
+    for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
+        writes = {m.sequence: m for m in line.holders if m.mode == "write"}
+        for read in line.holders:
+            write = writes.get(read.sequence) if read.mode == "read" else None
+            if write is not None and write.owner == read.owner:
+                yield _reentrant(ctx, write, read)
+
+
+def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
+    return RuleMatch(
+        about=ctx.about(write, read),
+        sentence=f"{ctx.who(write)} writes {ctx.name} and reads it under the same number: one "
+        "owner, W+R.",
+        confidence="C4",
+        evidence=((True, f"both nodes have the number {write.sequence} and the same session"),),
+        advice="Nothing to do: this is how Curator downgrades a write lock.",
     )

@@ -1,13 +1,10 @@
-"""R: changes of a lock's root, foreign children, and roots that are missing or denied."""
+"""R2 to R5 and R7 to R9: roots that changed, vanished, do not exist, or may not be read."""
 
 from collections.abc import Iterator
-
-from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
-    FOREIGN,
     Confidence,
     FindingSubject,
     LookAgainAt,
@@ -16,47 +13,12 @@ from zktop.model.findings.finding import (
     RuleResult,
     rule,
 )
-from zktop.model.format import clock, count, several, short
-from zktop.model.locks.lock import Member
-from zktop.model.locks.open_folder import folder_queues
+from zktop.model.format import clock, count, short
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long as more than a note
-
-
-_COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software makes
-
-
-@rule("R1", "foreign-members", "info", "lock", after=(("lock", FOREIGN),), only_if=("foreign",))
-def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
-    """The lock has children that are not in its queue."""
-    own = _COMPANIONS.get(ctx.lock.layout, ())
-    foreign = tuple(name for name in ctx.lock.foreign if name not in own)
-    if not foreign:
-        return
-    yield RuleMatch(
-        about=replace(ctx.about(key=("foreign",)), nodes=foreign),
-        sentence=f"{ctx.name} has {count(len(foreign), 'child', 'children')} of another kind: "
-        f"{several(map(short, foreign))}.",
-        confidence="C4",
-        evidence=(
-            (True, f"no name of the layout {ctx.lock.layout} looks like that"),
-            (True, _effect(ctx)),
-        ),
-        advice="Keep other nodes out of a lock's path.",
-    )
-
-
-def _effect(ctx: LockContext) -> str:
-    """The effect of the children on the lock."""
-    if ctx.lock.obstacles or ctx.lock.stranded:
-        return "some of them are in the way of contenders"
-    queues = list(folder_queues(ctx.lock.queues))
-    if any(queue.fails for queue in queues):
-        return "clients will fail at some of them"
-    return "clients count some of them, behind all others" if queues else "clients ignore them"
 
 
 @rule("R2", "root-recreated", "warning", "lock", code="NEW", only_if=("news",))
@@ -128,28 +90,6 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
         "A kazoo semaphore keeps its number of leases there: all users must agree on it.",
         "C4",
         ((True, "its data version changed"), (None, "who did it is not recorded")),
-    )
-
-
-@rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
-def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
-    """A writer reads as well, under the number of its write lock: one owner, two nodes."""
-    for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
-        writes = {m.sequence: m for m in line.holders if m.mode == "write"}
-        for read in line.holders:
-            write = writes.get(read.sequence) if read.mode == "read" else None
-            if write is not None and write.owner == read.owner:
-                yield _reentrant(ctx, write, read)
-
-
-def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
-    return RuleMatch(
-        about=ctx.about(write, read),
-        sentence=f"{ctx.who(write)} writes {ctx.name} and reads it under the same number: one "
-        "owner, W+R.",
-        confidence="C4",
-        evidence=((True, f"both nodes have the number {write.sequence} and the same session"),),
-        advice="Nothing to do: this is how Curator downgrades a write lock.",
     )
 
 
