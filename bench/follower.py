@@ -9,22 +9,20 @@ bench; prints a line of JSON when all is read and one at the end, and ends when 
 
 import json
 import os
-import queue
 import sys
 import threading
 import time
 from collections import Counter
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 from kazoo.client import KazooClient
 
 from bench.foremost import like_all
 from zktop.app.live_run import LOOKS_PER_S, LiveRun
-from zktop.model.facts import Gone, Node
+from zktop.model.facts import Gone, Node, SourceFact
 from zktop.model.settings import Root, Settings
-from zktop.zk import Access, Plan, parse_hosts
+from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.read.reader import MAX_BATCH_ITEMS
 from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, item
 
@@ -48,14 +46,14 @@ def follow(over: threading.Event) -> None:
     plan = Plan(roots=(f"{ROOT}/{BELOW}",), introspect=False)
     settings = Settings(roots=(Root(f"{ROOT}/{BELOW}"),))
     live = LiveRun(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
-    told = live._incoming = _Counted()  # noqa: SLF001  what the source tells goes in here
     source = live._source  # noqa: SLF001
+    told = _count(source)
     with live:
         assert live.read()
         live.look()
         for number, report in enumerate(live.reports()):
             if not number:
-                told.told.clear()
+                told.clear()
                 begin = _now()
                 cost = source.cost()
                 say(locks=len(report.paths), watches=cost.watches)
@@ -66,22 +64,25 @@ def follow(over: threading.Event) -> None:
             if over.is_set():
                 break
         more = source.cost().requests - cost.requests
-        say(**_spent(begin), looks=number, seen=seen, told=len(told.told), requests=more)
+        say(**_spent(begin), looks=number, seen=seen, told=len(told), requests=more)
 
 
-class _Counted(queue.SimpleQueue):  # type: ignore[type-arg]  # of facts
-    """Counts created and deleted znodes as the source reports them."""
+def _count(source: Source) -> set[tuple[str, str]]:
+    """Collect created and deleted znodes as the source reports them."""
+    told: set[tuple[str, str]] = set()
+    take = source.take
 
-    def __init__(self) -> None:
-        self.told: set[tuple[str, str]] = set()
-
-    def put(self, facts: list[Any]) -> None:
-        self.told.update(
+    def counted() -> list[SourceFact]:
+        facts = take()
+        told.update(
             (type(fact).__name__, fact.path)
             for fact in facts
             if isinstance(fact, Gone) or (isinstance(fact, Node) and fact.stat is None)
         )
-        super().put(facts)
+        return facts
+
+    source.take = counted  # type: ignore[method-assign]
+    return told
 
 
 def watch(over: threading.Event) -> None:

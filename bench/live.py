@@ -23,6 +23,7 @@ from bench.reading import (
     _create,
     _percentile,
     _seconds,
+    note_ready,
     take_for_old,
 )
 from bench.sizes import size
@@ -103,11 +104,8 @@ def _first_report(client: KazooClient, address: str, count: int) -> Iterator[Fig
 
 def _report(address: str, root: str, count: int, *, persistent: bool) -> float:
     """Time from the session to the first complete report; connecting is measured elsewhere."""
-    begun: list[float] = []
     watch = _watch(address, f"{root}/*", persistent=persistent)
-    connection = watch._source._connection  # noqa: SLF001  reading begins there, on its thread
-    ready = connection.on_ready
-    connection.on_ready = lambda: (begun.append(time.perf_counter()), ready())
+    begun = note_ready(watch._source)  # noqa: SLF001
     with watch:
         assert watch.read()
         report = next(watch.reports())

@@ -19,7 +19,7 @@ from kazoo.protocol.states import ZnodeStat
 
 from bench.figure import Figure
 from bench.sizes import size
-from zktop.model.facts import AnyFact, Gone, Link
+from zktop.model.facts import Gone
 from zktop.zk import Access, Plan, Source, parse_hosts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -89,18 +89,22 @@ def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool 
     source = Source(access, plan)
     if not batches:
         take_for_old(source)
-    begun: list[float] = []
-
-    def on_facts(facts: list[AnyFact]) -> None:
-        if begun or any(isinstance(fact, Link) and fact.state == "connected" for fact in facts):
-            begun.append(time.perf_counter())
-
+    begun = note_ready(source)
     try:
-        source.start(on_facts)
-        assert source.wait_until_read(120)
-        return begun[-1] - begun[0]
+        source.start()
+        assert source.run_until_read(120)
+        return time.perf_counter() - begun[0]
     finally:
         source.close()
+
+
+def note_ready(source: Source) -> list[float]:
+    """Return a list that gets the time at which the session is ready: reading begins there."""
+    begun: list[float] = []
+    connection = source._connection  # noqa: SLF001
+    ready = connection.on_ready
+    connection.on_ready = lambda: (begun.append(time.perf_counter()), ready())
+    return begun
 
 
 def take_for_old(source: Source) -> None:
@@ -202,18 +206,26 @@ def _bare_events(client: KazooClient, address: str, root: str) -> list[float]:
 
 
 def _source_events(client: KazooClient, address: str, root: str) -> list[float]:
-    seen = _Moments()
-
-    def on_facts(facts: list[AnyFact]) -> None:
-        for fact in facts:
-            if isinstance(fact, Gone):
-                seen.note(fact.path)
-
+    seen, over = _Moments(), threading.Event()
     source = Source(Access(parse_hosts(address)), Plan(roots=(root,), introspect=False))
-    source.start(on_facts)
+
+    def follow() -> None:
+        while not over.is_set():
+            source.run(time.monotonic() + 1.0)
+            for fact in source.take():
+                if isinstance(fact, Gone):
+                    seen.note(fact.path)
+
+    source.start()
     try:
-        assert source.wait_until_read(60)
-        return _time_deletions(client, root, "ours", seen)
+        assert source.run_until_read(60)
+        following = threading.Thread(target=follow)
+        following.start()
+        try:
+            return _time_deletions(client, root, "ours", seen)
+        finally:
+            over.set()
+            following.join()
     finally:
         source.close()
 

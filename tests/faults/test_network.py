@@ -12,7 +12,7 @@ from servers import RunningServer, ask
 from waiting import eventually
 from zk.cut_proxy import CutProxy
 
-from zktop.model.facts import AnyFact, Children
+from zktop.model.facts import Children
 from zktop.model.report import Report
 from zktop.zk import Access, Plan, Source, parse_hosts
 
@@ -143,13 +143,12 @@ def test_an_interrupted_reading_is_not_taken_for_complete(
     cut_proxy: CutProxy, workers: Crowd, root: str, after: int
 ) -> None:
     """The missing answers are requested on the next connection."""
-    facts: list[AnyFact] = []
     source = Source(Access(parse_hosts(cut_proxy.address)), Plan((f"{root}/*",), introspect=False))
     cut_proxy.stop_after(after)
     threading.Thread(target=_cut_off, args=(cut_proxy,), daemon=True).start()
-    source.start(facts.extend)
-    assert source.wait_until_read(20)
-    listed = {fact.path for fact in facts if isinstance(fact, Children)}
+    source.start()
+    assert source.run_until_read(20)
+    listed = {fact.path for fact in source.take() if isinstance(fact, Children)}
     source.close()
 
     assert cut_proxy.stopped.is_set()

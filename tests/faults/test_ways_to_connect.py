@@ -66,7 +66,7 @@ def test_a_refused_login_is_reported(
     """The reason is reported at once, before any time-out."""
     access = Access(parse_hosts(strict.address), sasl=sasl, connect_timeout=60)
     with pytest.raises(NoConnectionError, match=said):
-        Source(access, Plan()).start(lambda _facts: None)
+        Source(access, Plan()).start()
 
 
 def test_a_login_without_sasl_on_the_server_ends(zookeeper: RunningServer) -> None:
@@ -75,7 +75,7 @@ def test_a_login_without_sasl_on_the_server_ends(zookeeper: RunningServer) -> No
     access = Access(parse_hosts(zookeeper.address), sasl=_sasl("secret"), connect_timeout=60)
     before = _received(zookeeper)
     with pytest.raises(NoConnectionError, match="credentials were refused"):
-        Source(access, Plan()).start(lambda _facts: None)
+        Source(access, Plan()).start()
 
     assert _received(zookeeper) - before < 50
 
@@ -103,7 +103,7 @@ def test_an_ipv6_address_works(dual_stack: RunningServer) -> None:
     address = f"[::1]:{dual_stack.port}"
     with observing(address, "/locks/*", introspect=True) as eye:
         assert names(eye.world, "/locks/l") == {"m-0000000000"}
-        assert eye.source.wait_until_sampled(20)
+        eye.until_sampled()
         tables = eye.until(lambda world: world.tables).tables
         link = eye.source.link
 

@@ -1,6 +1,7 @@
 """A source whose facts are folded into a world, for tests that observe a server."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,21 +15,42 @@ PATIENCE_S = 40.0
 
 
 class Observation:
-    """A source, its facts so far, and their world."""
+    """A source that runs on a thread of its own, its facts so far, and their world."""
 
     def __init__(self, hosts: str, plan: Plan, **access: object) -> None:
         self.source = Source(Access(parse_hosts(hosts), **access), plan)  # type: ignore[arg-type]  # a test's keywords
         self.world = World()
         self.facts: list[AnyFact] = []
-        self.threads: set[str] = set()
+        self._is_sampled = self._is_over = False
         self._came = threading.Condition()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
 
-    def take(self, facts: list[AnyFact]) -> None:
+    def start(self) -> None:
+        """Connect, read everything once, and go on on the thread."""
+        self.source.start()
+        assert self.source.run_until_read(PATIENCE_S), self.log()
+        self._take()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and close the source."""
+        self._is_over = True
+        if self._thread.is_alive():
+            self._thread.join(PATIENCE_S)
+        self.source.close()
+
+    def _follow(self) -> None:
+        while not self._is_over:
+            self.source.run(time.monotonic() + 0.1)
+            self._take()
+
+    def _take(self) -> None:
         """Fold in new facts."""
         with self._came:
-            self.threads.add(threading.current_thread().name)
+            facts = self.source.take()
             self.facts += facts
             self.world = self.world.after(*facts)
+            self._is_sampled = self.source.is_sampled
             self._came.notify_all()
 
     def until(self, condition: Callable[[World], object], seconds: float = PATIENCE_S) -> World:
@@ -48,6 +70,11 @@ class Observation:
             assert came, f"no such fact: {source_of(condition)}\n{self.facts}\n{self.log()}"
         return next(fact for fact in self.facts if condition(fact))
 
+    def until_sampled(self) -> None:
+        """Wait until the tables of every known server were requested once."""
+        with self._came:
+            assert self._came.wait_for(lambda: self._is_sampled, PATIENCE_S), self.log()
+
     def log(self) -> list[str]:
         """The recent log lines of kazoo and the source."""
         return [line for _, line in self.source.recent_log.lines]
@@ -64,12 +91,11 @@ def observing(
     """Observe a server; all roots have been read once."""
     given = Plan(roots=roots, introspect=introspect, **plan)  # type: ignore[arg-type]  # a test's keywords
     live = Observation(hosts, given, **(access or {}))
-    live.source.start(live.take)
     try:
-        assert live.source.wait_until_read(PATIENCE_S), live.log()
+        live.start()
         yield live
     finally:
-        live.source.close()
+        live.stop()
     failed = [line for line in live.log() if "a job of the observer failed" in line]
     assert not failed
 

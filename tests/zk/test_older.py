@@ -129,7 +129,7 @@ def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> No
         assert not live.source.degraded()
 
     states = [fact.state for fact in live.facts if isinstance(fact, Link)]
-    assert states == ["connecting", "connected", "closed"]
+    assert states == ["connecting", "connected"]
     assert old.refused == []
 
 

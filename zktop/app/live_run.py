@@ -1,25 +1,25 @@
 """A live ensemble as a stream of reports: from the source of facts, through the world, to reports.
 
-Facts arrive on the source's thread, which only puts them into a queue. The thread that asks for
-reports does everything else: it folds the facts into the world, and the examiner looks at it.
-`LookPace` alone decides when.
+The thread that asks for reports does everything. While it waits for the next look, the source
+handles what has arrived from the servers. Then the facts are folded into the world, and the
+examiner looks at it. `LookPace` alone decides when.
 """
 
-import queue
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Self
 
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Cost, Millis, Session, SourceFact
+from zktop.model.facts import Cost, Millis, Session
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.recording import Recorder
 from zktop.zk import Access, Plan, Source
+from zktop.zk.event_loop import WhileWaiting
 
 LOOKS_PER_S = 20
 BURST_LOOKS = 6  # looks that may follow each other at once after a quiet time
@@ -32,8 +32,6 @@ RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
 CONNECTED = ("connected", "read-only")
-
-WhileWaiting = Callable[[], AbstractContextManager[None]]
 
 
 class LookPace:
@@ -67,6 +65,10 @@ class LookPace:
         """Return the time of the next look if there are no new facts."""
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
+    def fair(self, now: float) -> float:
+        """Return until when reading goes first: for as long as the look and its use have taken."""
+        return now + min(QUIET_S, now - self._began)
+
 
 class LiveRun:
     """Reads one ensemble and reports on it, from `with` to the end of the block."""
@@ -83,14 +85,12 @@ class LiveRun:
         self.recorder: Recorder | None = None
         self.ours: Callable[[], Collection[Session]] = frozenset  # sessions of demo contenders
         self.world = World()
-        self._while_waiting = while_waiting
-        self._source = Source(access, plan)
+        self._source = Source(access, plan, while_waiting)
         self._examiner = Examiner(settings)
-        self._incoming: queue.SimpleQueue[list[SourceFact]] = queue.SimpleQueue()
-        self._facts: list[SourceFact] = []  # taken from the queue, not folded yet
         self._facts_read = 0
         self._now: Millis = 0
         self._pace = LookPace()
+        self._is_woken = False
         self._relisted: dict[Text, float] = {}
         self._cost: Cost | None = None
         self._cost_at = 0.0
@@ -98,8 +98,7 @@ class LiveRun:
     def __enter__(self) -> Self:
         """Connect; NoConnectionError says why that failed."""
         try:
-            with self._while_waiting():
-                self._source.start(self._incoming.put)
+            self._source.start()
         except BaseException:
             self._source.close(0.0)
             raise
@@ -133,20 +132,15 @@ class LiveRun:
         for _ in self.reading():
             if time.monotonic() > deadline:
                 return False
-        with self._while_waiting():
-            self._source.wait_until_sampled(FIRST_SAMPLE_S)
+        self._source.run_until_sampled(FIRST_SAMPLE_S)
         return True
 
     def reading(self) -> Iterator[int]:
         """Wait for the first complete reading; yield the number of facts so far."""
-        while not self._is_read():
+        while not self._source.run_until_read(0.1):
             self._fold()
             self.raise_if_lost()
             yield self._facts_read
-
-    def _is_read(self) -> bool:
-        with self._while_waiting():
-            return self._source.wait_until_read(0.1)
 
     # The connection
 
@@ -179,7 +173,10 @@ class LiveRun:
 
     def wake(self) -> None:
         """Make `reports` look now; any thread may call this."""
-        self._incoming.put([])
+        self._source.post(self._wake)
+
+    def _wake(self) -> None:
+        self._is_woken = True
 
     def look(self, *, thorough: bool = True) -> Report:
         """Report on everything that has arrived; a thorough look examines all that is due."""
@@ -196,23 +193,18 @@ class LiveRun:
         return report
 
     def _wait(self, end: float) -> None:
-        """Wait until the next look is due."""
-        latest = self._pace.latest(is_behind=self._examiner.is_behind)
-        try:
-            with self._while_waiting():
-                self._facts += self._incoming.get(
-                    timeout=max(0.0, min(end, latest) - time.monotonic())
-                )
-                earliest = min(end, self._pace.earliest())
-                time.sleep(max(0.0, earliest - time.monotonic()))
-        except queue.Empty:
-            pass
+        """Handle what arrives until the next look is due."""
+        fair = self._pace.fair(time.monotonic())
+        until = min(end, max(fair, self._pace.latest(is_behind=self._examiner.is_behind)))
+        self._is_woken = has_more = False
+        while (now := time.monotonic()) < until or (has_more and now < fair):
+            has_more = self._source.run(until)
+            if self._is_woken or self._source.has_facts:
+                until = min(end, self._pace.earliest())
 
     def _fold(self) -> None:
         """Fold what has arrived into the world; unfolded facts take twice the memory."""
-        for _ in range(self._incoming.qsize()):
-            self._facts += self._incoming.get()
-        facts, self._facts = self._facts, []
+        facts = self._source.take()
         if facts:
             self._facts_read += len(facts)
             self.world = self.world.after(*facts)

@@ -1,4 +1,6 @@
-"""The observer's event loop: one thread handles watch events, answers, timers and tables in order.
+"""The event loop: watch events, answers, timers and tables, handled in order on one thread.
+
+The loop has no thread of its own: it runs on the thread that asks for reports, while that waits.
 
 kazoo delivers watch events and answers through two queues with a thread each, so that an answer
 can overtake the event that it follows. Here both go through one queue, in the order in which they
@@ -12,82 +14,74 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
-LONGEST_BATCH_S = 0.005  # then facts are passed on, even if more jobs wait
+LONGEST_BATCH_S = 0.005  # then the batch ends, even if more jobs wait
 
 Job = tuple[Callable[..., object], tuple[Any, ...]]
+WhileWaiting = Callable[[], AbstractContextManager[None]]
 
 
 class EventLoop:
     """Runs jobs one after another, in the order in which they were posted."""
 
-    def __init__(self, after_batch: Callable[[], None], log: logging.Logger) -> None:
-        self._after_batch = after_batch
-        self._log = log
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+    def __init__(
+        self, after_batch: Callable[[], None], while_waiting: WhileWaiting, log: logging.Logger
+    ) -> None:
+        """Prepare; `while_waiting` surrounds every wait, where a command may be interrupted."""
+        self._after_batch, self._while_waiting, self._log = after_batch, while_waiting, log
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._timers: list[tuple[float, int, Job]] = []
         self._order = itertools.count()
-        self._thread = threading.Thread(target=self._run, name="zktop-observer", daemon=True)
-        self._ended = False
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self, seconds: float = 2.0) -> None:
-        """Finish the jobs posted so far and end the thread."""
-        self._jobs.put(None)
-        if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join(seconds)
 
     def post(self, job: Callable[..., object], *arguments: Any) -> None:
-        """Queue a call. Thread-safe."""
+        """Queue a call. Thread-safe: the only way in for other threads."""
         self._jobs.put((job, arguments))
 
     def after(self, seconds: float, job: Callable[..., object], *arguments: Any) -> None:
-        """Call this after a delay. Only from the loop's own thread."""
+        """Call this after a delay."""
         due = time.monotonic() + seconds
         heapq.heappush(self._timers, (due, next(self._order), (job, arguments)))
 
-    def _run(self) -> None:
-        going = True
-        while going:
-            job = self._next()
-            end = time.monotonic() + LONGEST_BATCH_S
-            while job is not None:
-                self._call(job)
-                job = self._waiting() if time.monotonic() < end else None
-            going = not self._ended
-            self._call((self._after_batch, ()))
+    def run(self, until: float) -> bool:
+        """Run a batch: wait for the first job, until then at most; return whether more wait."""
+        job = self._first(until)
+        end = time.monotonic() + LONGEST_BATCH_S
+        while job is not None:
+            self._call(job)
+            job = self._next() if time.monotonic() < end else None
+        self._call((self._after_batch, ()))
+        return not self._jobs.empty()
 
-    def _next(self) -> Job | None:
-        """Wait for a job or a timer; None after a timeout."""
+    def run_until(self, is_done: Callable[[], bool], seconds: float) -> bool:
+        """Run until the condition is true; False after the timeout."""
+        deadline = time.monotonic() + seconds
+        while not is_done() and time.monotonic() < deadline:
+            self.run(deadline)
+        return is_done()
+
+    def _first(self, until: float) -> Job | None:
+        if self._timers:
+            until = min(until, self._timers[0][0])
         try:
-            job = self._jobs.get(timeout=self._patience())
+            with self._while_waiting():
+                return self._jobs.get(timeout=max(0.0, until - time.monotonic()))
         except queue.Empty:
             return self._due()
-        self._ended = self._ended or job is None
-        return job
 
-    def _waiting(self) -> Job | None:
-        if (job := self._due()) is not None:
-            return job
-        try:
-            job = self._jobs.get_nowait()
-        except queue.Empty:
-            return None
-        self._ended = self._ended or job is None
+    def _next(self) -> Job | None:
+        job = self._due()
+        if job is None and not self._jobs.empty():
+            job = self._jobs.get()
         return job
 
     def _due(self) -> Job | None:
         if self._timers and self._timers[0][0] <= time.monotonic():
             return heapq.heappop(self._timers)[2]
         return None
-
-    def _patience(self) -> float | None:
-        return max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
 
     def _call(self, job: Job) -> None:
         try:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 
 import msgspec
 
@@ -12,7 +13,7 @@ from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.client import ring_log
 from zktop.zk.connect.preflight import Probe, preflight
 from zktop.zk.connect.session import CLOSING_S, ZooKeeperSession, check_login
-from zktop.zk.event_loop import EventLoop
+from zktop.zk.event_loop import EventLoop, WhileWaiting
 from zktop.zk.read.reader import Answer, ZxidClock
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GetData, check_kazoo, data
@@ -30,8 +31,6 @@ MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
 BACKGROUND_ZNODES_PER_S = 500  # for polling and discovery, whatever the request budget
 BEHIND_S = 2.0  # a longer wait for the request budget is reported
-
-OnFacts = Callable[[list[SourceFact]], None]
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -59,16 +58,19 @@ class WatchingCost(msgspec.Struct, frozen=True, gc=False):
 
 
 class Source:
-    """Reads an ensemble until closed; facts arrive in lists, on one thread, in wire order."""
+    """Reads an ensemble, in wire order, while one of its methods runs; then `take` the facts."""
 
-    def __init__(self, access: Access, plan: Plan | None = None) -> None:
+    def __init__(
+        self, access: Access, plan: Plan | None = None, while_waiting: WhileWaiting = nullcontext
+    ) -> None:
         self.access, self.plan = access, plan or Plan()
         self.log, self.recent_log = ring_log()
+        self.is_read = False  # all roots, once
+        self.is_sampled = not self.plan.introspect  # the tables of all servers, once
         self._facts: list[SourceFact] = []
         self._emit: Callable[[SourceFact], None] = self._facts.append
-        self._on_facts: OnFacts = lambda _facts: None
-        self._read, self._sampled = threading.Event(), threading.Event()
-        self._stream = EventLoop(self._after_batch, self.log)
+        self._while_waiting = while_waiting
+        self._stream = EventLoop(self._after_batch, while_waiting, self.log)
         self._others: list[Address] = []  # members that are not in --hosts
         self._clock = ZxidClock()
         self._traits = flavours.ZOOKEEPER
@@ -117,18 +119,18 @@ class Source:
             large_tables=self.plan.large_tables,
         )
         self._introspection.on_round = lambda: self._stream.post(
-            self._barrier.after, lambda: self._stream.after(0.0, self._sampled.set)
+            self._barrier.after, self._sampled
         )
 
-    def start(self, on_facts: OnFacts) -> None:
+    def start(self) -> None:
         """Connect and begin to read; raises NoConnectionError with the reason."""
         check_kazoo()
         if self.access.sasl:
             check_login(self.access.sasl)
         deadline = time.monotonic() + self.access.connect_timeout
-        self._on_facts = on_facts
-        self._expect(preflight_of(self.access))
-        self._stream.start()
+        with self._while_waiting():
+            probes = preflight_of(self.access)
+        self._expect(probes)
         try:
             self._connection.open(max(0.1, deadline - time.monotonic()))
         except NoConnectionError:
@@ -141,18 +143,37 @@ class Source:
         """Stop reading and close the session; wait at most this long."""
         self._introspection.stop()
         self._connection.close(seconds)
-        self._stream.stop()
 
-    def wait_until_read(self, seconds: float) -> bool:
+    def run(self, until: float) -> bool:
+        """Handle what arrives, or wait until then; return whether more has arrived."""
+        return self._stream.run(until)
+
+    def run_until_read(self, seconds: float) -> bool:
         """Wait for the first complete reading of all roots; False after the timeout."""
-        return self._read.wait(seconds)
+        return self._stream.run_until(lambda: self.is_read, seconds)
 
-    def wait_until_sampled(self, seconds: float) -> bool:
+    def run_until_sampled(self, seconds: float) -> bool:
         """Wait until the tables of every known server were requested once."""
-        return not self.plan.introspect or self._sampled.wait(seconds)
+        return self._stream.run_until(lambda: self.is_sampled, seconds)
+
+    def post(self, job: Callable[[], object]) -> None:
+        """Have `run` call this, and return. Thread-safe."""
+        self._stream.post(job)
+
+    @property
+    def has_facts(self) -> bool:
+        return bool(self._facts)
+
+    def take(self) -> list[SourceFact]:
+        """Return the facts since the last call, in wire order."""
+        facts = self._facts.copy()
+        self._facts.clear()
+        if flavours.is_plain(self._traits):
+            return facts
+        return [flavours.trusted(fact, self._traits) for fact in facts]
 
     def relist(self, paths: Iterable[str]) -> None:
-        """List these paths again. Thread-safe; the facts arrive like all others."""
+        """List these paths again; the facts arrive like all others."""
         self._stream.post(self._observer.relist, tuple(paths))
 
     @property
@@ -177,8 +198,6 @@ class Source:
             sentences.append(self._connection.note)
         return tuple(sentences)
 
-    # Called on the event loop's thread
-
     def _expect(self, probes: Sequence[Probe]) -> None:
         """Choose the way of watching that all reachable servers support."""
         self._traits = flavours.common(probe.kind for probe in probes if probe.kind)
@@ -191,14 +210,11 @@ class Source:
 
     def _after_batch(self) -> None:
         self._observer.after_batch()
-        if self._facts:
-            facts = self._facts.copy()
-            self._facts.clear()
-            if not flavours.is_plain(self._traits):
-                facts = [flavours.trusted(fact, self._traits) for fact in facts]
-            self._on_facts(facts)
         if self._connection.ready and self._discovery.done_once and self._observer.settled:
-            self._read.set()
+            self.is_read = True
+
+    def _sampled(self) -> None:
+        self.is_sampled = True
 
     def _ready(self) -> None:
         self._observer.connected()

@@ -24,4 +24,4 @@ def test_a_package_that_is_missing_is_named(
     access = Access(parse_hosts("127.0.0.1:1"), sasl={"mechanism": mechanism})
 
     with pytest.raises(UsageError, match=advice):
-        Source(access, Plan()).start(lambda _facts: None)
+        Source(access, Plan()).start()

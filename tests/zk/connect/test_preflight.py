@@ -121,7 +121,7 @@ def test_a_source_without_any_server_says_why() -> None:
     with listener(answers(HTTP)) as address:
         source = Source(Access(parse_hosts(f"{address},127.0.0.1:{free_port()}")), Plan())
         with pytest.raises(NoConnectionError, match=r"HTTP.*refuses"):
-            source.start(lambda _facts: None)
+            source.start()
 
 
 def test_a_server_that_never_makes_a_session_is_given_up_in_time() -> None:
@@ -134,7 +134,7 @@ def test_a_server_that_never_makes_a_session_is_given_up_in_time() -> None:
         access = Access(parse_hosts(str(address)), connect_timeout=1.0, session_timeout=40.0)
         begun = time.monotonic()
         with pytest.raises(NoConnectionError, match=r"No session .* within 1 s"):
-            Source(access, Plan(introspect=False)).start(lambda _facts: None)
+            Source(access, Plan(introspect=False)).start()
 
     assert time.monotonic() - begun < 10.0
     eventually(lambda: "zktop-connection" not in {one.name for one in threading.enumerate()})
@@ -145,4 +145,4 @@ def test_credentials_of_an_unknown_kind_are_refused(zookeeper: RunningServer) ->
     """An unknown authentication scheme is reported, instead of a time-out."""
     access = Access(parse_hosts(zookeeper.address), auth=(("no-such-scheme", "x"),))
     with pytest.raises(NoConnectionError, match="credentials were refused"):
-        Source(access, Plan()).start(lambda _facts: None)
+        Source(access, Plan()).start()

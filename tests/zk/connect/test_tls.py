@@ -53,7 +53,7 @@ def test_a_secure_port_is_read_and_its_tables_too(
         secure[1], "/locks/*", introspect=True, admin=admin, access={"tls": tls}
     ) as live:
         assert names(live.world, "/locks/l") == {"m-0000000000"}
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         (tables,) = live.world.tables.values()
 
     assert tables.server
@@ -76,11 +76,11 @@ def test_a_mismatch_is_named(
 ) -> None:
     """A TLS mismatch is reported before the client tries to connect."""
     with pytest.raises(NoConnectionError, match=said):
-        Source(Access(parse_hosts(secure[1]), tls=tls), Plan()).start(lambda _facts: None)
+        Source(Access(parse_hosts(secure[1]), tls=tls), Plan()).start()
 
 
 def test_a_plain_port_speaks_no_tls(secure: tuple[RunningServer, str], certificate: Path) -> None:
     """A plain port is reported, also if the server has a TLS port too."""
     access = Access(parse_hosts(secure[0].address), tls=TlsAccess(ca=str(certificate)))
     with pytest.raises(NoConnectionError, match="hangs up on TLS"):
-        Source(access, Plan()).start(lambda _facts: None)
+        Source(access, Plan()).start()

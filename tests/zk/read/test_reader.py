@@ -1,6 +1,7 @@
 """Lost answers, and batches that are too large for a server."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 from kazoo.exceptions import ConnectionLoss
@@ -21,7 +22,8 @@ def _reader() -> Reader:
     access = Access(parse_hosts("127.0.0.1:1"))
     client = ReadOnlyClient(access, IgnoringListener(), log)
     pace = RequestBudget(1_000_000)
-    reader = Reader(client, access.hosts, EventLoop(lambda: None, log), ZxidClock(), pace)
+    loop = EventLoop(lambda: None, nullcontext, log)
+    reader = Reader(client, access.hosts, loop, ZxidClock(), pace)
     reader.next_turn(connected=True)
     return reader
 

@@ -161,7 +161,7 @@ def test_words_are_paced_too(counter: CountingProxy) -> None:
     nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.01, "requests_per_second": 5}
     with observing(counter.address, "/few/*", **given) as live:
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         eventually(lambda: len(counter.moments) > 15)
 
     assert _busiest(counter.moments[1:]) <= _about(5)

@@ -32,7 +32,7 @@ def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: 
     trusted = TlsAccess(ca=str(certificate)) if tls else None
     admin = AdminAccess(port=unified.admin_port or 0, tls=trusted)
     with observing(unified.address, "/locks/*", introspect=True, admin=admin) as live:
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         (tables,) = live.world.tables.values()
 
     assert tables.server
@@ -45,7 +45,7 @@ def test_one_with_another_certificate_is_a_named_blind_spot(unified: RunningServ
     """An untrusted certificate is a blind spot; HTTP is not tried, permitted words are."""
     admin = AdminAccess(port=unified.admin_port or 0, tls=TlsAccess())
     with observing(unified.address, "/locks/*", introspect=True, admin=admin) as live:
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         (tables,) = live.world.tables.values()
 
     assert "Mode:" in ask(unified.port, "srvr")

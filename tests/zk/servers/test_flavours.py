@@ -425,7 +425,7 @@ def test_the_words_that_keeper_allows_by_default_leave_watches_unknown() -> None
         sandbox_server("--flavour", "keeper", "--words", DEFAULT_WORDS) as server,
         observing(server.address, "/locks", introspect=True, sample_every=0.2) as live,
     ):
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         world = live.until(lambda world: any(tables.watches for tables in world.tables.values()))
 
     ensemble = Ensemble.of(world, world.at)
@@ -443,7 +443,7 @@ def test_only_words_that_read_are_sent(flavour: str, tmp_path) -> None:  # type:
         sandbox_server("--flavour", flavour, errors=errors) as one,
     ):
         with observing(one.address, "/", introspect=True, sample_every=0.1) as live:
-            assert live.source.wait_until_sampled(20)
+            live.until_sampled()
             told = live.until_fact(lambda fact: isinstance(fact, Server))
             time.sleep(0.5)  # some more rounds; their number is not visible
         assert complaints.read_text() == ""

@@ -228,7 +228,7 @@ def test_a_single_reading_asks_a_silent_server_once(
     with listener(silent) as mute:
         given = {"introspect": True, "admin": AdminAccess(port=free_port())}
         with observing(f"{mute},{zookeeper.address}", "/nothing", **given) as live:
-            assert live.source.wait_until_sampled(20)
+            live.until_sampled()
             world = live.world
 
     assert _rows(world, zookeeper.address)
@@ -337,7 +337,7 @@ class _sampled:  # noqa: N801  used like a function
 
     def __enter__(self) -> Observation:
         live = self._looking.__enter__()
-        assert live.source.wait_until_sampled(20), live.log()
+        live.until_sampled()
         return live
 
     def __exit__(self, *problem: object) -> None:

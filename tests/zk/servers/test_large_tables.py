@@ -54,8 +54,8 @@ introspect.REST_FACTOR = 0  # so that a table is under way most of the time
 table_formats.watched = lambda *_lines, **_form: {}
 plan = Plan(("/nothing",), sample_every=0.001, large_tables=True, admin=AdminAccess(port=1))
 source = Source(Access(parse_hosts(sys.argv[1]), session_timeout=40), plan)
-source.start(lambda _facts: None)
-assert source.wait_until_sampled(30)
+source.start()
+assert source.run_until_sampled(30)
 print("sampled", flush=True)
 sys.stdin.read()
 source.close()
@@ -107,7 +107,7 @@ def test_ten_thousand_watches_are_read_by_words(
     nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
     with observing(large.address, "/nothing", **given) as live:
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         took = _times(bystander, 3.0)
         (tables,) = live.world.tables.values()
 
@@ -168,7 +168,7 @@ def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
     nobody = AdminAccess(port=free_port())
     before = _children(os.getpid())
     with observing(large.address, "/nothing", introspect=True, admin=nobody) as live:
-        assert live.source.wait_until_sampled(20)
+        live.until_sampled()
         during = _children(os.getpid())
 
     assert len(during - before) == 1

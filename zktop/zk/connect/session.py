@@ -30,7 +30,7 @@ CLOSING_S = 2.0
 SASL_REQUIRED = -124  # the server's error code
 MAX_AHEAD_ZXIDS = 1_000  # by which our own count may lead the server
 
-State = Literal["connecting", "connected", "suspended", "lost", "read-only", "closed"]
+State = Literal["connecting", "connected", "suspended", "lost", "read-only"]
 
 
 class ZooKeeperSession:
@@ -57,8 +57,6 @@ class ZooKeeperSession:
         self.ready = False
         self._order = access.hosts.addresses
         self._ever_ready = False
-        self._closing = False
-        self._begun = threading.Event()
         self._refusal: str | None = None
         self._bytes_before = 0
         self._lost_at: Millis | None = None  # stays until the connection is back
@@ -83,15 +81,14 @@ class ZooKeeperSession:
 
     def open(self, seconds: float) -> None:
         """Connect and read once; raises NoConnectionError on failure or timeout."""
-        self._stream.post(self._tell, "connecting")
+        self._tell("connecting")
         self._client.start_async()
-        self._begun.wait(seconds)
+        self._stream.run_until(lambda: self._ever_ready or self._refusal is not None, seconds)
         if not self._ever_ready:
             raise NoConnectionError(self._refusal or self._silence())
 
     def close(self, seconds: float = CLOSING_S) -> None:
         """Close the session; after the timeout a daemon thread finishes the job."""
-        self._closing = True
         closing = threading.Thread(
             target=self._close, args=(self._client,), name="zktop-closing", daemon=True
         )
@@ -120,7 +117,7 @@ class ZooKeeperSession:
         """Post a state change to the event loop. Runs on kazoo's thread."""
         self._stream.post(self._changed, state, session, server)
 
-    # Called on the event loop's thread
+    # Called by the event loop
 
     def _changed(self, state: str, session: int | None, server: str | None) -> None:
         self.ready = False
@@ -133,8 +130,6 @@ class ZooKeeperSession:
         elif state == "suspended":
             self._server = None
             self._tell("suspended")
-        elif self._closing:
-            self._tell("closed")
         else:
             self._ended(state)
 
@@ -162,7 +157,7 @@ class ZooKeeperSession:
         )
 
     def _revive(self) -> None:
-        if self._closing or not self._ever_ready:
+        if not self._ever_ready:
             return
         self._bytes_before += self._client.bytes_in
         threading.Thread(target=self._close, args=(self._client,), daemon=True).start()
@@ -194,16 +189,14 @@ class ZooKeeperSession:
         self.ready = self._ever_ready = True
         self._tell(state, self.note)
         self.on_ready()
-        self._begun.set()
 
     def _refuse(self, sentence: str) -> None:
         if not self._ever_ready:
             self._refusal = sentence
-            self._begun.set()
 
     def _tell(self, state: State, why: str | None = None) -> None:
         at = now_ms()
-        if self.ready or not self._ever_ready or state == "closed":
+        if self.ready or not self._ever_ready:
             self._lost_at = None
         elif self._lost_at is None:
             self._lost_at = at
