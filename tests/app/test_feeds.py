@@ -1,14 +1,20 @@
-"""A recording as the feed of the UI: its frames, its end, and how it stops."""
+"""The feeds of the UI: the threads of a live one; a recording's frames, its end, how it stops."""
 
+import queue
 import threading
+import time
 from pathlib import Path
 
+import pytest
 from output.stories import recorded
+from servers import sandbox_server
 from ui.example_past import BEGIN, moments
 
-from zktop.app.feeds import ReplayFeed
+from zktop.app.feeds import LiveFeed, ReplayFeed
 from zktop.app.replay import Replay
-from zktop.ui.ports import Frame, News, Status
+from zktop.model.settings import Settings
+from zktop.ui.ports import FeedState, Frame, News, Status
+from zktop.zk import Access, Plan, parse_hosts
 
 PATIENCE_S = 40.0
 
@@ -73,3 +79,35 @@ def test_stop_ends_the_reading(tmp_path: Path) -> None:
     feed.stop()
 
     assert sum(isinstance(one, Frame) for one in news) < 5_000
+
+
+def until_state(news: "queue.SimpleQueue[News]", state: FeedState) -> None:
+    """Wait until a feed says that it is in this state."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        one = news.get(timeout=PATIENCE_S)
+        if isinstance(one, Status) and one.word == state:
+            return
+    raise AssertionError(f"not {state} within {PATIENCE_S:g} s")
+
+
+@pytest.mark.parametrize("is_down", [False, True], ids=["up", "down"])
+def test_watching_takes_two_threads_beside_the_one_of_the_ui(*, is_down: bool) -> None:
+    """The feed's and kazoo's; they end at once, even if the server is down."""
+    before = {*threading.enumerate()}
+    with sandbox_server() as server:
+        news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        access = Access(parse_hosts(server.address))
+        feed = LiveFeed("sandbox", access, Plan(introspect=False), Settings())
+        feed.start(news.put)
+        until_state(news, "live")
+        running = {*threading.enumerate()} - before
+        if is_down:
+            server.process.kill()
+            until_state(news, "lost")
+        begin = time.monotonic()
+        feed.stop()
+
+    assert {thread.name for thread in running} == {"feed", "zktop-connection"}
+    assert time.monotonic() - begin < 2
+    assert not {*threading.enumerate()} - before

@@ -97,11 +97,7 @@ class LiveRun:
 
     def __enter__(self) -> Self:
         """Connect; NoConnectionError says why that failed."""
-        try:
-            self._source.start()
-        except BaseException:
-            self._source.close(0.0)
-            raise
+        self._source.start()
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -133,7 +133,7 @@ class Source:
         self._expect(probes)
         try:
             self._connection.open(max(0.1, deadline - time.monotonic()))
-        except NoConnectionError:
+        except BaseException:
             self.close(0.0)  # kazoo may take long to abandon an attempt
             raise
         if self.plan.introspect:
@@ -157,7 +157,7 @@ class Source:
         return self._stream.run_until(lambda: self.is_sampled, seconds)
 
     def post(self, job: Callable[[], object]) -> None:
-        """Have `run` call this, and return. Thread-safe."""
+        """Wake `run`, which then calls this. Thread-safe."""
         self._stream.post(job)
 
     @property

@@ -1,4 +1,4 @@
-"""Sends reads and passes the answers on, on the event loop's thread, in wire order.
+"""Sends reads and passes the answers on, in the event loop, in wire order.
 
 At most `MAX_UNDER_WAY` requests are under way, the rest wait here: kazoo prefers sending to
 receiving, and would send a large reading whole before it reads the first answer.
@@ -232,7 +232,7 @@ class Reader:
         self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
 
     def arrived(self, answer: Answer, then: Then, turn: int) -> None:
-        """Pass an answer on, on the event loop's thread."""
+        """Pass an answer on. Called by the event loop."""
         if turn != self.turn:
             return
         if answer.code in _NO_CONNECTION:

@@ -15,7 +15,7 @@ Job = Callable[[], None]
 
 
 class Barrier:
-    """Jobs that wait for an answer, in order. Runs on the event loop's thread."""
+    """Jobs that wait for an answer, in order. Runs in the event loop."""
 
     def __init__(self, reader: Reader, is_ready: Callable[[], bool]) -> None:
         self._reader, self._is_ready = reader, is_ready
