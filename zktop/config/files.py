@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zktop.config.overrides import Override
-from zktop.config.parse_yaml import MAX_FILE_BYTES, parse
 from zktop.config.tree import DEFAULT, EMPTY, ConfigError, ConfigMistake, MapNode, ValueOrigin
 from zktop.config.types import UiSection
 from zktop.config.values import is_null, kind_of
@@ -12,6 +11,9 @@ from zktop.config.values import is_null, kind_of
 
 def file_tree(name: str) -> MapNode:
     """Read a config or theme file; an empty one is an empty mapping."""
+    # PyYAML takes 10 ms to load, and most runs read no file.
+    from zktop.config.parse_yaml import MAX_FILE_BYTES, parse  # noqa: PLC0415
+
     try:
         with Path(name).expanduser().open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
