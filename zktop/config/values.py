@@ -276,7 +276,8 @@ def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
 
 
 def _server(text: str) -> None:
-    name, _, port = text.rpartition(":") if ":" in text else (text, "", "2181")
+    has_port = ":" in text and not text.endswith("]")
+    name, _, port = text.rpartition(":") if has_port else (text, "", "2181")
     if not text:
         raise ValueError("a host is empty; write host:port, separated by commas")
     if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LAST_PORT):

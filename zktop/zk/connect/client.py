@@ -77,7 +77,6 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             ca=tls.ca if tls else None,
             certfile=tls.cert if tls else None,
             keyfile=(tls.key or tls.cert) if tls else None,
-            keyfile_password=tls.key_password if tls else None,
             verify_certs=tls.verify if tls else True,
         )
         self.bytes_in = 0

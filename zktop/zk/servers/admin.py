@@ -38,11 +38,10 @@ SWITCHED_ON_BY = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it 
 JsonAnswer = dict[str, Any]
 
 
-def command(  # noqa: PLR0913  parts of a request
+def command(
     address: Address,
     name: str,
     *,
-    url: str = "/commands",
     context: ssl.SSLContext | None = None,
     seconds: float = 2.0,
     tally: Callable[[int], None] = lambda _bytes: None,
@@ -54,7 +53,7 @@ def command(  # noqa: PLR0913  parts of a request
     """
     if name not in READ_ONLY_COMMANDS:
         raise ValueError(f"{name!r} is not among the commands that only read")
-    question = f"GET {url.rstrip('/')}/{name} HTTP/1.0\r\nHost: {address}\r\n\r\n"
+    question = f"GET /commands/{name} HTTP/1.0\r\nHost: {address}\r\n\r\n"
     try:
         answer = exchange(address, question.encode("utf-8"), context=context, seconds=seconds)
     except TimeoutError:

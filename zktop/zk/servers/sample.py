@@ -85,7 +85,6 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
         return admin.command(
             Address(settings.address.host, port),
             name,
-            url=settings.admin.command_url,
             context=settings.admin_context,
             seconds=ANSWER_TIMEOUT_S,
             tally=settings.tally,
