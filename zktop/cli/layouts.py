@@ -1,11 +1,12 @@
 """`zktop layouts`: the known lock layouts, and which of them match given names."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import click
 
 from zktop.cli.options import config_options
-from zktop.cli.output import narrate, put, put_folded
+from zktop.cli.output import WIDTH, narrate, put
 from zktop.config.load import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
@@ -13,6 +14,7 @@ from zktop.errors import NothingToLookAtError
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.locks.catalogue import LAYOUTS
 
+_INDENT = 4 * " "
 _NO_LOCK_NAME = "no lock would be named like this"
 _EXAMPLES = """\b
 Examples:
@@ -65,8 +67,9 @@ def matching(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
 def _show(layout: Layout) -> None:
     guess = "(a guess)" if layout.guessed else ""
     put(f"{layout.name:26} {layout.means:10}  watches {layout.watch:12} {guess}".rstrip())
-    put_folded(layout.about or "from the config file", indent=4)
-    put_folded(layout.pattern, indent=4)
+    for text in (layout.about or "from the config file", layout.pattern):
+        for line in wrap(text, WIDTH - len(_INDENT), break_on_hyphens=False):
+            put(_INDENT + line)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -29,12 +29,6 @@ def put_json_line(value: object) -> None:
         sys.stdout.flush()
 
 
-def put_folded(text: str, indent: int) -> None:
-    """Print a long text in indented lines."""
-    for line in folded(clean(text), WIDTH - indent):
-        _write(" " * indent + line)
-
-
 def put_table(rows: Iterable[Sequence[str]]) -> None:
     """Print rows in aligned columns; the last column is never cut."""
     cells = [[clean(cell) for cell in row] for row in rows]
@@ -48,21 +42,6 @@ def narrate(sentence: str) -> None:
     """Print a note or an error on stderr."""
     for line in sentence.splitlines():
         _write(clean(line), sys.stderr)
-
-
-def folded(text: str, width: int) -> list[str]:
-    """Split a text into lines, after a space where possible.
-
-    >>> folded("kazoo: Lock, WriteLock", 14), folded("^lock-(?P<seq>", 8)
-    (['kazoo: Lock,', 'WriteLock'], ['^lock-(?', 'P<seq>'])
-    """
-    lines = []
-    while len(text) > width:
-        cut = text.rfind(" ", 1, width + 1)
-        end = cut if cut > 0 else width
-        lines.append(text[:end])
-        text = text[end:].lstrip()
-    return [*lines, text]
 
 
 def drop_output() -> None:
