@@ -12,11 +12,11 @@ from zktop.sandbox.core import ServerCore
 FULL_VERSION = f"{VERSION}, {BUILT}"
 
 
-def _ruok(_keeper: ServerCore) -> str:
+def _ruok(_core: ServerCore) -> str:
     return "imok"
 
 
-def _isro(_keeper: ServerCore) -> str:
+def _isro(_core: ServerCore) -> str:
     return "rw"
 
 
@@ -43,16 +43,16 @@ def _summary(core: ServerCore) -> str:
     )
 
 
-def _address(client: ClientConnection) -> str:
+def address_of(client: ClientConnection) -> str:
     host = f"[{client.host}]" if ":" in client.host else client.host
-    return f"/{host}:{client.port}"
+    return f"{host}:{client.port}"
 
 
 def _brief(client: ClientConnection) -> str:
     """A connection without its closing bracket; [1] marks one that has a session."""
     awaited = int(client.session is not None)
     counts = f"queued=0,recved={client.received},sent={client.sent}"
-    return f" {_address(client)}[{awaited}]({counts}"
+    return f" /{address_of(client)}[{awaited}]({counts}"
 
 
 def _cons(core: ServerCore) -> str:
@@ -126,7 +126,7 @@ def _dump(core: ServerCore) -> str:
     sessions, idle = core.sessions.deadlines, core.idle
     session_sets = [(due, [f"\t{_hex(one)}" for one in ids]) for due, ids in sessions.buckets()]
     connections = [
-        (due, [f"\tip: {_address(one)} sessionId: {_hex(one.session_id)}" for one in clients])
+        (due, [f"\tip: /{address_of(one)} sessionId: {_hex(one.session_id)}" for one in clients])
         for due, clients in idle.buckets()
     ]
     owners = [(f"{_hex(owner)}:", paths) for owner, paths in core.store.tree.owners()]
@@ -168,7 +168,7 @@ def _conf(core: ServerCore) -> str:
     return "".join(f"{name}={value}\n" for name, value in facts.items())
 
 
-def _envi(_keeper: ServerCore) -> str:
+def _envi(_core: ServerCore) -> str:
     facts = {
         "zookeeper.version": FULL_VERSION,
         "host.name": socket.gethostname(),

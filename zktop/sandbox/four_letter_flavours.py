@@ -4,11 +4,13 @@ Words that would act on a real server only write a line to stderr, so that tests
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
 
 from zktop.sandbox.connection import ClientConnection
 from zktop.sandbox.core import ServerCore
-from zktop.sandbox.four_letter import WORDS
+from zktop.sandbox.four_letter import WORDS, address_of
 from zktop.sandbox.protocol import Op
 from zktop.sandbox.watches import WatchMode
 
@@ -46,42 +48,57 @@ def _short(number: int) -> str:
     return f"{number & 0xFFFF_FFFF_FFFF_FFFF:#x}"
 
 
-def _summary(core: ServerCore, first: str, zxid: str) -> str:
+class WordStyle(NamedTuple):
+    """How one of these servers prints what they all print."""
+
+    title: str  # of `srvr`
+    zxid: Callable[[int], str]  # in `srvr`
+    sent: str  # the label
+    mntr: dict[str, str]  # first lines
+    hexed: Callable[[int], str]
+    without_session: str  # the details of such a connection
+    paths_once: bool = False  # in `wchc`, whatever a session watches there
+
+
+KEEPER = WordStyle(
+    f"ClickHouse Keeper version: {KEEPER_VERSION}",
+    zxid=_short,
+    sent="Sent",
+    mntr={"version": KEEPER_VERSION},
+    hexed=_padded,
+    without_session="",
+)
+RAFTKEEPER = WordStyle(
+    f"RaftKeeper version: {RAFTKEEPER_VERSION}",
+    zxid=str,
+    sent="Sent ",
+    mntr={
+        "version": f"{RAFTKEEPER_VERSION}-0a1b2c3d, built on 2025-08-01 00:00:00 CST",
+        "compatible_mode": "zookeeper",
+    },
+    hexed=_short,
+    without_session=f",sid={_short(-1)},lop=NA,est=0,to=30000",
+    paths_once=True,
+)
+
+
+def _srvr(style: WordStyle, core: ServerCore) -> str:
     latency = core.latency
     return (
-        f"{first}\n"
+        f"{style.title}\n"
         f"Latency min/avg/max: {latency.least or 0}/{int(latency.mean)}/{latency.most}\n"
         f"Received: {core.received}\n"
-        f"Sent{'' if core.flavour.name == 'keeper' else ' '}: {core.sent}\n"
+        f"{style.sent}: {core.sent}\n"
         f"Connections: {len(core.clients)}\n"
         "Outstanding: 0\n"
-        f"Zxid: {zxid}\n"
+        f"Zxid: {style.zxid(core.store.zxid)}\n"
         "Mode: standalone\n"
         f"Node count: {len(core.store.tree) - 1}\n"
     )
 
 
-def _keeper_srvr(core: ServerCore) -> str:
-    first = f"ClickHouse Keeper version: {KEEPER_VERSION}"
-    return _summary(core, first, _short(core.store.zxid))
-
-
-def _raftkeeper_srvr(core: ServerCore) -> str:
-    first = f"RaftKeeper version: {RAFTKEEPER_VERSION}"
-    return _summary(core, first, str(core.store.zxid))
-
-
-def _keeper_mntr(core: ServerCore) -> str:
-    return _mntr(core, {"version": KEEPER_VERSION})
-
-
-def _raftkeeper_mntr(core: ServerCore) -> str:
-    version = f"{RAFTKEEPER_VERSION}-0a1b2c3d, built on 2025-08-01 00:00:00 CST"
-    return _mntr(core, {"version": version, "compatible_mode": "zookeeper"})
-
-
-def _mntr(core: ServerCore, first: dict[str, str]) -> str:
-    facts: dict[str, object] = first | {
+def _mntr(style: WordStyle, core: ServerCore) -> str:
+    facts: dict[str, object] = style.mntr | {
         "avg_latency": int(core.latency.mean),
         "max_latency": core.latency.most,
         "min_latency": core.latency.least or 0,
@@ -98,31 +115,18 @@ def _mntr(core: ServerCore, first: dict[str, str]) -> str:
     return "".join(f"zk_{name}\t{value}\n" for name, value in facts.items())
 
 
-def _keeper_cons(core: ServerCore) -> str:
-    return _cons(core, _padded)
-
-
-def _raftkeeper_cons(core: ServerCore) -> str:
-    return _cons(core, _short)
-
-
-def _cons(core: ServerCore, hexed: Callable[[int], str]) -> str:
+def _cons(style: WordStyle, core: ServerCore) -> str:
     return "".join(
-        f" {_address(one)}(recved={one.received},sent={one.sent}{_details(one, hexed)})\n"
+        f" {address_of(one)}(recved={one.received},sent={one.sent}{_details(one, style)})\n"
         for one in core.clients
     )
 
 
-def _address(client: ClientConnection) -> str:
-    host = f"[{client.host}]" if ":" in client.host else client.host
-    return f"{host}:{client.port}"
-
-
-def _details(client: ClientConnection, hexed: Callable[[int], str]) -> str:
+def _details(client: ClientConnection, style: WordStyle) -> str:
     """Details with the last request but pings; `lresp` is a clock time, unlike in ZooKeeper."""
     if client.session is None:
-        return "" if hexed is _padded else f",sid={hexed(-1)},lop=NA,est=0,to=30000"
-    last, latency = client.last_asked, client.latency
+        return style.without_session
+    last, latency, hexed = client.last_asked, client.latency, style.hexed
     name = OPERATIONS.get(Op(last.op), "Unknown") if last else "NA"
     cxid = f",lcxid={hexed(last.xid)}" if last and last.xid >= 0 else ""
     return (
@@ -154,52 +158,31 @@ def _wchs(core: ServerCore) -> str:
     )
 
 
-def _keeper_wchc(core: ServerCore) -> str:
-    return _grouped((_padded(one), path) for one, path in _watches(core))
+def _wchc(style: WordStyle, core: ServerCore) -> str:
+    watches = _watches(core)
+    listed = dict.fromkeys(watches) if style.paths_once else watches
+    return _grouped((style.hexed(one), path) for one, path in listed)
 
 
-def _keeper_wchp(core: ServerCore) -> str:
-    return _grouped((path, _padded(one)) for one, path in _watches(core))
-
-
-def _raftkeeper_wchc(core: ServerCore) -> str:
-    """Each path of a session once, whatever it watches there."""
-    return _grouped((_short(one), path) for one, path in dict.fromkeys(_watches(core)))
-
-
-def _raftkeeper_wchp(core: ServerCore) -> str:
-    return _grouped((path, _short(one)) for one, path in _watches(core))
+def _wchp(style: WordStyle, core: ServerCore) -> str:
+    return _grouped((path, style.hexed(one)) for one, path in _watches(core))
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
     groups: dict[str, list[str]] = {}
     for head, member in pairs:
-        groups.setdefault(head, []).append(member)
-    return "".join(_group(groups))
+        groups.setdefault(head, []).append(f"\t{member}\n")
+    return "".join(f"{head}\n{''.join(members)}" for head, members in groups.items())
 
 
-def _group(groups: dict[str, list[str]]) -> Iterator[str]:
-    for head, members in groups.items():
-        yield f"{head}\n"
-        yield from (f"\t{member}\n" for member in members)
-
-
-def _keeper_dump(core: ServerCore) -> str:
-    return _dump(core, _padded)
-
-
-def _raftkeeper_dump(core: ServerCore) -> str:
-    return _dump(core, _short)
-
-
-def _dump(core: ServerCore, hexed: Callable[[int], str]) -> str:
+def _dump(style: WordStyle, core: ServerCore) -> str:
     sessions = [one for _, ids in core.sessions.deadlines.buckets() for one in ids]
     owners = dict(core.store.tree.owners())
     return (
         f"Sessions dump ({len(sessions)}):\n"
-        + "".join(f"{hexed(one)}\n" for one in sessions)
+        + "".join(f"{style.hexed(one)}\n" for one in sessions)
         + f"Sessions with Ephemerals ({len(owners)}):\n"
-        + "".join(_group({hexed(owner): paths for owner, paths in owners.items()}))
+        + _grouped((style.hexed(owner), path) for owner, paths in owners.items() for path in paths)
     )
 
 
@@ -208,7 +191,7 @@ def _conf(core: ServerCore) -> str:
 
 
 def _acts(word: str) -> Word:
-    def act(_keeper: ServerCore) -> str:
+    def act(_core: ServerCore) -> str:
         sys.stderr.write(f"zktop sandbox: {word} was sent, which acts on a real server\n")
         sys.stderr.flush()
         return "ok"
@@ -216,37 +199,26 @@ def _acts(word: str) -> Word:
     return act
 
 
-KEEPER_WORDS: dict[bytes, Word] = {
-    b"ruok": WORDS[b"ruok"],
-    b"isro": WORDS[b"isro"],
-    b"srvr": _keeper_srvr,
-    b"stat": _keeper_srvr,
-    b"mntr": _keeper_mntr,
-    b"cons": _keeper_cons,
-    b"wchs": _wchs,
-    b"wchc": _keeper_wchc,
-    b"wchp": _keeper_wchp,
-    b"dump": _keeper_dump,
-    b"conf": _conf,
-    **{word.encode(): _acts(word) for word in (*ACTING, *ACTING_IN_KEEPER)},
-}
-RAFTKEEPER_WORDS: dict[bytes, Word] = {
-    b"ruok": WORDS[b"ruok"],
-    b"isro": WORDS[b"isro"],
-    b"srvr": _raftkeeper_srvr,
-    b"stat": _raftkeeper_srvr,
-    b"mntr": _raftkeeper_mntr,
-    b"cons": _raftkeeper_cons,
-    b"wchs": _wchs,
-    b"wchc": _raftkeeper_wchc,
-    b"wchp": _raftkeeper_wchp,
-    b"dump": _raftkeeper_dump,
-    b"conf": _conf,
-    **{word.encode(): _acts(word) for word in ACTING},
-}
+def _words(style: WordStyle, acting: Iterable[str]) -> dict[bytes, Word]:
+    return {
+        b"ruok": WORDS[b"ruok"],
+        b"isro": WORDS[b"isro"],
+        b"srvr": partial(_srvr, style),
+        b"stat": partial(_srvr, style),
+        b"mntr": partial(_mntr, style),
+        b"cons": partial(_cons, style),
+        b"wchs": _wchs,
+        b"wchc": partial(_wchc, style),
+        b"wchp": partial(_wchp, style),
+        b"dump": partial(_dump, style),
+        b"conf": _conf,
+        **{word.encode(): _acts(word) for word in acting},
+    }
+
+
 WORDS_OF: dict[str, dict[bytes, Word]] = {
     "zookeeper": WORDS,
-    "keeper": KEEPER_WORDS,
-    "raftkeeper": RAFTKEEPER_WORDS,
+    "keeper": _words(KEEPER, (*ACTING, *ACTING_IN_KEEPER)),
+    "raftkeeper": _words(RAFTKEEPER, ACTING),
     "zetcd": {b"ruok": WORDS[b"ruok"]},
 }
