@@ -75,8 +75,8 @@ def test_an_event_carries_type_path_and_transaction() -> None:
 @given(
     st.lists(st.one_of(st.text(min_size=1, max_size=4), st.from_regex("[ab]{3}", fullmatch=True)))
 )
-def test_names_are_read_alike_whether_they_are_equally_long_or_not(names: list[str]) -> None:
-    """Names of one length and of several lengths decode alike, up to the Stat of the parent."""
+def test_names_are_decoded(names: list[str]) -> None:
+    """Names of any length are decoded, up to the Stat of the parent."""
     stat = bytes(range(68))
     written = b"".join(write_string(name) for name in names)
     answer = b"head" + len(names).to_bytes(4, "big") + written + stat

@@ -19,7 +19,7 @@ from zktop.zk.connect.address import Hosts
 from zktop.zk.connect.client import ReadOnlyClient
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read import requests
-from zktop.zk.read.batch import BatchResult, SiblingNames, batches, gathered, reads
+from zktop.zk.read.batch import BatchResult, SiblingNames, batches, decoded, gathered
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
@@ -255,7 +255,9 @@ class Reader:
             request = requests.MultiRead(
                 [requests.item(operation, full(path)) for operation, path in batch]
             )
-            self._ask_many(request, len(batch), partial(_decoded, requests.results, batch, then))
+            self._ask_many(
+                request, len(batch), partial(_pass_decoded, requests.results, batch, then)
+            )
 
     def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenSiblings) -> None:
         """Read the data of many children, before anything that waits; `then` receives batches."""
@@ -266,7 +268,7 @@ class Reader:
             return
         most = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
         for batch in batches(siblings, self.hosts.full, most, self._largest_request):
-            pass_on = partial(_decoded, reads, batch.siblings, then)
+            pass_on = partial(_pass_decoded, decoded, batch.siblings, then)
             self._ask_many(batch.request, batch.number, pass_on, first=True)
 
     def _ask_many(
@@ -335,7 +337,7 @@ class Reader:
         )  # even, because folders take two items
 
 
-def _decoded(
+def _pass_decoded(
     parse: Callable[[requests.Payload], Any], batch: Any, then: Callable[..., None], answer: Answer
 ) -> None:
     then(batch, parse(answer.value), answer)

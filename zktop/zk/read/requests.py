@@ -6,8 +6,7 @@ outside the thread that answers the server's pings.
 """
 
 import struct
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -23,8 +22,6 @@ ERROR: Final = -1
 GET_DATA: Final = 4
 GET_CHILDREN: Final = 8
 
-XID_BYTES: Final = 4  # the xid of every event is the same
-
 NO_NODE: Final = -101
 NO_AUTH: Final = -102
 
@@ -39,8 +36,6 @@ ITEM: Final = struct.Struct("!iBii")  # header, and the first number of the body
 _EVENT = struct.Struct("!ii")
 _REPLY = struct.Struct("!iqi")
 MULTI_END: Final = _HEADER.pack(-1, 1, -1)
-
-ENOUGH_ALIKE: Final = 3  # names; fewer are decoded one by one
 
 _LEANED_ON = {
     KazooClient: {"_call": ["self", "request", "async_object"]},
@@ -150,22 +145,16 @@ class MultiRead:
 def item(operation: int, path: str) -> bytes:
     """Encode a GET_DATA or GET_CHILDREN item: header, path, and no watch."""
     name = path.encode("utf-8")
-    return head(operation, len(name)) + name + b"\0"
+    return ITEM.pack(operation, 0, -1, len(name)) + name + b"\0"
 
 
-@lru_cache(maxsize=1024)
-def head(operation: int, length: int) -> bytes:
-    """The bytes before a path of this length."""
-    return ITEM.pack(operation, 0, -1, length)
-
-
-def results(payload: Payload) -> list[Read | Names | int]:
+def results(payload: Payload) -> list[Any]:
     """Decode a MultiRead: data with Stat, names, or an error code for each item.
 
     ZooKeeper gives an error an operation of its own; Keeper has it in the header alone.
     """
     answer, offset = payload
-    found: list[Read | Names | int] = []
+    found: list[Any] = []
     result, add = ITEM.unpack_from, found.append
     last = len(answer) - len(MULTI_END)
     while offset < last:
@@ -224,40 +213,12 @@ def event(message: bytes, offset: int) -> tuple[int, str, int]:
 
 def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
     """Decode a list of names; also return where it ends."""
-    if count >= ENOUGH_ALIKE:
-        alike, end = _names_alike(answer, offset, count)
-        if alike is not None:
-            return alike, end
-    unpack_int = _INT.unpack_from
     names: list[str] = []
     for _ in range(count):
         begin = offset + 4
-        offset = begin + unpack_int(answer, offset)[0]
+        offset = begin + _INT.unpack_from(answer, offset)[0]
         names.append(answer[begin:offset].decode("utf-8", "replace"))
     return tuple(names), offset
-
-
-def are_alike(names: Sequence[str]) -> bool:
-    """True if all have one length; a plain loop is fastest for a few."""
-    length = len(names[0])
-    for name in names:  # noqa: SIM110
-        if len(name) != length:
-            return False
-    return True
-
-
-def _names_alike(answer: bytes, offset: int, count: int) -> tuple[Names | None, int]:
-    """Decode names of equal length, as those of contenders mostly are, in one step."""
-    (length,) = _INT.unpack_from(answer, offset)
-    end = offset + count * (4 + length)
-    text = answer[offset:end]
-    if len(text) != end - offset or not text.isascii():
-        return None, offset
-    read = text.decode()
-    names = read[4:].split(read[:4])
-    if len(names) != count or len(names[0]) != length or not are_alike(names):
-        return None, offset
-    return tuple(names), end
 
 
 def _text(path: str) -> bytes:
