@@ -129,6 +129,7 @@ class Recipe:
 class QueueRecipe(Recipe):
     """A recipe whose contenders queue up as ephemeral sequential nodes below the lock."""
 
+    lists = "the queue, and again whenever it is woken"
     pattern: ClassVar[str]  # what comes before the number in its contenders' names
 
     def _join(self, prefix: str) -> str:
@@ -175,6 +176,12 @@ class QueueRecipe(Recipe):
     def _listed(self) -> list[str]:
         listed: list[str] = self.client.retry(self.client.get_children, self.path)
         return listed
+
+    def _queue_watched(self) -> list[str]:
+        """The same, with a watch on the children of the lock."""
+        self.client.wakeup.clear()
+        watch = self.client.wakeup.set
+        return self._queue(self.client.retry(self.client.get_children, self.path, watch))
 
     def _number(self, name: str) -> re.Match[str] | None:
         return re.match(f"(?:{self.pattern}){SEQUENCE_NUMBER}", name)

@@ -70,7 +70,6 @@ class KazooReadWrite(KazooLock):
     source = "kazoo.recipe.lock.ReadLock and WriteLock"
     brief = "kazoo's ReadLock and WriteLock: readers share"
     creates = "an ephemeral <uuid>__rlock__<number> node to read, or __lock__ to write"
-    lists = "the queue, and again whenever it is woken"
     decides = "a reader goes in when no writer is before it, a writer when nobody is"
     watches = "the nearest node before its own that excludes it, by reading it (get)"
     modes = ("read", "write")
@@ -116,7 +115,6 @@ class KazooElection(KazooLock):
     source = "kazoo.recipe.election.Election"
     brief = "kazoo's Election: the holder leads, the others stand by"
     creates = "an ephemeral <uuid>__lock__<number> node: an election is a lock for ever"
-    lists = "the queue, and again whenever it is woken"
     decides = "the smallest number leads until it ends or dies"
     watches = "the nearest node before its own, by reading it (get)"
     modes = ("candidate",)

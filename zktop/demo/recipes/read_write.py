@@ -21,7 +21,6 @@ class ReadWrite(QueueRecipe):
     source = "article 3, read/write version 2: read- and write- nodes"
     brief = "a reader watches the last writer, a writer the one before"
     creates = "an ephemeral read-<number> or write-<number> node below the lock"
-    lists = "the queue, and again whenever it is woken"
     decides = "a reader goes in when no writer is before it, a writer when nobody is"
     watches = "the last writer before it (a reader) or the node right before it (a writer)"
     modes = ("read", "write")
@@ -88,11 +87,6 @@ class ReadWriteHerd(ReadWrite):
         self._decide(f"nobody before {me} excludes it")
         return self._got()
 
-    def _queue_watched(self) -> list[str]:
-        self.client.wakeup.clear()
-        watch = self.client.wakeup.set
-        return self._queue(self.client.retry(self.client.get_children, self.path, watch))
-
 
 class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
     """Version 1 with the host's name in front of the mode."""
@@ -100,8 +94,6 @@ class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
     name = "rw-herd-host"
     source = "article 3, read/write version 1: host1-W- and host2-R- nodes"
     brief = "the same as rw-herd, with the host in the nodes' names"
-    joins: ClassVar[tuple[str, ...]] = ()
-    creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"
 
 
 SPIN = Flaw(
@@ -117,7 +109,6 @@ class NaiveReadWrite(QueueRecipe):
     source = "article 4, Python on kazoo: read- and write- nodes, sorted by name"
     brief = "BROKEN: whole names are sorted, so readers come first"
     creates = "an ephemeral read-<number> or write-<number> node below the lock"
-    lists = "the queue, and again whenever it is woken"
     decides = (
         "a reader goes in unless the first of all names is a writer's, a writer when its own name "
         "is first; but read- sorts before write-"
@@ -129,7 +120,7 @@ class NaiveReadWrite(QueueRecipe):
         "it sorts whole names, so every reader believes that it is before every writer, "
         "and goes in while a writer holds the lock"
     )
-    pattern = "read-|write-"
+    pattern = PLAIN_NAMES
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Wait until no name that matters sorts before ours."""

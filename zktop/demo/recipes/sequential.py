@@ -74,7 +74,6 @@ class WatchParent(QueueRecipe):
     source = "article 1, C: the better idea, to watch the parent node"
     brief = "lock- nodes; all watch the children: a herd"
     creates = "an ephemeral lock-<number> node below the lock"
-    lists = "the queue, and again whenever it is woken"
     decides = "the smallest number has the lock"
     watches = "the children of the lock, so every change wakes everybody: a herd"
     pattern = "lock-"
@@ -90,11 +89,6 @@ class WatchParent(QueueRecipe):
             self._decide(f"{queue[0]} is the smallest: wait for any change")
             if not self._wait(deadline):
                 return self._gave_up()
-
-    def _queue_watched(self) -> list[str]:
-        self.client.wakeup.clear()
-        listed = self.client.retry(self.client.get_children, self.path, self.client.wakeup.set)
-        return self._queue(listed)
 
 
 RETRIES = 10
@@ -134,7 +128,6 @@ class WatchPredecessor(QueueRecipe):
         "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, when "
         "that was lost"
     )
-    lists = "the queue, and again whenever it is woken"
     decides = "the smallest number has the lock; a contender that times out deletes its node"
     watches = "the node right before its own (exists), so a release wakes one"
     pattern = "lock-"
