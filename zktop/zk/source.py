@@ -70,13 +70,13 @@ class Source:
         self._facts: list[SourceFact] = []
         self._emit: Callable[[SourceFact], None] = self._facts.append
         self._while_waiting = while_waiting
-        self._stream = EventLoop(self._after_batch, while_waiting, self.log)
+        self._loop = EventLoop(self._after_batch, while_waiting, self.log)
         self._others: list[Address] = []  # members that are not in --hosts
         self._clock = ZxidClock()
         self._traits = flavours.ZOOKEEPER
         self._pace = RequestBudget(self.plan.requests_per_second)
         self._connection = ZooKeeperSession(
-            access, self._stream, self._clock, self._emit, self.log, self._pace
+            access, self._loop, self._clock, self._emit, self.log, self._pace
         )
         self._reader = self._connection.reader
         self._barrier = Barrier(self._reader, lambda: self._connection.ready)
@@ -112,15 +112,13 @@ class Source:
         self._introspection = Introspection(
             self.access,
             self.plan.admin,
-            lambda facts: self._stream.post(self._tables_came, facts),
+            lambda facts: self._loop.post(self._tables_came, facts),
             lambda: self._clock.seen,
             self._pace,
             every=self.plan.sample_every,
             large_tables=self.plan.large_tables,
         )
-        self._introspection.on_round = lambda: self._stream.post(
-            self._barrier.after, self._sampled
-        )
+        self._introspection.on_round = lambda: self._loop.post(self._barrier.after, self._sampled)
 
     def start(self) -> None:
         """Connect and begin to read; raises NoConnectionError with the reason."""
@@ -146,19 +144,19 @@ class Source:
 
     def run(self, until: float) -> bool:
         """Handle what arrives, or wait until then; return whether more has arrived."""
-        return self._stream.run(until)
+        return self._loop.run(until)
 
     def run_until_read(self, seconds: float) -> bool:
         """Wait for the first complete reading of all roots; False after the timeout."""
-        return self._stream.run_until(lambda: self.is_read, seconds)
+        return self._loop.run_until(lambda: self.is_read, seconds)
 
     def run_until_sampled(self, seconds: float) -> bool:
         """Wait until the tables of every known server were requested once."""
-        return self._stream.run_until(lambda: self.is_sampled, seconds)
+        return self._loop.run_until(lambda: self.is_sampled, seconds)
 
     def post(self, job: Callable[[], object]) -> None:
         """Wake `run`, which then calls this. Thread-safe."""
-        self._stream.post(job)
+        self._loop.post(job)
 
     @property
     def has_facts(self) -> bool:
@@ -174,7 +172,7 @@ class Source:
 
     def relist(self, paths: Iterable[str]) -> None:
         """List these paths again; the facts arrive like all others."""
-        self._stream.post(self._observer.relist, tuple(paths))
+        self._loop.post(self._observer.relist, tuple(paths))
 
     @property
     def link(self) -> Link | None:
@@ -226,7 +224,7 @@ class Source:
     def _ask_for_members(self, turn: int) -> None:
         if turn == self._reader.turn:
             self._reader.ask(GetData(CONFIG), self._members)
-            self._stream.after(MEMBERS_EVERY_S, self._ask_for_members, turn)
+            self._loop.after(MEMBERS_EVERY_S, self._ask_for_members, turn)
 
     def _members(self, answer: Answer) -> None:
         found = None
@@ -247,7 +245,7 @@ class Source:
     def _meet(self, others: Sequence[Address]) -> None:
         """Probe new members first: a server that hangs would delay every connection attempt."""
         usable = [probe.address for probe in preflight(others) if probe.usable]
-        self._stream.post(self._connection.extend, usable)
+        self._loop.post(self._connection.extend, usable)
 
     def _tables_came(self, facts: Sequence[ServerFact]) -> None:
         """Pass table facts on. That a server does not answer is passed on at once."""

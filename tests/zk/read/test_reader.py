@@ -84,7 +84,7 @@ def test_a_missing_znode_is_an_error_of_every_request() -> None:
     """A missing znode is an error for every request, although kazoo's `exists` returns None."""
     reader, told = _reader(), []
     reader.client._call = lambda _request, reply: reply.set(None)
-    reader.stream.post = lambda job, *arguments: job(*arguments)
+    reader.loop.post = lambda job, *arguments: job(*arguments)
     reader.ask(Exists("/"), told.append)
 
     assert [answer.code for answer in told] == [NO_NODE]

@@ -39,16 +39,16 @@ class ZooKeeperSession:
     def __init__(
         self,
         access: Access,
-        stream: EventLoop,
+        loop: EventLoop,
         clock: ZxidClock,
         emit: Callable[[SourceFact], None],
         log: logging.Logger,
         pace: RequestBudget,
     ) -> None:
-        self._access, self._stream, self._clock = access, stream, clock
+        self._access, self._loop, self._clock = access, loop, clock
         self._emit, self._log = emit, log
         self._client = ReadOnlyClient(access, self, log)
-        self.reader = Reader(self._client, access.hosts, stream, clock, pace)
+        self.reader = Reader(self._client, access.hosts, loop, clock, pace)
         self.on_event: Callable[[int, str, int, Millis], None] = lambda *_: None
         self.on_ready: Callable[[], None] = lambda: None
         self.names: dict[str, str] = {}  # numeric address -> as the user wrote it
@@ -83,7 +83,7 @@ class ZooKeeperSession:
         """Connect and read once; raises NoConnectionError on failure or timeout."""
         self._tell("connecting")
         self._client.start_async()
-        self._stream.run_until(lambda: self._ever_ready or self._refusal is not None, seconds)
+        self._loop.run_until(lambda: self._ever_ready or self._refusal is not None, seconds)
         if not self._ever_ready:
             raise NoConnectionError(self._refusal or self._silence())
 
@@ -111,11 +111,11 @@ class ZooKeeperSession:
 
     def event(self, kind: int, path: str, zxid: int) -> None:
         """Post a watch event to the event loop. Runs on kazoo's thread."""
-        self._stream.post(self.on_event, kind, path, zxid, now_ms())
+        self._loop.post(self.on_event, kind, path, zxid, now_ms())
 
     def state(self, state: str, session: int | None, server: str | None) -> None:
         """Post a state change to the event loop. Runs on kazoo's thread."""
-        self._stream.post(self._changed, state, session, server)
+        self._loop.post(self._changed, state, session, server)
 
     # Called by the event loop
 
@@ -142,7 +142,7 @@ class ZooKeeperSession:
             why = self._kerberos() or why
         if state != "expired":  # only then kazoo opens a new session
             self._refuse(f"{self._access.hosts}: {why}.")
-            self._stream.after(REVIVE_S, self._revive)
+            self._loop.after(REVIVE_S, self._revive)
         self._tell("lost", why)
 
     def _kerberos(self) -> str | None:

@@ -134,7 +134,7 @@ class _Reply:
         if then is not None:
             reader = self._reader
             answer = Answer(value, error, reader.client.last_zxid, now_ms())
-            reader.stream.post(reader.arrived, answer, then, self._turn)
+            reader.loop.post(reader.arrived, answer, then, self._turn)
 
 
 class Reader:
@@ -144,11 +144,11 @@ class Reader:
         self,
         client: ReadOnlyClient,
         hosts: Hosts,
-        stream: EventLoop,
+        loop: EventLoop,
         clock: ZxidClock,
         pace: RequestBudget,
     ) -> None:
-        self.client, self.hosts, self.stream, self.clock = client, hosts, stream, clock
+        self.client, self.hosts, self.loop, self.clock = client, hosts, loop, clock
         self._pace = pace
         self._pausing = False  # until the request budget allows more
         self.log = client.logger
@@ -217,7 +217,7 @@ class Reader:
         wait_s = self._pace.wait_s()
         if wait_s > 0.0:
             self._pausing = True
-            self.stream.after(wait_s, self._resume)
+            self.loop.after(wait_s, self._resume)
         return self._pausing
 
     def _resume(self) -> None:

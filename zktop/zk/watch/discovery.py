@@ -122,7 +122,7 @@ class Discovery:
     def _go_on(self, turn: int, walked: int) -> None:
         """Walk at full speed the first time, later within the request budget."""
         pause = walked / self._items_per_s if self.walks else 0.0
-        self._reader.stream.after(pause, self._step, turn)
+        self._reader.loop.after(pause, self._step, turn)
 
     def _look_at(self, path: str, names: Sequence[str]) -> None:
         if path != "/" and self._is_lock(path, names):
@@ -154,7 +154,7 @@ class Discovery:
             if self._watched[root].base not in self._observer.survey.branches:
                 self._observer.drop(self._watched.pop(root))
         pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self._walked / WALKED_PER_S))
-        self._reader.stream.after(pause, self._walk, turn)
+        self._reader.loop.after(pause, self._walk, turn)
 
 
 def _narrowest(found: dict[str, list[str]], children: dict[str, int]) -> list[str]:

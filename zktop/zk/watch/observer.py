@@ -37,7 +37,7 @@ class Observer:
         flood_per_s: int,
     ) -> None:
         self._reader, self._emit = reader, emit
-        self._clock, self._stream = reader.clock, reader.stream
+        self._clock, self._loop = reader.clock, reader.loop
         self._watch_budget, self._flood_per_s = watch_budget, flood_per_s
         self.persistent = True  # whether persistent watches are used
         self.survey = TreeReader(reader, emit, watch_budget)
@@ -197,7 +197,7 @@ class Observer:
         if wait <= 0:
             self.survey.open(branch.scope, [path])
         else:
-            self._stream.after(wait, self._list_again, path, self._reader.turn)
+            self._loop.after(wait, self._list_again, path, self._reader.turn)
 
     def relist(self, paths: Iterable[str]) -> None:
         """List these again: a newer listing proves that everything in it still exists."""
@@ -243,7 +243,7 @@ class Observer:
         wait = self._newcomers.wait_s()
         if wait is not None and not self._waking:
             self._waking = True
-            self._stream.after(wait, self._wake)
+            self._loop.after(wait, self._wake)
 
     def _wake(self) -> None:
         self._waking = False  # after_batch runs next
@@ -252,7 +252,7 @@ class Observer:
         self.unconfirmed.add(branch)
         if not self._confirming:
             self._confirming = True
-            self._stream.after(CONFIRM_EVERY_S, self._confirm)
+            self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
     def _listed(self, branch: ListedZnode) -> None:
         branch.listed = time.monotonic()
@@ -263,12 +263,12 @@ class Observer:
             self.survey.open(scope, paths)
         self._confirming = bool(self.unconfirmed)
         if self._confirming:
-            self._stream.after(CONFIRM_EVERY_S, self._confirm)
+            self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
     def _count(self) -> None:
         if not self._counting:
             self._counting = True
-            self._stream.after(1.0, self._counted)
+            self._loop.after(1.0, self._counted)
 
     def _counted(self) -> None:
         """Look for roots with more events than can be processed."""
@@ -286,7 +286,7 @@ class Observer:
             return
         self._unwatch(scope)
         scope.recursive, scope.polled = False, True
-        self._stream.after(FLOOD_REST_S, self._watch_again, scope, self._reader.turn)
+        self._loop.after(FLOOD_REST_S, self._watch_again, scope, self._reader.turn)
 
     def _watch_again(self, scope: WatchedRoot, turn: int) -> None:
         if scope.polled and turn == self._reader.turn and scope in self.all_scopes():

@@ -36,10 +36,10 @@ class Polling:
         """Begin; a lost connection only skips rounds."""
         if not self._going:
             self._going = True
-            self._reader.stream.after(POLL_EVERY_S, self._round)
+            self._reader.loop.after(POLL_EVERY_S, self._round)
 
     def _round(self) -> None:
-        self._reader.stream.after(POLL_EVERY_S, self._round)
+        self._reader.loop.after(POLL_EVERY_S, self._round)
         if not self._reader.idle:
             return  # wait for the first reading
         self._rounds += 1
