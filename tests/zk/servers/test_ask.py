@@ -87,7 +87,7 @@ def test_an_admin_server_answers_an_object() -> None:
     """An answer of the AdminServer is an object; its bytes are counted."""
     counted: list[int] = []
     with listener(answers(OK + b'{"a": 1, "error": null}')) as address:
-        told = admin.command(address, "watches", tally=counted.append)
+        told = admin.command(address, "watches", count_bytes=counted.append)
 
     assert told == {"a": 1, "error": None}
     assert counted == [len(OK) + 23]

@@ -47,10 +47,10 @@ def test_the_server_s_clock_follows_the_newest_answer() -> None:
     """The newest answer ever seen is the best estimate of the server's clock."""
     clock = ServerClock()
     before = clock.now(NOON)
-    clock.heard(1_000, NOON)
-    clock.heard(3_500, NOON + 1_000)
-    clock.heard(4_000, NOON + 5_000)
-    clock.heard(None, NOON + 6_000)
+    clock.saw_answer(1_000, NOON)
+    clock.saw_answer(3_500, NOON + 1_000)
+    clock.saw_answer(4_000, NOON + 5_000)
+    clock.saw_answer(None, NOON + 6_000)
 
     assert before is None
     assert clock.now(NOON + 10_000) == 12_500
@@ -59,12 +59,12 @@ def test_the_server_s_clock_follows_the_newest_answer() -> None:
 def test_a_server_without_clients_shows_its_clock_by_the_next_expiry() -> None:
     """Without clients the next expiry bounds the clock; any answer to a client replaces it."""
     clock = ServerClock()
-    clock.awaits(6_000, NOON)
-    clock.awaits(8_000, NOON + 4_000)
-    clock.awaits(None, NOON)
+    clock.saw_expiry(6_000, NOON)
+    clock.saw_expiry(8_000, NOON + 4_000)
+    clock.saw_expiry(None, NOON)
 
     assert clock.now(NOON) == 4_000
-    clock.heard(3_500, NOON)
+    clock.saw_answer(3_500, NOON)
     assert clock.now(NOON) == 3_500
     clock.forget()
     assert clock.now(NOON) is None

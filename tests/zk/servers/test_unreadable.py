@@ -29,7 +29,13 @@ def facts_from(words: dict[str, str]) -> Sample:
     with listener(speaks(words)) as address:
         hosts = parse_hosts(str(address))
         way = SampleSettings(
-            address, hosts, None, AdminAccess(), None, large_tables=False, tally=lambda _: None
+            address,
+            hosts,
+            None,
+            AdminAccess(),
+            None,
+            large_tables=False,
+            count_bytes=lambda _: None,
         )
         return by_words(way, ServerClock())
 

@@ -23,11 +23,11 @@ from zktop.zk.connect.ask_once import Deadline, connect, drained, exchange, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, Version, kind_of
 from zktop.zk.servers.table_formats import mode_of
 
-CAP_S = 2.0
+TIMEOUT_S = 2.0
 REFUSED = "connection refused"
-QUESTION = b"srvr\n"
-INSTEAD = ("stat", "mntr", "ruok")  # sent if `srvr` gets no answer
-SILENT_SHARE = 0.75  # of the timeout; then `ruok` is sent
+FIRST_WORD = b"srvr\n"
+OTHER_WORDS = ("stat", "mntr", "ruok")  # sent if `srvr` gets no answer
+SILENT_AFTER_SHARE = 0.75  # of the timeout; then `ruok` is sent
 
 Outcome = Literal[
     "ok", "not-serving", "silent", "unreachable", "unknown-host", "tls", "not-zookeeper"
@@ -62,7 +62,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 
 
 def preflight(
-    addresses: Sequence[Address], tls: TlsAccess | None = None, seconds: float = CAP_S
+    addresses: Sequence[Address], tls: TlsAccess | None = None, seconds: float = TIMEOUT_S
 ) -> list[Probe]:
     """Probe all addresses at once; takes as long as the slowest, at most `seconds`."""
     return probes(addresses, tls.context() if tls else None, seconds)
@@ -85,7 +85,7 @@ def probes(
             name=f"zktop-preflight-{address}",
             daemon=True,
         ).start()
-    found = {address: _slow_name(address, seconds) for address in addresses}
+    found = {address: _unresolved(address, seconds) for address in addresses}
     deadline = Deadline(seconds + 0.2)
     try:
         for _ in addresses:
@@ -99,7 +99,7 @@ def probes(
 def probe(
     address: Address,
     context: ssl.SSLContext | None = None,
-    seconds: float = CAP_S,
+    seconds: float = TIMEOUT_S,
     known: ServerKind | None = None,
 ) -> Probe:
     """Probe one address; every outcome is a Probe, never an exception."""
@@ -108,13 +108,13 @@ def probe(
         with connect(address, context, deadline) as line:
             peer = Address(*line.getpeername()[:2])
             if known is not None and not known.traits.tells:
-                found = _still(address, known, line, deadline)
+                found = _probe_known_zetcd(address, known, line, deadline)
                 return replace(found, peer=str(peer))
-            send(line, QUESTION)
-            if context is None and _is_silent(line, deadline.left() * SILENT_SHARE):
-                found = _zetcd(address, line, deadline)
+            send(line, FIRST_WORD)
+            if context is None and _is_silent(line, deadline.left() * SILENT_AFTER_SHARE):
+                found = _recognise_zetcd(address, line, deadline)
             else:
-                found = _judged(address, drained(line, deadline), context, deadline)
+                found = _read_answer(address, drained(line, deadline), context, deadline)
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
         sentence = f"{address.host}: no such host name ({problem.strerror or problem})."
@@ -122,20 +122,20 @@ def probe(
     except ssl.SSLError as problem:
         return Probe(address, "tls", _tls_sentence(address, problem))
     except (ConnectionResetError, BrokenPipeError):
-        return _otherwise(address, context, deadline)
+        return _ask_other_words(address, context, deadline)
     except (OSError, ValueError) as problem:  # ValueError: IDNA cannot encode the name
-        return _unreached(address, problem, seconds)
+        return _unreachable(address, problem, seconds)
 
 
-def _judged(
+def _read_answer(
     address: Address, answer: bytes, context: ssl.SSLContext | None, deadline: Deadline
 ) -> Probe:
     text = answer.decode("utf-8", "replace")
     if not text:
-        return _otherwise(address, context, deadline)
+        return _ask_other_words(address, context, deadline)
     kind = kind_of(text)
     if "not currently serving requests" in text:
-        sentence = f"{address} is a server without a quorum: it serves nobody at the moment."
+        sentence = f"{address} is a server without a quorum: it serves no client at the moment."
         return Probe(address, "not-serving", sentence, kind, why="it has no quorum")
     if kind is not None:
         return _ok(address, kind, mode_of(text))
@@ -161,17 +161,19 @@ def _is_silent(line: socket.socket, seconds: float) -> bool:
     return False
 
 
-def _zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
+def _recognise_zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
     """Recognise zetcd: silent to `srvr`, `imok` to `ruok`."""
     if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
         raise TimeoutError("no answer in time")
     try:
-        return _judged(address, drained(line, deadline), None, deadline)
+        return _read_answer(address, drained(line, deadline), None, deadline)
     except TimeoutError:
         return _ok(address, ServerKind("zetcd"))
 
 
-def _still(address: Address, known: ServerKind, line: socket.socket, deadline: Deadline) -> Probe:
+def _probe_known_zetcd(
+    address: Address, known: ServerKind, line: socket.socket, deadline: Deadline
+) -> Probe:
     """Ask zetcd the only word that it understands."""
     send(line, b"ruok")
     if drained(line, deadline) != b"imok":
@@ -179,9 +181,11 @@ def _still(address: Address, known: ServerKind, line: socket.socket, deadline: D
     return _ok(address, known)
 
 
-def _otherwise(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> Probe:
+def _ask_other_words(
+    address: Address, context: ssl.SSLContext | None, deadline: Deadline
+) -> Probe:
     """Try the other words that name a server which closed the connection on `srvr`."""
-    for word in INSTEAD if context is None else ():
+    for word in OTHER_WORDS if context is None else ():
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
         except OSError:
@@ -201,7 +205,7 @@ def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
     return Probe(address, "tls", sentence)
 
 
-def _unreached(address: Address, problem: Exception, seconds: float) -> Probe:
+def _unreachable(address: Address, problem: Exception, seconds: float) -> Probe:
     if isinstance(problem, ConnectionRefusedError):
         sentence = f"{address} refuses connections: is ZooKeeper running there, on this port?"
         return Probe(address, "unreachable", sentence, why=REFUSED)
@@ -213,7 +217,7 @@ def _unreached(address: Address, problem: Exception, seconds: float) -> Probe:
     return Probe(address, "unreachable", f"{address} cannot be reached: {why}.", why=why)
 
 
-def _slow_name(address: Address, seconds: float) -> Probe:
+def _unresolved(address: Address, seconds: float) -> Probe:
     why = f"its name was not resolved within {seconds:g} s"
     return Probe(address, "silent", f"{address.host}: {why}.", why=why)
 
@@ -229,5 +233,5 @@ def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
     elif "EOF" in reason:
         why = "hangs up on TLS: does this port speak it?"
     else:
-        why = f"and we do not agree on TLS ({reason})."
+        why = f"speaks another TLS than zktop does ({reason})."
     return f"{address} {why}"

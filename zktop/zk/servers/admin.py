@@ -44,7 +44,7 @@ def command(
     *,
     context: ssl.SSLContext | None = None,
     seconds: float = 2.0,
-    tally: Callable[[int], None] = lambda _bytes: None,
+    count_bytes: Callable[[int], None] = lambda _bytes: None,
     leave_out: Collection[str] = (),
 ) -> JsonAnswer:
     """Return the JSON object of a command; raises RefusedError with the reason.
@@ -63,7 +63,7 @@ def command(
         if isinstance(problem, ConnectionRefusedError):
             reason += f" ({SWITCHED_ON_BY})"
         raise RefusedError(f"AdminServer on port {address.port}: {reason}") from problem
-    tally(len(answer))
+    count_bytes(len(answer))
     return _decoded(name, answer, leave_out)
 
 

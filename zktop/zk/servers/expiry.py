@@ -25,31 +25,33 @@ class ServerClock:
     """The offset of a server's monotonic clock; each sample makes it more exact."""
 
     def __init__(self) -> None:
-        self._at_least: int | None = None  # minimal lead over our clock
-        self._at_most: int | None = None
+        self._least_lead: int | None = None  # minimal lead over our clock
+        self._largest_lead: int | None = None
 
-    def heard(self, newest_answer: int | None, at: Millis) -> None:
+    def saw_answer(self, newest_answer: int | None, at: Millis) -> None:
         """Learn from the newest answer to any connection: now is not earlier."""
         if newest_answer is not None:
             ahead = newest_answer - at
-            self._at_least = ahead if self._at_least is None else max(self._at_least, ahead)
+            self._least_lead = ahead if self._least_lead is None else max(self._least_lead, ahead)
 
-    def awaits(self, next_expiry: int | None, at: Millis) -> None:
+    def saw_expiry(self, next_expiry: int | None, at: Millis) -> None:
         """Learn from the next expiry: now is not later.
 
         The only source where no client is connected, often at a leader.
         """
         if next_expiry is not None:
             ahead = next_expiry - at
-            self._at_most = ahead if self._at_most is None else min(self._at_most, ahead)
+            self._largest_lead = (
+                ahead if self._largest_lead is None else min(self._largest_lead, ahead)
+            )
 
     def forget(self) -> None:
         """Start over after a restart of the server."""
-        self._at_least = self._at_most = None
+        self._least_lead = self._largest_lead = None
 
     def now(self, at: Millis) -> int | None:
         """The server's clock at a moment of ours; None if it is unknown."""
-        ahead = self._at_most if self._at_least is None else self._at_least
+        ahead = self._largest_lead if self._least_lead is None else self._least_lead
         return None if ahead is None else at + ahead
 
 
@@ -59,7 +61,7 @@ def from_dates(
     """Milliseconds until each session of a `dump` expires."""
     left: dict[Session, int] = {}
     for when, sessions in buckets:
-        ahead = _ahead(when, at, monotonic)
+        ahead = _ms_until(when, at, monotonic)
         if ahead is not None:
             left.update(dict.fromkeys(sessions, ahead))
     return left
@@ -75,7 +77,7 @@ def from_monotonic(
     return {session: when - now for when, sessions in buckets.items() for session in sessions}
 
 
-def _ahead(when: str, at: Millis, monotonic: int | None) -> int | None:
+def _ms_until(when: str, at: Millis, monotonic: int | None) -> int | None:
     parts = _split_date(when)
     if parts is None:
         return None

@@ -25,7 +25,7 @@ def ask(
     word: str,
     context: ssl.SSLContext | None = None,
     seconds: float = 2.0,
-    tally: Callable[[int], None] = lambda _bytes: None,
+    count_bytes: Callable[[int], None] = lambda _bytes: None,
 ) -> bytes:
     """Return the whole answer to a word; raises RefusedError with the reason."""
     try:
@@ -34,7 +34,7 @@ def ask(
         raise RefusedError(f"{word}: no answer within {seconds:g} s") from None
     except OSError as problem:
         raise RefusedError(f"{word}: {problem.strerror or problem}") from problem
-    tally(len(answer))
+    count_bytes(len(answer))
     return not_refused(word, answer)
 
 
@@ -46,7 +46,7 @@ def not_refused(word: str, answer: bytes) -> bytes:
     if "is not in the whitelist" in beginning:
         raise RefusedError(f"{word} is not in this server's 4lw.commands.whitelist")
     if "not currently serving requests" in beginning:
-        raise RefusedError("the server has no quorum and serves nobody")
+        raise RefusedError("the server has no quorum and serves no client")
     return answer
 
 

@@ -17,7 +17,7 @@ from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.servers.answering import AnswerState
+from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.expiry import ServerClock
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
@@ -42,13 +42,13 @@ class KnownServers:
         resolved: set[Address] = set()
         self._hosts = {address.host for address in self._configured}
         for address in self._configured:
-            servers |= self._behind(address, resolved)
+            servers |= self._servers_behind(address, resolved)
         self.named = set(servers)
-        for address in self._others():
-            servers |= self._behind(address, resolved)
+        for address in self._other_members():
+            servers |= self._servers_behind(address, resolved)
         return servers
 
-    def _behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
+    def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
         """The servers of one address, without those that are known by another name."""
         found = _resolved(address)
         if not found:
@@ -66,7 +66,7 @@ class KnownServers:
         hosts = (member.host for member in self.members if member.port is None)
         return tuple(host for host in hosts if host not in self._hosts)
 
-    def _others(self) -> list[Address]:
+    def _other_members(self) -> list[Address]:
         return [Address(member.host, member.port) for member in self.members if member.port]
 
 
@@ -96,7 +96,7 @@ class ServerSchedule:
 
     def __init__(self, *, is_given: bool = True) -> None:
         self.clock = ServerClock()
-        self.standing = AnswerState(is_given=is_given)
+        self.answer_state = AnswerState(is_given=is_given)
         self.sizes = Sizes()
         self.kind: ServerKind | None = None  # as last reported
         self.due = 0.0
@@ -123,18 +123,19 @@ class Introspection:
         access: Access,
         admin: AdminAccess,
         deliver: Callable[[Sequence[ServerFact]], None],
-        seen: Callable[[], int],
+        newest_zxid: Callable[[], int],
         pace: RequestBudget,
         *,
         every: float,
         large_tables: bool,
     ) -> None:
         self._access, self._admin, self._large_tables = access, admin, large_tables
-        self._deliver, self._seen, self._pace, self._every = deliver, seen, pace, every
+        self._deliver, self._newest_zxid = deliver, newest_zxid
+        self._pace, self._every = pace, every
         self._context = access.tls.context() if access.tls else None
         self._admin_context = admin.tls.context() if admin.tls else None
         # Not over TLS: the process would need our keys.
-        self._separate = None if access.tls else TableReader()
+        self._table_reader = None if access.tls else TableReader()
         self._schedules: dict[str, ServerSchedule] = {}
         self._stopped, self._introduced = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
@@ -155,8 +156,8 @@ class Introspection:
     def stop(self) -> None:
         """Stop after the current answer, or at once if a separate process reads it."""
         self._stopped.set()
-        if self._separate is not None:
-            self._separate.close()
+        if self._table_reader is not None:
+            self._table_reader.close()
 
     def _run(self) -> None:
         self._introduced.wait(MEMBERS_WITHIN_S)
@@ -167,7 +168,7 @@ class Introspection:
                 return
             self._report_unasked()
             self.on_round()
-            is_unsure = any(schedule.standing.is_unsure for schedule in self._schedules.values())
+            is_unsure = any(one.answer_state.is_unsure for one in self._schedules.values())
             self._stopped.wait(min(RETRY_S, self._every) if is_unsure else self._every)
 
     def _round(self) -> None:
@@ -188,55 +189,55 @@ class Introspection:
     def _probed(self, due: Mapping[str, Address]) -> dict[str, Probe]:
         """Probe these servers and note whether they answer."""
         begun = time.time_ns() // 1_000_000
-        unmet = [address for address in due.values() if address not in self.probed]
-        for _ in unmet:
-            self._turn()
+        not_probed = [address for address in due.values() if address not in self.probed]
+        for _ in not_probed:
+            self._take_request()
         known = {one: self._schedules[name].kind for name, one in due.items()}
-        found = {one.address: one for one in probes(unmet, self._context, ANSWER_S, known)}
+        found = {one.address: one for one in probes(not_probed, self._context, ANSWER_S, known)}
         by_name = {
             name: found.get(address) or self.probed[address] for name, address in due.items()
         }
         self.probed = {}
         for name, probe in by_name.items():
             schedule = self._schedules[name]
-            schedule.standing.after(probe, begun)
+            schedule.answer_state.after(probe, begun)
             schedule.kind = probe.kind or schedule.kind
         return by_name
 
     def _note_failure(self, name: str, probe: Probe, schedule: ServerSchedule) -> None:
         """Report a server that does not answer; after one miss its tables stay valid."""
-        if schedule.standing.is_unsure and schedule.facts:
+        if schedule.answer_state.is_unsure and schedule.facts:
             return
         schedule.clock.forget()
         schedule.watches = {}
         sample = unreached(probe.why, schedule.kind or ServerKind())
-        sample.state, sample.since = schedule.standing.state, schedule.standing.since
-        stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
+        sample.state, sample.since = schedule.answer_state.state, schedule.answer_state.since
+        stamp = Stamp(clean(name), self._newest_zxid(), time.time_ns() // 1_000_000)
         schedule.facts = facts(sample, stamp, self._access.hosts)
         self._deliver(schedule.facts)
 
     def _report_unasked(self) -> None:
         why = "/zookeeper/config does not tell its client port: add it to --hosts"
         for name in self.ensemble.unasked():
-            stamp = Stamp(clean(name), self._seen(), time.time_ns() // 1_000_000)
+            stamp = Stamp(clean(name), self._newest_zxid(), time.time_ns() // 1_000_000)
             sample = unreached(why)
             sample.state = "unreached"
             self._deliver(facts(sample, stamp, self._access.hosts))
 
-    def _turn(self) -> None:
+    def _take_request(self) -> None:
         """Wait for the request budget, and count a request."""
         while (wait_s := self._pace.wait_s()) > 0.0:
             if self._stopped.wait(wait_s):
                 raise RefusedError("zktop is ending")
         self.asked += 1
 
-    def _tally(self, count: int) -> None:
+    def _count_bytes(self, count: int) -> None:
         self.bytes_in += count
 
     def _sample(self, name: str, address: Address, schedule: ServerSchedule) -> None:
-        seen, begun, busy = self._seen(), time.monotonic(), time.thread_time()
-        sample = self._sample_of(address, schedule)
-        sample.state = schedule.standing.state
+        seen, begun, busy = self._newest_zxid(), time.monotonic(), time.thread_time()
+        sample = self._request_sample(address, schedule)
+        sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
         at = time.time_ns() // 1_000_000
         # A lagging server shows an earlier zxid than we know.
@@ -247,7 +248,7 @@ class Introspection:
         self._deliver(new_facts)
         schedule.after(took, time.thread_time() - busy, self._every)
 
-    def _sample_of(self, address: Address, schedule: ServerSchedule) -> Sample:
+    def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
         kind = schedule.kind
         if kind is not None and not kind.traits.tells:
             return unreached(f"{kind} answers no word that tells it", kind)
@@ -258,9 +259,9 @@ class Introspection:
             self._admin,
             self._admin_context,
             self._large_tables,
-            self._tally,
-            self._turn,
-            self._separate,
+            self._count_bytes,
+            self._take_request,
+            self._table_reader,
             schedule.sizes,
             tuple(other.watches for other in self._schedules.values() if other is not schedule),
         )

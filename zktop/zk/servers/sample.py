@@ -42,11 +42,11 @@ class SampleSettings(msgspec.Struct, frozen=True):
     admin: AdminAccess
     admin_context: ssl.SSLContext | None
     large_tables: bool
-    tally: Callable[[int], None]  # receives the size of each answer
-    turn: Callable[[], None] = lambda: None  # waits for the request budget
-    separate: TableReader | None = None  # reads watch tables; None: read in this process
+    count_bytes: Callable[[int], None]  # receives the size of each answer
+    take_request: Callable[[], None] = lambda: None  # waits for the request budget
+    table_reader: TableReader | None = None  # reads watch tables; None: read in this process
     sizes: Sizes = msgspec.field(default_factory=Sizes)  # of this server's tables
-    watched: tuple[Paths, ...] = ()  # watches at the other servers, by their last samples
+    other_watches: tuple[Paths, ...] = ()  # watches at the other servers, by their last samples
 
 
 class Sample(msgspec.Struct):
@@ -81,13 +81,13 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
     port = settings.admin.port_of(settings.address)
 
     def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
-        settings.turn()
+        settings.take_request()
         return admin.command(
             Address(settings.address.host, port),
             name,
             context=settings.admin_context,
             seconds=ANSWER_TIMEOUT_S,
-            tally=settings.tally,
+            count_bytes=settings.count_bytes,
             leave_out=leave_out,
         )
 
@@ -118,7 +118,7 @@ def _admin_figures(sample: Sample, ask: Callable[[str], dict[str, Any]]) -> None
 
 def _admin_connections(sample: Sample, answer: dict[str, Any], clock: ServerClock) -> None:
     rows = admin.connections(answer)
-    sample.connections = _aged(rows, admin.newest_answer(answer), clock)
+    sample.connections = _with_silence_until_now(rows, admin.newest_answer(answer), clock)
 
 
 def _admin_watches(
@@ -143,11 +143,11 @@ def _admin_dump(
     clock: ServerClock,
     settings: SampleSettings,
 ) -> None:
-    wanted = _wanted(sample, settings)
+    wanted = _watched_paths(sample, settings)
     answer = ask("dump", leave_out=() if wanted else (admin.EPHEMERALS,))
     sample.ephemerals = admin.ephemerals(answer, wanted)
     buckets, at = admin.expiry(answer), _now()
-    clock.awaits(min(buckets, default=None), at)
+    clock.saw_expiry(min(buckets, default=None), at)
     sample.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
 
 
@@ -170,18 +170,23 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
     sample.figures = _srvr_figures(srvr)
     sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
     sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
-    dumps: list[Dumped] = []
-    sample.attempt("expiry", lambda: dumps.append(_dumped(kind, settings)))
-    sample.attempt("watches", lambda: _word_watches(sample, ask, settings))
+    dump = b""
+    try:  # before the watches: it shows how long paths are, and holds no lock
+        dump = _ask("dump", kind, settings)
+    except RefusedError as refusal:
+        sample.why["expiry"] = str(refusal)
+    dumped_at = _now()
+    settings.sizes.read_dump(dump)
+    sample.attempt("watches", lambda: _request_watches(sample, ask, settings))
     if kind.traits.expiry:
-        sample.attempt("tick", lambda: _word_tick(sample, ask("conf")))
-    for dumped in dumps:
-        sample.attempt("expiry", lambda: _word_dump(sample, dumped, clock, settings))  # noqa: B023  called at once
+        sample.attempt("tick", lambda: _read_tick(sample, ask("conf")))
+    if dump:
+        sample.attempt("expiry", lambda: _read_dump(sample, dump, dumped_at, clock, settings))
     return sample
 
 
 @contextmanager
-def _allowed(kind: ServerKind, word: str) -> Iterator[None]:
+def _explained_refusal(kind: ServerKind, word: str) -> Iterator[None]:
     """Explain why a server of another make closed the connection: it has a list of allowed words.
 
     ZooKeeper itself answers with a sentence.
@@ -221,7 +226,9 @@ def _mntr_figures(mntr: str) -> dict[str, Any]:
 def _word_connections(sample: Sample, cons: str, clock: ServerClock) -> None:
     rows = table_formats.connections(cons)
     if sample.kind.traits.answers:
-        sample.connections = _aged(rows, table_formats.newest_answer(cons), clock)
+        sample.connections = _with_silence_until_now(
+            rows, table_formats.newest_answer(cons), clock
+        )
     else:  # without pings, and with other operation names
         sample.connections = tuple(
             msgspec.structs.replace(row, quiet_ms=None, last_operation=_operation(row))
@@ -234,19 +241,19 @@ def _operation(row: Connection) -> Text | None:
     return None if name is None else Text(OPERATIONS.get(name, name))
 
 
-def _word_watches(sample: Sample, ask: Callable[[str], str], settings: SampleSettings) -> None:
+def _request_watches(sample: Sample, ask: Callable[[str], str], settings: SampleSettings) -> None:
     count = table_formats.watches_in_all(ask("wchs"))
-    expected, fitting = settings.sizes.expected(count), _fitting(settings)
+    expected, fitting = settings.sizes.expected(count), _safe_bytes(settings)
     if expected > fitting and not settings.large_tables:
         raise RefusedError(
             f"{count} watches are about {expected >> 10} kB, and without an AdminServer only "
             f"{fitting >> 10} kB are safe: the server stands still while a larger answer waits "
             f"for its reader; {ALLOW_IT} all the same"
         )
-    sample.watches = _listed(sample.kind, count, settings)
+    sample.watches = _read_watches(sample.kind, count, settings)
 
 
-def _listed(kind: ServerKind, count: int, settings: SampleSettings) -> Paths:
+def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> Paths:
     blank_end = kind.traits.blank_end
     if not count and not blank_end:  # an empty table cannot be told from a refusal
         return {}
@@ -255,83 +262,72 @@ def _listed(kind: ServerKind, count: int, settings: SampleSettings) -> Paths:
     return table_formats.watched(four_letter.lines(table), blank_end=blank_end)
 
 
-def _fitting(settings: SampleSettings) -> int:
+def _safe_bytes(settings: SampleSettings) -> int:
     """The number of bytes that can be requested without a risk to the server."""
     return (
         SAFE_UNREAD_BYTES
-        if settings.separate is None
+        if settings.table_reader is None
         else held_by_the_kernel() + READER_TAKES_BYTES
     )
 
 
 def _table(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     """Request a table whose lock the server holds while it writes."""
-    if settings.separate is None:
+    if settings.table_reader is None:
         return _ask(word, kind, settings)
-    settings.turn()
-    with _allowed(kind, word):
-        table = settings.separate.ask(settings.address, word, ANSWER_TIMEOUT_S)
-    settings.tally(len(table))
+    settings.take_request()
+    with _explained_refusal(kind, word):
+        table = settings.table_reader.ask(settings.address, word, ANSWER_TIMEOUT_S)
+    settings.count_bytes(len(table))
     return table
 
 
-def _word_tick(sample: Sample, conf: str) -> None:
+def _read_tick(sample: Sample, conf: str) -> None:
     sample.tick_ms = table_formats.number(table_formats.settings(conf).get("tickTime"))
 
 
-Dumped = tuple[bytes, int]  # the answer, and its time
-
-
-def _dumped(kind: ServerKind, settings: SampleSettings) -> Dumped:
-    """Request `dump` before the watches: it shows how long paths are, and holds no lock."""
-    dump = _ask("dump", kind, settings)
-    settings.sizes.read_dump(dump)
-    return dump, _now()
-
-
-def _word_dump(
-    sample: Sample, dumped: Dumped, clock: ServerClock, settings: SampleSettings
+def _read_dump(
+    sample: Sample, dump: bytes, at: int, clock: ServerClock, settings: SampleSettings
 ) -> None:
-    dump, at = dumped
     traits = sample.kind.traits
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not tell when sessions expire"
-    found = table_formats.dump(four_letter.lines(dump), _wanted(sample, settings))
+    found = table_formats.dump(four_letter.lines(dump), _watched_paths(sample, settings))
     sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
     sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
 
 
 def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
-    settings.turn()
-    with _allowed(kind, word):
+    settings.take_request()
+    with _explained_refusal(kind, word):
         return four_letter.ask(
-            settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.tally
+            settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.count_bytes
         )
 
 
-def _wanted(sample: Sample, settings: SampleSettings) -> dict[str, Text]:
+def _watched_paths(sample: Sample, settings: SampleSettings) -> dict[str, Text]:
     """The znodes whose owners matter: those that are watched.
 
     All other ephemerals are left out: a large ensemble has a hundred thousand of them.
     """
-    tables_of_watches = (*settings.watched, sample.watches or {})
-    return {path: path for one in tables_of_watches for paths in one.values() for path in paths}
+    watches = (*settings.other_watches, sample.watches or {})
+    return {path: path for one in watches for paths in one.values() for path in paths}
 
 
 def unreached(why: str, kind: ServerKind = ServerKind()) -> Sample:  # noqa: B008  it is frozen
     """The sample of a server that gave no tables."""
-    tables_of_it = ("server", "connections", "watches", "expiry")
-    return Sample("none", kind, why=dict.fromkeys(tables_of_it, why))
+    tables = ("server", "connections", "watches", "expiry")
+    return Sample("none", kind, why=dict.fromkeys(tables, why))
 
 
-def _aged(
+def _with_silence_until_now(
     rows: tuple[Connection, ...], newest: int | None, clock: ServerClock
 ) -> tuple[Connection, ...]:
     """Count silence from now instead of from the newest answer in this table."""
     at = _now()
-    clock.heard(newest, at)
+    clock.saw_answer(newest, at)
     now = clock.now(at)
     later = now - newest if now is not None and newest is not None else 0
     if later <= 0:

@@ -4,17 +4,17 @@ import pytest
 
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import Outcome, Probe
-from zktop.zk.servers.answering import AnswerState
+from zktop.zk.servers.answer_state import AnswerState
 
 WHERE = Address("zk1", 2181)
 
 
 def after(*outcomes: Outcome, is_given: bool = True) -> AnswerState:
     """A server after rounds with these outcomes, one second apart."""
-    standing = AnswerState(is_given=is_given)
+    answer_state = AnswerState(is_given=is_given)
     for number, outcome in enumerate(outcomes):
-        standing.after(Probe(WHERE, outcome, ""), 1_000 * number)
-    return standing
+        answer_state.after(Probe(WHERE, outcome, ""), 1_000 * number)
+    return answer_state
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_the_state_after_these_rounds(
     outcomes: list[Outcome], state: str | None, since: int | None
 ) -> None:
     """A refusal counts at once, silence after two rounds in a row."""
-    standing = after(*outcomes)
+    answer_state = after(*outcomes)
 
-    assert (standing.state, standing.since) == (state, since)
+    assert (answer_state.state, answer_state.since) == (state, since)
 
 
 def test_a_first_silence_is_unsure() -> None:
