@@ -81,7 +81,7 @@ def test_contenders_hold_and_wait(audience: Audience) -> None:
 
 
 def test_a_released_lock_goes_to_the_next(audience: Audience) -> None:
-    """Release does what it says, and who held it ends."""
+    """The lock is released, and the contender that held it ends."""
     for _ in range(2):
         audience.contenders.start(order_of("kazoo-lock", "/zktop-demo/next"))
     audience.until(lambda contenders: sorted(states(contenders)) == ["holds", "waits"])
@@ -123,7 +123,7 @@ def test_asks_nothing_on_a_server_of_its_own(audience: Audience) -> None:
 
 @pytest.fixture
 def guest(server: RunningServer) -> Iterator[Audience]:
-    """A contenders on an ensemble that was named, where nobody has allowed anything."""
+    """Contenders on an ensemble of the user, without permission to write."""
     contenders = Contenders(Config(hosts=server.address))
     yield Audience(contenders)
     contenders.close()
@@ -140,7 +140,7 @@ WRITES: dict[str, Callable[[Contenders], None]] = {
 
 @pytest.mark.parametrize("write", WRITES)
 def test_starts_nothing_without_permission(guest: Audience, write: str) -> None:
-    """No process and no thread, whoever asks for it, whichever way."""
+    """No process and no thread is started, whatever is called."""
     threads = threading.active_count()
 
     with pytest.raises(UsageError, match="until somebody allows it"):
@@ -209,7 +209,7 @@ def test_complains_about_who_is_not_there(audience: Audience) -> None:
 
 
 def test_plays_a_scene_to_its_end_and_takes_it_down(audience: Audience) -> None:
-    """Its moves are counted, its narration is heard, and nobody is left after it."""
+    """Its moves are counted, its narration is in the log, and no contender is left after it."""
     audience.contenders.play("ab-ba")
     audience.until(lambda contenders: contenders.progress.phase == "over")
 
@@ -223,7 +223,7 @@ def test_plays_a_scene_to_its_end_and_takes_it_down(audience: Audience) -> None:
 
 
 def test_steps_through_a_scene(audience: Audience) -> None:
-    """Put on paused, it moves only when it is told to."""
+    """Loaded and paused, it moves only on a command."""
     audience.contenders.load("queue")
     audience.until(lambda contenders: contenders.progress.phase == "paused")
     audience.contenders.control("step")

@@ -33,7 +33,7 @@ class Worker:
         self._tell("acquire", path)
 
     def ask(self, path: str) -> None:
-        """Queue for a lock that somebody else has."""
+        """Queue for a lock that another client has."""
         self._tell("ask", path)
 
     def release(self, path: str) -> None:

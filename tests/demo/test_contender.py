@@ -47,7 +47,7 @@ def wait_for(process: subprocess.Popen, words: str) -> None:
 def test_ctrl_c_releases_cleanly(bench: Bench, number: signal.Signals):
     """The node goes at once, long before the session would have expired."""
     with contender(bench.order("a", session_timeout_s=SESSION_S)) as process:
-        wait_for(process, "works until told")
+        wait_for(process, "works until it is released")
         process.send_signal(number)
         wait_for(process, f"released {bench.path}")
 
@@ -75,7 +75,7 @@ def test_it_ends_though_the_server_does_not_answer(bench: Bench):
         connection = ClientSettings(server.address, session_timeout_s=SESSION_S)
         order = msgspec.structs.replace(bench.order("a"), connection=connection)
         with contender(order) as process:
-            wait_for(process, "works until told")
+            wait_for(process, "works until it is released")
             server.process.send_signal(signal.SIGSTOP)
             process.send_signal(signal.SIGINT)
             began = time.monotonic()
@@ -93,7 +93,7 @@ def test_it_ends_when_its_stdin_closes(bench: Bench):
 
 
 def test_with_json_each_step_is_an_object(bench: Bench):
-    """The same steps for programs: who, what, in words, when, and on which node."""
+    """The same steps for programs: contender, kind, sentence, time and node."""
     with contender(bench.order("a", hold_s=0), "--json") as process:
         steps = [json.loads(line) for line in process.stdout]
     created = next(step for step in steps if step["what"] == "created")

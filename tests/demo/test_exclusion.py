@@ -32,11 +32,11 @@ troubles = st.lists(
 
 
 def acquisitions(bench: Bench) -> int:
-    """How often anybody has had the lock."""
+    """How often the lock was acquired."""
     return sum(told["acquired"] for told in bench.log.all_counts().values())
 
 
-def somebody_gets_it(bench: Bench, times: int = 2) -> None:
+def wait_for_acquisitions(bench: Bench, times: int = 2) -> None:
     """Wait until the lock has changed contenders again: nothing is stuck."""
     before = acquisitions(bench)
     bench.until(lambda: acquisitions(bench) >= before + times)
@@ -72,7 +72,7 @@ def disturb(bench: Bench, trouble: str, name: str, recipe: str) -> None:
 
 
 def frozen(bench: Bench, name: str) -> bool:
-    """Whether it stands still, so that it does not even hear that it should go."""
+    """Whether it is frozen, so that it reads no command."""
     return any(one.name == name and one.frozen for one in bench.pool.states())
 
 
@@ -90,10 +90,10 @@ def test_no_trouble_makes_two_holders(
         for trouble, name in troubles:
             disturb(bench, trouble, name, recipe)
             if not all(frozen(bench, name) for name in NAMES):
-                somebody_gets_it(bench)
+                wait_for_acquisitions(bench)
         for name in NAMES:
             disturb(bench, "thaw", name, recipe)
-        somebody_gets_it(bench)
+        wait_for_acquisitions(bench)
         clashes = [step.line() for step in tuple(log.steps) if step.what == "clash"]
         pool.kill_all()
 

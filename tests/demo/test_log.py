@@ -148,7 +148,7 @@ def test_the_number_of_ended_contenders_is_bounded():
 
 
 def test_a_living_contender_is_ours_however_many_came_after_it():
-    """Its session is the one that must not be taken for a stranger's."""
+    """Its session must not be taken for another client's."""
     log = ContenderLog()
     for number in range(2 * MAX_ENDED_SESSIONS):
         live_and_die(log, number, dies=number > 0)
@@ -169,7 +169,7 @@ def test_our_sessions_are_the_same_object_until_a_contender_connects():
 class TestLive:
     """With processes."""
 
-    def test_a_contender_stands_as_it_step(self, bench: Bench):
+    def test_the_state_of_a_contender_follows_its_steps(self, bench: Bench):
         """Its session is that of its node."""
         bench.queue_up("predecessor", "a", "b")
         a, b = bench.pool.states()
@@ -179,7 +179,7 @@ class TestLive:
         assert b.session == owner
 
     def test_a_caller_need_not_wait(self, bench: Bench):
-        """What is asked soon is done in the pool's thread, in the order of asking."""
+        """The pool's thread runs what is queued, in order."""
         order = bench.order("a")
         hired = bench.pool.soon(partial(bench.pool.start, order))
         frozen = bench.pool.soon(partial(bench.pool.freeze, "a"))
@@ -191,15 +191,15 @@ class TestLive:
 
     @pytest.mark.parametrize("prepare", ["states", "close"])
     def test_a_refusal_comes_with_the_answer(self, bench: Bench, prepare: str):
-        """Also of a pool that has gone home."""
+        """Also from a pool that is closed."""
         getattr(bench.pool, prepare)()
         answer = bench.pool.soon(partial(bench.pool.kill, "nobody"))
 
         with pytest.raises(UsageError):
             answer.result(PATIENCE_S)
 
-    def test_asking_a_busy_crew_does_not_wait(self, bench: Bench):
-        """Thousands of wishes fit in, though the pool looks at none of them yet."""
+    def test_a_busy_pool_makes_no_caller_wait(self, bench: Bench):
+        """Thousands of tasks are queued before the pool runs any of them."""
         answers: list[Future[int]] = []
 
         def busy() -> int:
@@ -209,7 +209,7 @@ class TestLive:
         assert bench.pool.soon(busy).result(PATIENCE_S) == 0
         assert sum(answer.result(PATIENCE_S) for answer in answers) == 5_000
 
-    def test_frozen_contender_are_known_to_be(self, bench: Bench):
+    def test_a_frozen_contender_is_known_to_be(self, bench: Bench):
         """The pool says so, because they cannot."""
         bench.queue_up("predecessor", "a")
         bench.pool.freeze("a")

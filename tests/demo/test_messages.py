@@ -94,5 +94,5 @@ def test_every_recipe_tells_its_story(recipe: type):
 
 
 def test_recipes_have_names_of_their_own():
-    """Two of one name could not be told apart."""
+    """Two of one name could not be distinguished."""
     assert len({recipe.name for recipe in RECIPES}) == len(RECIPES)

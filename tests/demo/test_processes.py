@@ -1,4 +1,4 @@
-"""The pool: real processes that are started, told, frozen, killed, and never orphaned."""
+"""The pool: real processes that are started, commanded, frozen, killed, and never orphaned."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ threading.Event().wait()
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has buried yet does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -122,7 +122,7 @@ def test_the_crew_is_capped(bench: Bench):
 
 
 def test_names_are_taken_once(bench: Bench):
-    """Two living contenders of one name could not be told apart."""
+    """Two living contenders of one name could not be distinguished."""
     bench.start("a")
 
     with pytest.raises(UsageError, match="there is a contender 'a' already"):

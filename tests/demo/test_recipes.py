@@ -148,7 +148,7 @@ def test_every_step_is_told_in_plain_words(threads: Bench):
         ("listed", f"listed {threads.path}: lock-0000000001"),
         ("decided", "lock-0000000001 is first"),
         ("acquired", f"acquired {threads.path}"),
-        ("working", "works until told"),
+        ("working", "works until it is released"),
         ("releasing", f"gives {threads.path} back"),
         ("released", f"released {threads.path}"),
         ("ended", "done"),

@@ -101,7 +101,7 @@ def test_a_scene_can_be_played_again_over_its_own_remains(bench: Bench):
 
 
 def test_other_contenders_are_left_alone(bench: Bench):
-    """Clean-up ends the scene's contenders, and nobody else's."""
+    """Clean-up ends the scene's contenders, and no others."""
     bench.queue_up("predecessor", "mine")
     duo = player(bench)
     duo.step()
@@ -133,12 +133,12 @@ def test_every_move_waits_for_something(scene: Scene):
 
 
 def test_scenes_have_names_of_their_own():
-    """Two of one name could not be told apart."""
+    """Two of one name could not be distinguished."""
     assert len({scene.name for scene in SCENES}) == len(SCENES)
 
 
 def test_a_step_is_one_line_for_people():
-    """The time, who, and what."""
+    """The time, the contender, and its sentence."""
     step = ContenderStep("ann", "acquired", "acquired /x", "2026-01-31T12:00:00.123Z")
 
     assert step.line() == "12:00:00.123 ann: acquired /x"

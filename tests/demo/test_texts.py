@@ -55,7 +55,7 @@ def test_the_list_of_scenes_names_them_all():
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_a_scene_says_what_to_learn_and_what_to_look_at(scene: Scene):
-    """In sentences; its moves are told in a line each."""
+    """In sentences; each of its moves has a line."""
     assert scene.teaches.endswith(".")
     assert scene.look_at.endswith(".")
     assert scene.title[0].isupper()

@@ -9,7 +9,7 @@ from zktop.demo_types import LockClaim
 
 
 def test_held_for_as_long_as_ordered(threads: Bench):
-    """Then it is released, without anybody's word."""
+    """Then it is released, without a command."""
     threads.start("a", hold_s=0.1)
     threads.ended("a")
 

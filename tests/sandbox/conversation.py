@@ -24,7 +24,7 @@ def play(port):
 
 
 def main():
-    """Record a real server: `PYTHONPATH=tests python -m sandbox.exchange`."""
+    """Record a real server: `PYTHONPATH=tests python -m sandbox.conversation`."""
     with real_zookeeper(tickTime=500) as server:
         sys.stdout.write("\n".join(play(server.port)) + "\n")
 

@@ -153,6 +153,6 @@ class RawClient:
         return came
 
     def close_session(self) -> None:
-        """End the session as a good client does."""
+        """End the session with a request."""
         self.ask(-11)
         self.line.close()

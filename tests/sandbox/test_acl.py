@@ -64,7 +64,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("lines", REFUSED)
 def test_refused_lists(lines):
-    """A list with one line that can never match is refused whole."""
+    """A list with one line that can never match is refused as a whole."""
     with pytest.raises(Refused) as refusal:
         expand(lines, [HOST])
 
@@ -72,7 +72,7 @@ def test_refused_lists(lines):
 
 
 def test_doubles():
-    """A line that stands twice is stored once."""
+    """A duplicate line is stored once."""
     assert expand([acl.ANYONE, acl.ANYONE], ()) == (acl.ANYONE,)
 
 

@@ -18,7 +18,7 @@ def recorded():
 
 
 def test_the_sandbox_says_what_a_real_server_said(sandbox):
-    """A fixed conversation is equal to the recorded one but for ids, passwords and times."""
+    """A fixed conversation equals the recorded one, except for ids, passwords and times."""
     said = play(sandbox.port)
 
     assert said == recorded()
@@ -26,14 +26,14 @@ def test_the_sandbox_says_what_a_real_server_said(sandbox):
 
 @pytest.mark.zookeeper
 def test_a_real_server_says_what_was_recorded(fresh_real):
-    """The recording is no invention: a server of today says the same."""
+    """A real server of today still answers as recorded."""
     said = play(fresh_real.port)
 
     assert said == recorded()
 
 
 def test_the_conversation_uses_every_request():
-    """Nothing that the sandbox can do is left out of the comparison."""
+    """The comparison includes every request that the sandbox supports."""
     missing = set(REQUESTS) - set(OPS.values())
 
     assert not missing

@@ -1,4 +1,4 @@
-"""The server without sockets: what time does to sessions, connections and znodes."""
+"""The server without sockets: how time ends sessions, connections and znodes."""
 
 import struct
 
@@ -22,11 +22,11 @@ class RecordedFrames:
         self.frames.append(frame[4:])
 
     def close(self):
-        """Remember how it ended."""
+        """Note how the connection ended."""
         self.ended = self.ended or "closed"
 
     def abort(self):
-        """Remember how it ended."""
+        """Note how the connection ended."""
         self.ended = "aborted"
 
 
@@ -79,7 +79,7 @@ def test_expiry_is_one_transaction(bench):
 
 
 def test_any_request_keeps_a_session(bench):
-    """Pings or other requests, each puts off the end by the whole timeout."""
+    """Every request, pings included, postpones the end by the whole timeout."""
     client = bench.connect()
     for op, xid in ((11, -2), (9, 1), (3, 2)) * 3:
         bench.wait(3000)
@@ -137,7 +137,7 @@ def test_a_connection_after_its_session(bench):
 
 
 def test_reaping(bench):
-    """Once a minute used empty containers and old TTL znodes go, each under a zxid of its own."""
+    """Once a minute, emptied containers and old TTL znodes go, each under its own zxid."""
     client = bench.connect(timeout=40_000)
     bench.ask(client, 19, new("/box", flags=4))
     bench.ask(client, 1, new("/box/one"))
@@ -195,7 +195,7 @@ def test_a_list_of_children_is_the_parents(bench):
 
 
 def test_counters_survive_connections(bench):
-    """Packets of connections that are gone stay counted."""
+    """Packets of closed connections stay counted."""
     client = bench.connect()
     bench.ask(client, 11, xid=-2)
     counted = (bench.core.received, bench.core.sent)

@@ -89,7 +89,7 @@ def shape(answer):
 
 
 def test_wchc(busy):
-    """Wchc names the session as cons does; watches on children are in no table."""
+    """`wchc` names the session as `cons` does; watches on children are in no table."""
     server, client = busy
     session = f"{client.session:#x}"
 
@@ -121,7 +121,7 @@ MNTR |= {
 
 
 def test_mntr(busy):
-    """What mntr counts is what there is, under the names that monitors know."""
+    """`mntr` counts correctly, under the names that monitors know."""
     server, _ = busy
     facts = dict(line.split("\t") for line in ask(server.port, "mntr").splitlines())
 
@@ -131,7 +131,7 @@ def test_mntr(busy):
 
 
 def test_conf(either_fresh):
-    """In conf are the port and the bounds of session timeouts."""
+    """`conf` has the port and the limits of session timeouts."""
     facts = dict(line.split("=", 1) for line in ask(either_fresh.port, "conf").splitlines())
 
     assert facts["clientPort"] == str(either_fresh.port)
@@ -153,7 +153,7 @@ def test_no_lines_of_our_own(fresh_real, sandbox):
 
 
 def test_it_says_what_it_is(sandbox):
-    """The version says that this is no real server."""
+    """The version says that this is not a real server."""
     for word in ("srvr", "stat", "mntr", "envi"):
         assert "3.8.0-zktop-sandbox" in ask(sandbox.port, word)
 
@@ -166,7 +166,7 @@ def test_with_a_newline(either_fresh):
 
 
 def test_unknown_word(either_fresh):
-    """An unknown word is taken for the length of a frame, and much too long."""
+    """An unknown word is read as the length of a frame, which is much too large."""
     assert ask(either_fresh.port, "what") == ""
 
 
@@ -179,7 +179,7 @@ def test_a_word_later_is_no_word(either_fresh):
 
 
 def test_half_a_word(either_fresh):
-    """A connection that says less than four letters waits for the rest."""
+    """A connection that has sent less than four letters waits for the rest."""
     with socket.create_connection(("127.0.0.1", either_fresh.port), 5) as line:
         line.sendall(b"ru")
         line.sendall(b"ok")

@@ -67,7 +67,7 @@ def sent(port: int, *frames: bytes, first: bytes = SESSION) -> None:
 
 
 def is_well(bystander: RawClient) -> None:
-    """The server answers, and kept the data."""
+    """The server answers and still has the data."""
     (reply,) = bystander.ask(4, path_of(KEPT))
 
     assert reply.err == 0

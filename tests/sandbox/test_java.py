@@ -97,7 +97,7 @@ def test_curator_recipes(either, curator_script):
 
 
 def drop_connection(port, session):
-    """Servers hang up on a session's connection when another one asks for the session."""
+    """A server closes a session's connection when another one asks for the session."""
     with RawClient(port, session=session, password=b"not the password") as stranger:
         assert stranger.session == 0
 
@@ -112,7 +112,7 @@ def test_the_command_line_client():
 
 
 def command_line(address):
-    """What zkCli says, with times, versions and its own chatter taken out."""
+    """What zkCli prints, without times, versions and its own log lines."""
     main = "org.apache.zookeeper.ZooKeeperMain"
     command = [*JVM, QUIET, "-cp", classpath(*ZOOKEEPER), main, "-server", address]
     done = subprocess.run(

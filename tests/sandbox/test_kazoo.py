@@ -82,7 +82,7 @@ def test_a_holder_that_dies(client, either):
 
 
 def test_transaction(client):
-    """A transaction that fails tells which operation did, and undoes the rest."""
+    """A failed transaction names the operation that failed, and changes nothing."""
     one = client()
     one.create("/t")
     failing = one.transaction()
@@ -112,7 +112,7 @@ def test_one_delete_for_all_ephemerals(client, either):
 
 
 def test_the_same_session_after_a_cut(client, either):
-    """A lost connection is taken up again with the same session and its ephemerals."""
+    """After a lost connection the same session and its ephemerals are there again."""
     one = client()
     one.create("/cut", ephemeral=True)
     session, back = one.client_id, threading.Event()

@@ -91,7 +91,7 @@ def test_kazoo(runs, group):
 
 
 def test_what_is_left_out_exists():
-    """The lists name tests that are there, so they cannot rot."""
+    """The lists name tests that exist, so they stay correct."""
     folder = Path(kazoo.tests.__file__).parent
     named = LEFT_OUT | SLOW
     sources = {

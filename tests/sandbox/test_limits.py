@@ -1,4 +1,4 @@
-"""What the sandbox bears: bad bytes, clients that do not read, many clients, many znodes."""
+"""The limits of the sandbox: bad bytes, clients that do not read, many clients and znodes."""
 
 import contextlib
 import socket
@@ -63,7 +63,7 @@ BAD_REQUESTS = {
 
 @pytest.mark.parametrize("name", BAD_REQUESTS)
 def test_bad_request(sandbox, bystander, name):
-    """A request that cannot be read is answered so, changes nothing and ends the connection."""
+    """A request that cannot be read gets an error, changes nothing and ends the connection."""
     before = len(bystander.ask(8, txt("/") + b"\0")[-1].body)
     with RawClient(sandbox.port) as client:
         replies = client.ask(*BAD_REQUESTS[name])
@@ -96,7 +96,7 @@ def test_a_frame_byte_by_byte(sandbox):
 
 
 def test_a_client_that_does_not_read_answers():
-    """Its requests are paused; it may read on later, and misses no answer."""
+    """Its requests wait; when it reads again, it gets every answer."""
     with sandbox_server() as server, RawClient(server.port) as client:
         client.ask(1, new("/big", bytes(900_000)))
         before = resident(server)
@@ -113,7 +113,7 @@ def test_a_client_that_does_not_read_answers():
 
 
 def test_a_small_request_for_gigabytes(sandbox, bystander):
-    """Reading a large znode many thousand times in one request is refused before it hurts."""
+    """A request that reads a large znode many thousand times is refused."""
     bystander.ask(1, new("/big", bytes(900_000)))
     with RawClient(sandbox.port) as client:
         few, many = (client.ask(22, multi(*[(4, path_of("/big"))] * n))[0] for n in (10, 40_000))

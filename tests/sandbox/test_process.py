@@ -19,7 +19,7 @@ PIPES = {
 
 
 def test_the_first_line_is_the_address():
-    """Once the address is printed clients may come, and nothing else is ever printed."""
+    """Clients can connect once the address is printed; nothing else is printed."""
     port = free_port()
     with subprocess.Popen([*COMMAND, "--port", str(port)], **PIPES) as process:
         address = process.stdout.readline()
@@ -54,7 +54,7 @@ def test_it_ends_with_its_parent():
 
 
 def test_a_taken_port():
-    """A port in use is one plain sentence and code 2."""
+    """A port in use gives one plain sentence and code 2."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The wire format: what is packed comes out again, what is broken is refused."""
+"""The wire format: packed values are read back, broken ones are refused."""
 
 import contextlib
 import struct
@@ -19,19 +19,19 @@ stats = st.builds(NodeStat, *[int64s] * 4, *[int32s] * 3, int64s, int32s, int32s
 
 @given(texts)
 def test_text_round_trip(value):
-    """Any text comes back, empty and absent ones apart."""
+    """Any text comes back; empty and absent ones stay distinct."""
     assert FrameReader(wire.pack_string(value)).string() == value
 
 
 @given(st.none() | st.binary())
 def test_bytes_round_trip(value):
-    """Any bytes come back, empty and absent ones apart."""
+    """Any bytes come back; empty and absent ones stay distinct."""
     assert FrameReader(wire.pack_buffer(value)).buffer() == value
 
 
 @given(int32s, st.lists(acls))
 def test_list_round_trip(number, lines):
-    """A list comes back whole and what stands after it is found."""
+    """A list comes back whole, and so does the value after it."""
     packed = wire.pack_vector([wire.pack_acl(line) for line in lines]) + wire.pack_int(number)
     reader = FrameReader(packed)
 
@@ -57,7 +57,7 @@ def test_reply(xid, zxid, err, body):
 
 @given(st.binary(max_size=40))
 def test_no_bytes_can_crash_a_reader(raw):
-    """Whatever comes, reading it ends in a value or in Malformed."""
+    """Reading any bytes ends in a value or in Malformed."""
     for read in ("int32", "int64", "flag", "buffer", "string", "acl"):
         reader = FrameReader(raw)
         with contextlib.suppress(Malformed):
@@ -70,7 +70,7 @@ def test_no_bytes_can_crash_a_reader(raw):
 
 @pytest.mark.parametrize("length", [5, 2**31 - 1, -2, -(2**31)])
 def test_lengths_are_checked(length):
-    """A length that does not fit the frame is refused before anything is made room for."""
+    """A length that does not fit the frame is refused before memory is allocated."""
     raw = struct.pack(">i", length) + b"1234"
 
     with pytest.raises(Malformed):
@@ -78,5 +78,5 @@ def test_lengths_are_checked(length):
 
 
 def test_what_is_no_utf8():
-    """Bytes that are no text become U+FFFD, which no path may hold."""
+    """Bytes that are not UTF-8 become U+FFFD, which no path may contain."""
     assert FrameReader(wire.pack_buffer(b"/a\xff")).string() == "/a�"

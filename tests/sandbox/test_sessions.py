@@ -1,4 +1,4 @@
-"""Sessions: their timeouts, their end, and coming back."""
+"""Sessions: their timeouts, their end, and how they are resumed."""
 
 import pytest
 from hypothesis import given
@@ -59,7 +59,7 @@ def test_coming_back():
 
 
 def test_not_coming_back():
-    """A wrong password, none, or the id of a closed session give nothing."""
+    """A wrong password, none, or the id of a closed session resume no session."""
     sessions = ServerSessions(0, TICK)
     session, other = sessions.open(4000, 0), sessions.open(4000, 0)
     wrong = [(session.id, other.password), (session.id, None), (7, session.password)]

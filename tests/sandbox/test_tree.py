@@ -1,4 +1,4 @@
-"""The tree and the draft: what may be written, and what Stat tells of it."""
+"""The tree and the plan of a write: which writes are allowed, and the Stat after them."""
 
 import contextlib
 
@@ -49,7 +49,7 @@ def test_a_new_server():
 
 
 def test_numbers_count_creates():
-    """The next number is the number of creates so far, deletes do not turn it back."""
+    """The next number is the number of creates so far; deletes do not lower it."""
     kept = store()
     create(kept, "/q")
     first = [create(kept, "/q/n-", sequential=True) for _ in range(3)]
@@ -87,7 +87,7 @@ def test_numbers_run_over_within_a_multi():
 
 
 def test_a_draft_changes_nothing():
-    """A draft is visible to later decisions of its transaction only."""
+    """A plan is visible to later decisions of its transaction only."""
     kept = store()
     draft = WritePlan(kept.tree, ())
     draft.create(creation("/a"))
@@ -100,7 +100,7 @@ def test_a_draft_changes_nothing():
 
 
 def test_ephemerals_by_owner():
-    """A session's znodes are known, and no longer when they are gone."""
+    """A session's znodes are listed until they are deleted."""
     kept = store()
     for path in ("/x", "/y"):
         create(kept, path, owner=7)
@@ -114,7 +114,7 @@ def test_ephemerals_by_owner():
 
 
 def test_what_outlives_itself():
-    """A container goes when it has been used and is empty, a TTL znode when it is old enough."""
+    """A used container is deleted when it is empty, a TTL znode when it is old enough."""
     kept = store()
     create(kept, "/fresh", container=True)
     create(kept, "/used", container=True)
@@ -237,7 +237,7 @@ def test_versions_run_over():
 
 @given(st.text(max_size=5))
 def test_paths_of_real_servers(name):
-    """A name is fit exactly when Java's rules, applied to UTF-16 units, say so."""
+    """A name is valid exactly when Java's rules, applied to UTF-16 units, say so."""
     path = f"/{name}"
     units = path.encode("utf-16-be", "surrogatepass")
     codes = [int.from_bytes(units[i : i + 2]) for i in range(0, len(units), 2)]

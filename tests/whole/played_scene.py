@@ -68,7 +68,7 @@ class PlayedScene:
         self.over = True
 
     def look(self, report: Report) -> bool:
-        """Look for its promised end in a report; return True once it was found.
+        """Compare a report with the promised end; return True once they are equal.
 
         Scenes end one after another: rates per second may already differ when the last one ends.
         """
@@ -127,5 +127,5 @@ class PlayedScene:
         return Queue(tuple(holders), tuple(waiters or watching(port, path, names)))
 
     def _asks_much(self, name: str) -> bool:
-        """True if a contender sends more requests than it should."""
+        """True if a contender sends far more requests than a waiter needs."""
         return self.log.until(lambda: self.log.requests[name] > BUSY, 15)

@@ -1,1 +1,1 @@
-"""Contenders of every kind, the crew that runs them, and scenes that set up what can be learnt."""
+"""Demo contenders: processes that play lock recipes, the pool that runs them, and scenes."""

@@ -70,7 +70,7 @@ class LockedWork:
 
 
 def _hold(work: LockedWork) -> None:
-    until = "until told" if work.order.hold_s is None else f"for {work.order.hold_s:g} s"
+    until = "until it is released" if work.order.hold_s is None else f"for {work.order.hold_s:g} s"
     work.report(f"works {until}")
     work.hold()
 
@@ -146,7 +146,7 @@ class ExclusionCheck:
 
 
 RETRY_PAUSE_S = 0.1  # after a failed round, to spare a server that refuses
-EXIT_NOT_DONE = 1  # as of `flock`: no round succeeded
+EXIT_NOT_DONE = 1  # no round succeeded; `flock` has the same code
 
 
 class DemoContender:
@@ -258,7 +258,7 @@ class DemoContender:
             self._waiting = None
 
     def _wait_at_gate(self, claim: LockClaim, held: list[Recipe]) -> None:
-        says = f"waits for the word before it asks for {claim.path}"
+        says = f"waits for `go` before it asks for {claim.path}"
         self.reporter.report("waiting", says, lock=claim.path)
         self.wakeup.clear()
         while not self._go.acquire(blocking=False):

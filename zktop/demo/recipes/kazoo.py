@@ -70,7 +70,7 @@ class KazooReadWrite(KazooLock):
     source = "kazoo.recipe.lock.ReadLock and WriteLock"
     brief = "kazoo's ReadLock and WriteLock: readers share"
     creates = "an ephemeral <uuid>__rlock__<number> node to read, or __lock__ to write"
-    decides = "a reader goes in when no writer is before it, a writer when nobody is"
+    decides = "a reader goes in when no writer is before it, a writer when no node is"
     watches = "the nearest node before its own that excludes it, by reading it (get)"
     modes = ("read", "write")
     flaws: ClassVar[tuple[Flaw, ...]] = ()

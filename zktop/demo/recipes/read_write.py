@@ -15,13 +15,13 @@ PLAIN_NAMES = "read-|write-"
 
 
 class ReadWrite(QueueRecipe):
-    """Version 2: a reader watches the last smaller writer, a writer the one before it."""
+    """A reader watches the last writer before it, a writer the node right before it."""
 
     name = "rw"
     source = "article 3, read/write version 2: read- and write- nodes"
     brief = "a reader watches the last writer, a writer the one before"
     creates = "an ephemeral read-<number> or write-<number> node below the lock"
-    decides = "a reader goes in when no writer is before it, a writer when nobody is"
+    decides = "a reader goes in when no writer is before it, a writer when no node is"
     watches = "the last writer before it (a reader) or the node right before it (a writer)"
     modes = ("read", "write")
     pattern = PLAIN_NAMES
@@ -35,7 +35,7 @@ class ReadWrite(QueueRecipe):
             self._decide(f"{ahead[-1]} is before {me} and excludes it")
             if self._watch_if_there(ahead[-1]) and not self._wait(deadline):
                 return self._gave_up()
-        self._decide(f"nobody before {me} excludes it")
+        self._decide(f"no node before {me} excludes it")
         return self._got()
 
     def _ahead(self, me: str, queue: list[str]) -> list[str]:
@@ -51,7 +51,7 @@ class ReadWrite(QueueRecipe):
 
 
 class ReadWriteHost(ReadWrite):
-    """Version 2 with the host's name in front of the mode."""
+    """The same, with the host's name in front of the mode."""
 
     name = "rw-host"
     source = "article 3, read/write version 2: host1-W- and host2-R- nodes"
@@ -68,7 +68,7 @@ class ReadWriteHost(ReadWrite):
 
 
 class ReadWriteHerd(ReadWrite):
-    """Version 1: every contender watches the children of the lock."""
+    """Every contender watches the children of the lock."""
 
     name = "rw-herd"
     source = "article 3, read/write version 1: read- and write- nodes"
@@ -84,12 +84,12 @@ class ReadWriteHerd(ReadWrite):
             self._decide(f"{ahead[-1]} is before {me} and excludes it: wait for any change")
             if not self._wait(deadline):
                 return self._gave_up()
-        self._decide(f"nobody before {me} excludes it")
+        self._decide(f"no node before {me} excludes it")
         return self._got()
 
 
 class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
-    """Version 1 with the host's name in front of the mode."""
+    """The same, with the host's name in front of the mode."""
 
     name = "rw-herd-host"
     source = "article 3, read/write version 1: host1-W- and host2-R- nodes"

@@ -1,6 +1,6 @@
 """Exclusive locks with sequential nodes: by polling, parent watches and predecessor watches.
 
-Polling and parent watches are of the C article, predecessor watches of the Java and PHP ones.
+Each is copied from an article with a sample in C, Java or PHP; `source` names it.
 """
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError
@@ -57,7 +57,7 @@ class Poll(QueueRecipe):
             return False
         if queue:
             self._place(me, queue)
-        self._decide("nobody is smaller")
+        self._decide("no number is smaller")
         return True
 
     def _asked(self) -> list[str]:
