@@ -62,7 +62,6 @@ class ContenderOrder(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     pause_s: Seconds = 0.0  # between two rounds
     root: str = DEMO_ROOT
     anywhere: bool = False  # may write outside the root: only when the user asked for it
-    exclusion_path: str | None = None  # where the server proves that the work is exclusive
 
 
 # What contenders report
@@ -79,7 +78,6 @@ StepKind = Literal[
     "notified",
     "acquired",
     "working",
-    "clash",  # another contender is in the critical section at the same time
     "releasing",  # from here on it no longer relies on the lock
     "released",
     "gave-up",

@@ -1,8 +1,13 @@
 """Mutual exclusion under crashes, freezes and broken lines, proved by the server itself."""
 
 import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from demo.contenders import Bench
+from demo.exclusion_check import NOT_ALONE
 from demo.full_log import FullLog
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +16,7 @@ from kazoo.client import KazooClient
 from zktop.demo.processes import ProcessPool
 from zktop.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("checked")
 CORRECT = (
     "poll",
     "parent-watch",
@@ -29,6 +35,15 @@ EXAMPLES = max(3, settings().max_examples // 20)  # each takes seconds: they are
 troubles = st.lists(
     st.tuples(st.sampled_from(DISTURBANCES), st.sampled_from(NAMES)), min_size=3, max_size=8
 )
+
+
+@pytest.fixture(scope="module")
+def checked() -> Iterator[None]:
+    """Every contender checks that it is alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+        patch.setattr("zktop.demo.processes.CONTENDER_MODULE", "demo.exclusion_check")
+        yield
 
 
 def acquisitions(bench: Bench) -> int:
@@ -54,7 +69,6 @@ def enter(bench: Bench, name: str, recipe: str) -> None:
         pause_s=0.01,
         poll_s=0.02,
         session_timeout_s=1.0,
-        exclusion_path=f"{bench.path}-witness",
     )
 
 
@@ -94,7 +108,7 @@ def test_no_trouble_makes_two_holders(
         for name in NAMES:
             disturb(bench, "thaw", name, recipe)
         wait_for_acquisitions(bench)
-        clashes = [step.line() for step in tuple(log.steps) if step.what == "clash"]
+        clashes = [step.line() for step in tuple(log.steps) if NOT_ALONE in step.says]
         pool.kill_all()
 
     assert clashes == []
@@ -104,4 +118,4 @@ def test_the_naive_one_is_caught_by_the_same_witness(bench: Bench):
     """Left alone, without any trouble, reader and writer meet inside sooner or later."""
     for name in NAMES:
         enter(bench, name, "rw-naive")
-    bench.until(lambda: any(step.what == "clash" for step in tuple(bench.log.steps)))
+    bench.until(lambda: any(NOT_ALONE in step.says for step in tuple(bench.log.steps)))

@@ -2,22 +2,26 @@
 
 import pytest
 from demo.contenders import Bench
+from demo.exclusion_check import NOT_ALONE, run_checked
 from demo.full_log import FullLog
 from servers import real_zookeeper, started_again
 
+from zktop.demo.contender import LockedWork
 from zktop.demo.processes import ProcessPool
 
 CUT_S = 1.0  # many polls, and far from the end of a session
 MANY = 100  # requests; a patient waiter needs five
 
 
-def test_a_reader_gets_in_while_a_naive_writer_holds(threads: Bench):
+def test_a_reader_gets_in_while_a_naive_writer_holds(
+    threads: Bench, monkeypatch: pytest.MonkeyPatch
+):
     """Sorted by whole names `read-` is before `write-`: two hold, and the server is witness."""
-    witness = f"{threads.path}-in"
-    threads.queue_up("rw-naive", "w", mode="write", exclusion_path=witness)
+    monkeypatch.setattr(LockedWork, "run", run_checked)
+    threads.queue_up("rw-naive", "w", mode="write")
     threads.told("w", "working")
-    threads.start("r", "rw-naive", mode="read", exclusion_path=witness)
-    threads.told("r", "clash")
+    threads.start("r", "rw-naive", mode="read")
+    threads.until(lambda: any(NOT_ALONE in step.says for step in threads.log.steps))
 
     assert threads.holders() == {"w", "r"}
 

@@ -1,6 +1,5 @@
 """One contender: connect, acquire its locks in order, work, release them, and repeat."""
 
-import contextlib
 import ctypes
 import os
 import signal
@@ -13,7 +12,6 @@ from kazoo.exceptions import (
     ConnectionClosedError,
     ConnectionLoss,
     KazooException,
-    NoNodeError,
     SessionExpiredError,
 )
 from msgspec.structs import replace
@@ -114,37 +112,6 @@ WORK_STYLES: Mapping[WorkStyle, Callable[[LockedWork], None]] = {
 }
 
 
-class ExclusionCheck:
-    """Proof by the server that a critical section is exclusive.
-
-    A contender creates an ephemeral node beside the lock after it has acquired the lock, and
-    deletes it before it releases the lock. When the session ends, both nodes go in one
-    transaction. A contender that finds the node of another one there has proved that two live
-    sessions were in the critical section at the same time.
-    """
-
-    def __init__(self, client: LockClient, path: str, name: str, *, shares: bool) -> None:
-        self._client = client
-        self._path = path
-        self._shares = shares
-        self._node = f"{path}/{'r' if shares else 'w'}-{name}"
-
-    def enter(self) -> list[str]:
-        """Create the node; return the nodes of contenders that must not be there."""
-        self._client.ensure_path_async(self._path).get()
-        self._client.create_async(self._node, ephemeral=True).get()
-        names = self._client.get_children_async(self._path).get()
-        own = self._node.rpartition("/")[2]
-        return sorted(
-            name for name in names if name != own and not (self._shares and name[0] == "r")
-        )
-
-    def leave(self) -> None:
-        """Delete the node; call it before the lock is released."""
-        with contextlib.suppress(NoNodeError, SessionExpiredError):
-            self._client.retry(lambda: self._client.delete_async(self._node).get())
-
-
 RETRY_PAUSE_S = 0.1  # after a failed round, to spare a server that refuses
 EXIT_NOT_DONE = 1  # no round succeeded; `flock` has the same code
 
@@ -228,8 +195,7 @@ class DemoContender:
             with self._releasing(held):
                 if not all(self._took(claim, held) for claim in self.order.claims):
                     return False
-                with self._checked_exclusion(held):
-                    self._work.run()
+                self._work.run()
         except ConnectionClosedError:  # by `hang_up`
             raise StoppedError from None
         except (PlaceLostError, SessionExpiredError, ConnectionLoss):
@@ -275,28 +241,6 @@ class DemoContender:
             for recipe in reversed(held):
                 recipe.release()
 
-    @contextmanager
-    def _checked_exclusion(self, held: list[Recipe]) -> Iterator[None]:
-        """Run the exclusion check, if the order asks for it."""
-        if self.order.exclusion_path is None or self._client is None:
-            yield
-            return
-        shares = held[-1].mode == "read"
-        path = self.order.exclusion_path
-        check = ExclusionCheck(self._client, path, self.order.name, shares=shares)
-        try:
-            others = check.enter()
-        except KazooException:
-            check.leave()
-            raise
-        if others:
-            says = f"not alone: {', '.join(others)} is in the critical section too"
-            self.reporter.report("clash", says, lock=held[-1].path)
-        try:
-            yield
-        finally:
-            check.leave()
-
 
 def checked(order: ContenderOrder) -> ContenderOrder:
     """Fill in the modes of an order; refuse in a sentence what no contender could carry out."""
@@ -304,8 +248,6 @@ def checked(order: ContenderOrder) -> ContenderOrder:
         raise UsageError("a contender needs a name")
     for claim in order.claims:
         check_path(claim.path, order)
-    if order.exclusion_path is not None:
-        check_path(order.exclusion_path, order)
     recipes = [recipe_of(claim) for claim in order.claims]
     claims = (
         replace(claim, mode=claim.mode or recipe.modes[0])

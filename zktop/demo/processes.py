@@ -27,6 +27,7 @@ from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep
 from zktop.errors import UsageError
 from zktop.model.text import Text, decode
 
+CONTENDER_MODULE = "zktop.demo"
 READ_BYTES = 65536
 MAX_STDERR_BYTES = 4096
 EXIT_TIMEOUT_S = 1.0
@@ -61,7 +62,7 @@ class ContenderProcess:
     @classmethod
     def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in a process group of its own, which ctrl-c in a terminal spares."""
-        command = [sys.executable, "-m", "zktop.demo", "--json", "--until-stdin-closes"]
+        command = [sys.executable, "-m", CONTENDER_MODULE, "--json", "--until-stdin-closes"]
         process = subprocess.Popen(  # noqa: S603  our own module
             [*command, "--parent", str(os.getpid()), "-"],
             stdin=subprocess.PIPE,
