@@ -86,7 +86,7 @@ class Observer:
             found = self._came.wait_for(lambda: self.reports and condition(self.report), seconds)
             assert found, (
                 f"no report in {seconds:g} s in which {source_of(condition)}\n"
-                f"links: {self.links}\nlog: {list(self._watch._source.recent_log.lines)}"
+                f"links: {self.links}\nlog: {list(self._watch._source.log.lines)}"
             )
             return self.report
 
@@ -122,9 +122,7 @@ def observer(place: Place) -> Iterator[Observer]:
             yield one
         finally:
             one.stop()
-    failed = [
-        line for _, line in watch._source.recent_log.lines if "of the observer failed" in line
-    ]
+    failed = [line for line in watch._source.log.lines if "of the observer failed" in line]
     assert not failed
 
 

@@ -77,7 +77,7 @@ class Observation:
 
     def log(self) -> list[str]:
         """The recent log lines of kazoo and the source."""
-        return [line for _, line in self.source.recent_log.lines]
+        return [*self.source.log.lines]
 
 
 @contextmanager

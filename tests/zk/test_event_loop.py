@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from zktop.zk.connect.client import ring_log
+from zktop.zk.connect.client import RecentLog
 from zktop.zk.event_loop import LONGEST_BATCH_S, EventLoop
 
 
@@ -17,8 +17,8 @@ class Trace:
     def __init__(self) -> None:
         self.called: list[object] = []
         self.interrupt: type[BaseException] | None = None
-        log, self.recent_log = ring_log()
-        self.loop = EventLoop(lambda: self.called.append("end of batch"), self._waiting, log)
+        self.log = RecentLog()
+        self.loop = EventLoop(lambda: self.called.append("end of batch"), self._waiting, self.log)
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
@@ -85,7 +85,7 @@ def test_a_job_that_raises_is_logged_and_the_next_one_runs(trace: Trace) -> None
     trace.run()
 
     assert trace.called == [1, "end of batch"]
-    ((_, line),) = trace.recent_log.lines
+    (line,) = trace.log.lines
     assert line.startswith("a job of the observer failed (ZeroDivisionError")
 
 

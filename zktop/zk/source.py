@@ -10,7 +10,7 @@ import msgspec
 from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Server, ServerFact, SourceFact
 from zktop.zk.connect.address import Access, Address, AdminAccess
-from zktop.zk.connect.client import ring_log
+from zktop.zk.connect.client import RecentLog
 from zktop.zk.connect.preflight import Probe, preflight
 from zktop.zk.connect.session import CLOSING_S, ZooKeeperSession, check_login
 from zktop.zk.event_loop import EventLoop, WhileWaiting
@@ -64,7 +64,7 @@ class Source:
         self, access: Access, plan: Plan | None = None, while_waiting: WhileWaiting = nullcontext
     ) -> None:
         self.access, self.plan = access, plan or Plan()
-        self.log, self.recent_log = ring_log()
+        self.log = RecentLog()
         self.is_read = False  # all roots, once
         self.is_sampled = not self.plan.introspect  # the tables of all servers, once
         self._facts: list[SourceFact] = []

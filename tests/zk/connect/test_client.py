@@ -11,7 +11,7 @@ from waiting import eventually
 
 from zktop.errors import ZktopError
 from zktop.zk import Access, parse_hosts
-from zktop.zk.connect.client import READING, ReadOnlyClient, WritingError, ring_log
+from zktop.zk.connect.client import READING, ReadOnlyClient, RecentLog, WritingError
 from zktop.zk.read import requests
 
 
@@ -28,8 +28,8 @@ class IgnoringListener:
 @pytest.fixture
 def reader(zookeeper: RunningServer) -> Iterator[ReadOnlyClient]:
     """The client of an observer, connected."""
-    log, _ = ring_log()
-    client = ReadOnlyClient(Access(parse_hosts(zookeeper.address)), IgnoringListener(), log)
+    access = Access(parse_hosts(zookeeper.address))
+    client = ReadOnlyClient(access, IgnoringListener(), RecentLog())
     client.start()
     yield client
     client.stop()

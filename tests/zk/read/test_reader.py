@@ -8,7 +8,7 @@ from kazoo.exceptions import ConnectionLoss
 from zk.connect.test_client import IgnoringListener
 
 from zktop.zk import Access, parse_hosts
-from zktop.zk.connect.client import ReadOnlyClient, ring_log
+from zktop.zk.connect.client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.batch import SiblingNames
 from zktop.zk.read.reader import MAX_REQUEST_BYTES, MAX_UNDER_WAY, Answer, Reader, ZxidClock
@@ -18,7 +18,7 @@ from zktop.zk.read.requests import GET_DATA, NO_NODE, Exists
 
 def _reader() -> Reader:
     """A reader on a connection that answers nothing by itself."""
-    log, _ = ring_log()
+    log = RecentLog()
     access = Access(parse_hosts("127.0.0.1:1"))
     client = ReadOnlyClient(access, IgnoringListener(), log)
     pace = RequestBudget(1_000_000)

@@ -242,10 +242,9 @@ def test_the_mode_is_what_the_server_says(text: str, mode: str | None) -> None:
     assert tables.mode_of(text) == mode
 
 
-def test_mntr_and_conf_are_pairs() -> None:
-    """Mntr separates by tabs, conf by equals signs."""
+def test_mntr_is_pairs() -> None:
+    """A tab separates name and value."""
     assert tables.monitored("zk_watch_count\t12\nzk_version\t3.8\n")["watch_count"] == "12"
-    assert tables.settings("tickTime=2000\nmembership: \n") == {"tickTime": "2000"}
 
 
 def test_members_are_found_in_the_configuration() -> None:
@@ -331,7 +330,6 @@ TABLES = [
     (tables.connections, CONS),
     (tables.watches_in_all, WCHS),
     (tables.monitored, MNTR),
-    (tables.settings, CONF),
 ]
 LINE_TABLES = [
     (tables.watched, WCHC),
@@ -348,7 +346,7 @@ def by_lines(parse: Callable[[list[str]], object]) -> Parse:
 
 
 EVERY_TABLE = [*TABLES, *((by_lines(parse), sample) for parse, sample in LINE_TABLES)]
-NAMES = ["cons", "wchs", "mntr", "conf", "wchc", "leader", "follower", "old-follower"]
+NAMES = ["cons", "wchs", "mntr", "wchc", "leader", "follower", "old-follower"]
 every_table = pytest.mark.parametrize(("parse", "sample"), EVERY_TABLE, ids=NAMES)
 every_parser = pytest.mark.parametrize("parse", [parse for parse, _ in EVERY_TABLE], ids=NAMES)
 
@@ -362,19 +360,19 @@ def test_a_whole_table_is_read(parse: Parse, sample: str) -> None:
 @every_table
 def test_a_table_that_is_cut_off_is_unknown(parse: Parse, sample: str) -> None:
     """A table cut within or between lines is unknown, not shorter."""
-    for end in range(len(sample) - 1) if sample != CONF else ():
+    for end in range(len(sample) - 1):
         if sample[:end].endswith("\n") and sample not in (CONS, WCHC, WCHP):
             continue  # between two lines only the missing blank line at the end shows it
         with pytest.raises(UnreadableError, match="cannot be read"):
             parse(sample[:end])
 
 
-def test_a_setting_that_is_cut_off_is_unknown() -> None:
-    """The member configuration has no line break at its end."""
-    whole = tables.settings(CONF)
-    cuts = (CONF[:end] for end in range(CONF.index("\n") + 1, len(CONF)))
+def test_a_tick_that_is_cut_off_is_unknown() -> None:
+    """The beginning of its number is no tick."""
+    cuts = (CONF[:end] for end in range(len(CONF)))
 
-    assert all(tables.settings(cut).items() <= whole.items() for cut in cuts)
+    assert tables.tick_ms(CONF) == 2000
+    assert {tables.tick_ms(cut) for cut in cuts} == {None, 2000}
 
 
 @every_table

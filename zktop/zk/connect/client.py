@@ -6,7 +6,6 @@ level up, refuses the same classes with an exception.
 """
 
 import logging
-import time
 from collections import deque
 from typing import Any, Final, Protocol
 
@@ -21,6 +20,7 @@ from zktop.zk.event_loop import KazooHandler
 from zktop.zk.read import requests
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
+MAX_LINES = 100  # of the log
 MAX_LOGIN_STEPS = 10  # a SASL login takes two or three
 
 READING: Final = frozenset(
@@ -152,15 +152,18 @@ class LoginGuard:
                 raise AuthFailedError
 
 
-class RecentLog(logging.Handler):
-    """The newest lines that kazoo logged: its only way to say why it cannot connect."""
+class RecentLog(logging.Logger):
+    """The newest warnings and errors, in memory only: a terminal UI owns the terminal.
 
-    def __init__(self, lines: int = 100) -> None:
-        super().__init__(logging.WARNING)
-        self.lines: deque[tuple[float, str]] = deque(maxlen=lines)
+    kazoo has no other way to say why it cannot connect.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("zktop.zk", logging.WARNING)
+        self.lines: deque[str] = deque(maxlen=MAX_LINES)
         self.cause: BaseException | None = None  # of the newest logged error
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def handle(self, record: logging.LogRecord) -> None:
         """Keep a line; a traceback is reduced to its last line."""
         message = record.getMessage()
         for one in record.args if isinstance(record.args, tuple) else ():
@@ -168,12 +171,4 @@ class RecentLog(logging.Handler):
                 self.cause = one.__cause__
         if record.exc_info and record.exc_info[1] is not None:
             message += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
-        self.lines.append((time.time(), message))
-
-
-def ring_log(name: str = "zktop.zk") -> tuple[logging.Logger, RecentLog]:
-    """Make a logger that writes to memory only; a terminal UI owns the terminal."""
-    log = logging.Logger(name, logging.WARNING)  # noqa: LOG001  one per source
-    recent = RecentLog()
-    log.addHandler(recent)
-    return log, recent
+        self.lines.append(message)

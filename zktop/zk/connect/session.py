@@ -9,7 +9,6 @@ optional packages for both, and without them dies on a thread of its own.
 """
 
 import importlib.util
-import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import Link, Millis, Session, SourceFact, session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address
-from zktop.zk.connect.client import ReadOnlyClient
+from zktop.zk.connect.client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.reader import Answer, Reader, ZxidClock, now_ms
 from zktop.zk.read.request_budget import RequestBudget
@@ -42,7 +41,7 @@ class ZooKeeperSession:
         loop: EventLoop,
         clock: ZxidClock,
         emit: Callable[[SourceFact], None],
-        log: logging.Logger,
+        log: RecentLog,
         pace: RequestBudget,
     ) -> None:
         self._access, self._loop, self._clock = access, loop, clock
@@ -105,8 +104,7 @@ class ZooKeeperSession:
     def _silence(self) -> str:
         seconds = self._access.connect_timeout
         sentence = f"No session with {self._access.hosts} within {seconds:g} s."
-        handlers = [getattr(handler, "lines", ()) for handler in self._log.handlers]
-        lines = [line for kept in handlers for _, line in kept]
+        lines = self._log.lines
         return f"{sentence} The client's last word: {lines[-1]}." if lines else sentence
 
     def event(self, kind: int, path: str, zxid: int) -> None:
@@ -147,8 +145,7 @@ class ZooKeeperSession:
 
     def _kerberos(self) -> str | None:
         """The reason given by Kerberos, if it ended the login before any server was asked."""
-        causes = (getattr(handler, "cause", None) for handler in self._log.handlers)
-        words = next(filter(None, map(kerberos_words, causes)), None)
+        words = kerberos_words(self._log.cause)
         if words is None:
             return None
         return (

@@ -283,7 +283,7 @@ def _table(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
 
 
 def _read_tick(sample: Sample, conf: str) -> None:
-    sample.tick_ms = table_formats.number(table_formats.settings(conf).get("tickTime"))
+    sample.tick_ms = table_formats.tick_ms(conf)
 
 
 def _read_dump(

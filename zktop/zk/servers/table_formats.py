@@ -72,21 +72,10 @@ def monitored(mntr: str) -> dict[str, str]:
     return found
 
 
-def settings(conf: str) -> dict[str, str]:
-    """Parse `conf`; the lines under the heading of the members are settings too.
-
-    The last line of an ensemble member has no line break, so a truncated one looks the same.
-    """
-    ended = conf[: conf.rfind("\n") + 1]
-    parts = [line.partition("=") for line in _lines_of("conf", ended)]
-    for name, equals, _ in parts:
-        if not (_is_setting(name) if equals else name.strip() == "membership:"):
-            raise unreadable("conf", name)
-    return {name.strip(): value.strip() for name, equals, value in parts if equals}
-
-
-def _is_setting(name: str) -> bool:
-    return name.isascii() and name.replace("_", "").replace(".", "").isalnum()
+def tick_ms(conf: str) -> int | None:
+    """Find the server's tick in `conf`; None where the line is missing or cut off."""
+    found = re.search(r"^tickTime=(\d{1,9})\n", conf, re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 def _lines_of(word: str, text: str) -> list[str]:
