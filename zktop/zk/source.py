@@ -118,7 +118,13 @@ class Source:
             every=self.plan.sample_every,
             large_tables=self.plan.large_tables,
         )
-        self._introspection.on_round = lambda: self._loop.post(self._barrier.after, self._sampled)
+        self._introspection.hidden = lambda: (
+            *self._observer.survey.hidden,
+            *self._discovery.denied,
+        )
+        self._introspection.on_round = lambda: self._loop.post(
+            self._barrier.after, self._end_round
+        )
 
     def start(self) -> None:
         """Connect and begin to read; raises NoConnectionError with the reason."""
@@ -209,10 +215,17 @@ class Source:
     def _after_batch(self) -> None:
         self._observer.after_batch()
         if self._connection.ready and self._discovery.done_once and self._observer.settled:
-            self.is_read = True
+            self._end_reading()
 
-    def _sampled(self) -> None:
-        self.is_sampled = True
+    def _end_reading(self) -> None:
+        """Let the servers be asked again about znodes that were found to be hidden."""
+        if self.plan.introspect and not (self.is_read or self._introspection.has_asked_for_hidden):
+            self.is_sampled = False
+            self._introspection.ask_again()
+        self.is_read = True
+
+    def _end_round(self) -> None:
+        self.is_sampled = self.is_sampled or self._introspection.has_asked_for_hidden
 
     def _ready(self) -> None:
         self._observer.connected()

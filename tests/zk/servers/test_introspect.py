@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.security import OPEN_ACL_UNSAFE, make_digest_acl
 from servers import RunningServer, free_port, real_ensemble, real_zookeeper, started_again
 from zk.bad_servers import listener, silent
 from zk.observed import Observation, observing
@@ -94,6 +95,38 @@ def test_the_leader_reports_session_expiry(
     assert all((one.ephemerals or {})[session] == ("/locks/l/m-0000000001",) for one in expiry)
     timeouts = [one.timeouts_ms[session] for one in expiry if one.timeouts_ms]
     assert timeouts == ([] if channel == "admin" else [8000, 8000])
+
+
+@pytest.mark.parametrize("root", ["/hidden/*", "/hidden/**"])
+@pytest.mark.parametrize("chroot", ["", "/app"])
+def test_the_dump_shows_what_an_acl_hides(
+    ensemble: list[RunningServer], channel: str, root: str, chroot: str
+) -> None:
+    """Every ephemeral below a root that may not be listed, already in the first tables."""
+    owner = KazooClient(ensemble[1].address, auth_data=[("digest", "a:b")])
+    owner.start()
+    base, session = f"{chroot}/hidden", session_id(owner.client_id[0])
+    owner.create(f"{base}/l/m-0000000001", ephemeral=True, makepath=True)
+    owner.create(f"{base}-not/m-0000000001", ephemeral=True, makepath=True)
+    owner.set_acls(base, [make_digest_acl("a", "b", all=True)])
+    try:
+        with observing(
+            ensemble[0].address + chroot,
+            root,
+            introspect=True,
+            admin=_admin(ensemble, channel),
+            sample_every=60.0,
+        ) as live:
+            live.until_sampled()
+            dumps = [one.expiry for one in live.world.tables.values() if one.expiry]
+    finally:
+        owner.set_acls(base, OPEN_ACL_UNSAFE)
+        owner.delete(base, recursive=True)
+        owner.stop()
+        owner.close()
+
+    shown = [(one.ephemerals or {}).get(session) for one in dumps]
+    assert shown == [("/hidden/l/m-0000000001",)] * 3
 
 
 def test_another_members_admin_server_is_ignored(

@@ -176,7 +176,7 @@ def ephemerals(answer: dict[str, Any], wanted: Wanted | None = None) -> Paths:
     if wanted is None:
         return table
     kept = (
-        (session, tuple(wanted[p] for p in paths if p in wanted))
+        (session, tuple(path for path in map(wanted.get, paths) if path is not None))
         for session, paths in table.items()
     )
     return {session: paths for session, paths in kept if paths}

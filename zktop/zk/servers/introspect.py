@@ -138,9 +138,13 @@ class Introspection:
         self._table_reader = None if access.tls else TableReader()
         self._schedules: dict[str, ServerSchedule] = {}
         self._stopped, self._introduced = threading.Event(), threading.Event()
+        self._woken = threading.Event()  # ends the pause between two rounds
+        self._asked_hidden: tuple[str, ...] = ()  # in the round under way
+        self._answered_hidden: tuple[str, ...] = ()  # in the last whole round
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = KnownServers(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
+        self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
 
@@ -153,23 +157,39 @@ class Introspection:
             self.ensemble.members = members
         self._introduced.set()
 
+    @property
+    def has_asked_for_hidden(self) -> bool:
+        """Whether the last whole round asked for the owners of all znodes that an ACL hides."""
+        return set(self.hidden()) <= set(self._answered_hidden)
+
+    def ask_again(self) -> None:
+        """Begin the next round at once. Thread-safe."""
+        self._woken.set()
+
     def stop(self) -> None:
         """Stop after the current answer, or at once if a separate process reads it."""
         self._stopped.set()
+        self._woken.set()
         if self._table_reader is not None:
             self._table_reader.close()
 
     def _run(self) -> None:
         self._introduced.wait(MEMBERS_WITHIN_S)
         while not self._stopped.is_set():
+            self._asked_hidden = self.hidden()
             try:
                 self._round()
             except RefusedError:  # zktop is closing
                 return
             self._report_unasked()
+            self._answered_hidden = self._asked_hidden
             self.on_round()
             is_unsure = any(one.answer_state.is_unsure for one in self._schedules.values())
-            self._stopped.wait(min(RETRY_S, self._every) if is_unsure else self._every)
+            self._woken.wait(min(RETRY_S, self._every) if is_unsure else self._every)
+            if self._woken.is_set():
+                self._woken.clear()
+                for schedule in self._schedules.values():
+                    schedule.due = 0.0
 
     def _round(self) -> None:
         """Ask the servers that are due."""
@@ -264,6 +284,7 @@ class Introspection:
             self._table_reader,
             schedule.sizes,
             tuple(other.watches for other in self._schedules.values() if other is not schedule),
+            self._asked_hidden,
         )
         has_admin = kind is None or kind.traits.admin
         if has_admin and schedule.admin_due <= time.monotonic():

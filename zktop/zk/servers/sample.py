@@ -16,7 +16,7 @@ from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.expiry import ServerClock, from_dates, from_monotonic
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
-from zktop.zk.servers.table_formats import Paths
+from zktop.zk.servers.table_formats import Paths, Wanted
 from zktop.zk.servers.table_reader import (
     READER_TAKES_BYTES,
     SAFE_UNREAD_BYTES,
@@ -47,6 +47,7 @@ class SampleSettings(msgspec.Struct, frozen=True):
     table_reader: TableReader | None = None  # reads watch tables; None: read in this process
     sizes: Sizes = msgspec.field(default_factory=Sizes)  # of this server's tables
     other_watches: tuple[Paths, ...] = ()  # watches at the other servers, by their last samples
+    hidden: tuple[str, ...] = ()  # znodes that an ACL does not let zktop read or list
 
 
 class Sample(msgspec.Struct):
@@ -143,7 +144,7 @@ def _admin_dump(
     clock: ServerClock,
     settings: SampleSettings,
 ) -> None:
-    wanted = _watched_paths(sample, settings)
+    wanted = _wanted(sample, settings)
     answer = ask("dump", leave_out=() if wanted else (admin.EPHEMERALS,))
     sample.ephemerals = admin.ephemerals(answer, wanted)
     buckets, at = admin.expiry(answer), _now()
@@ -293,7 +294,7 @@ def _read_dump(
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not tell when sessions expire"
-    found = table_formats.dump(four_letter.lines(dump), _watched_paths(sample, settings))
+    found = table_formats.dump(four_letter.lines(dump), _wanted(sample, settings))
     sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
     sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
@@ -307,13 +308,18 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
         )
 
 
-def _watched_paths(sample: Sample, settings: SampleSettings) -> dict[str, Text]:
-    """The znodes whose owners matter: those that are watched.
+def _wanted(sample: Sample, settings: SampleSettings) -> Wanted:
+    """The znodes whose owners matter: those that are watched, or that an ACL hides from zktop.
 
     All other ephemerals are left out: a large ensemble has a hundred thousand of them.
     """
     watches = (*settings.other_watches, sample.watches or {})
-    return {path: path for one in watches for paths in one.values() for path in paths}
+    watched = {path: path for one in watches for paths in one.values() for path in paths}
+    hidden = [settings.hosts.full(path) for path in settings.hidden]
+    return Wanted(
+        watched | {path: Text(path) for path in hidden},
+        tuple(f"{path.rstrip('/')}/" for path in hidden),
+    )
 
 
 def unreached(why: str, kind: ServerKind = ServerKind()) -> Sample:  # noqa: B008  it is frozen

@@ -19,7 +19,21 @@ from zktop.model.text import Text, clean
 from zktop.zk.servers.four_letter import RefusedError
 
 Paths = dict[Session, tuple[Text, ...]]
-Wanted = Mapping[str, Text]  # the wanted paths, as existing Text objects
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """The paths to keep of a table that lists all ephemerals."""
+
+    paths: Mapping[str, Text] = {}  # as existing Text objects
+    below: tuple[str, ...] = ()  # folders of which all is kept; each ends with a slash
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.below)
+
+    def get(self, path: Text) -> Text | None:
+        """Return the path if it is wanted."""
+        return self.paths.get(path) or (path if path.startswith(self.below) else None)
+
 
 _MEMBER = (
     r"server\.\d+=[^;\n]*?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:;\n\[\]]+):\d+:\d+"

@@ -98,6 +98,7 @@ class TreeReader:
         self._clock = reader.clock
         self.branches: dict[str, ListedZnode] = {}
         self.denied: dict[str, WatchedRoot] = {}  # listing is denied by an ACL
+        self.unreadable: set[str] = set()  # an ACL hides even the Stat
         self.single_watches: set[str] = set()
         self.polled: set[str] = set()  # no watch, or one that does not report everything
         self.on_hidden: Callable[[WatchedRoot, str], None] = lambda _scope, _parent: None
@@ -109,10 +110,16 @@ class TreeReader:
         self._opening: set[str] = set()
         self._reading: dict[str, set[str]] = {}  # names by parent
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The znodes that may not be listed or not be read. Thread-safe."""
+        return (*tuple(self.denied), *tuple(self.unreadable))
+
     def forget_all(self) -> None:
         """Start over on a new connection."""
         self.branches.clear()
         self.denied.clear()
+        self.unreadable.clear()
         self.single_watches.clear()
         self.polled.clear()
         self._to_open.clear()
@@ -130,6 +137,7 @@ class TreeReader:
         """Drop a deleted znode and everything below it."""
         branch = self.branches.pop(path, None)
         self.denied.pop(path, None)
+        self.unreadable.discard(path)
         self.single_watches.discard(path)
         self.polled.discard(path)
         for name in branch.names if branch else ():
@@ -364,6 +372,7 @@ class TreeReader:
             found = stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
         elif answer.code == NO_AUTH:
+            self.unreadable.add(path)
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="read"))
         else:
             self._unread(scope, path, answer.code, answer)
