@@ -31,7 +31,6 @@ from zktop.model.facts import (
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop  # noqa: F401  what the UI itself weighs belongs to the figure
-from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
 
@@ -155,11 +154,10 @@ class Churn:
 
 def main(minutes: float) -> None:
     """Play so many minutes and print what is kept of them."""
-    tape, past, most = Tape(), StateChanges(), 0.0
+    tape, most = Tape(), 0.0
     for number, frame in enumerate(played(round(minutes * 60 * LOOKS_PER_S))):
         tape.add(frame)
         if number % LOOKS_PER_S == 0:
-            past.update(tape)
             most = max(most, resident_mb())
     ages = [((tape.end or 0) - one.at) // 1000 for one in tape.frames()]
     print("seconds back:", ages[:: max(1, len(ages) // 40)])

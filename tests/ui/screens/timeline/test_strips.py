@@ -10,7 +10,7 @@ from ui.past.test_playback import tape
 from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
 from zktop.ui.past.contact_times import ContactTimes
-from zktop.ui.past.state_changes import LockState, StateChanges
+from zktop.ui.past.states import LockState, expired_at, lock_states
 from zktop.ui.past.tape import Tape, TapeLimits
 from zktop.ui.screens.timeline import strips
 from zktop.ui.styled_text import text_of
@@ -19,35 +19,27 @@ END = BEGIN + 21_000
 LETTERS = {A: "A", B: "B"}
 
 
-@pytest.fixture(name="changes")
-def of_the_past() -> StateChanges:
-    """Read the tape of the past with the deadlock."""
-    made = StateChanges()
-    made.update(tape())
-    return made
-
-
 def seen(column_ms: int, columns: int = 40) -> strips.TimeWindow:
     """The window around that past."""
     return strips.window(END, BEGIN, END, column_ms, columns)
 
 
-def test_a_lock_shows_its_holder_and_its_queue(changes: StateChanges) -> None:
+def test_a_lock_shows_its_holder_and_its_queue() -> None:
     """A letter a column, and below it the longest queue."""
-    held, queue = strips.lock_strip(changes, Text("/locks/y"), seen(1_000), LETTERS)
+    window = seen(1_000)
+    states = lock_states(tape(), Text("/locks/y"), window.begin, window.end)
+    held, queue = strips.lock_strip(states, window, LETTERS)
 
     assert text_of(held) == "  BBBBBBBBBBBBBBBBBBAA"
     assert text_of(queue) == "  111111111111111111" + "10"
 
 
-def as_sure_as(confidence: Confidence) -> StateChanges:
+def as_sure_as(confidence: Confidence) -> Tape:
     """The same past, where the deadlock is as sure as this."""
-    known, made = Tape(), StateChanges()
+    made = Tape()
     for frame in past():
         dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)
-        report = replace(frame.report, deadlocks=dead, findings=())
-        known.add(replace(frame, report=report))
-    made.update(known)
+        made.add(replace(frame, report=replace(frame.report, deadlocks=dead, findings=())))
     return made
 
 
@@ -57,9 +49,10 @@ SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "wa
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
     """Holding, then stuck or probably stuck, then gone or holding again; red is confirmed."""
-    changes = as_sure_as(confidence)
-    drawn = strips.actor_strip(changes, A, seen(1_000))
-    second = text_of(strips.actor_strip(changes, B, seen(1_000)))
+    known = as_sure_as(confidence)
+    ends, expired = strips.column_ends(known, seen(1_000)), expired_at(known)
+    drawn = strips.session_strip([A], ends, expired)
+    second = text_of(strips.session_strip([B], ends, expired))
 
     assert text_of(drawn) == f"##{sign * 18}##"
     assert second[:20] == f"..{sign * 18}"
@@ -70,22 +63,21 @@ def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str,
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_alarms_stand_above(confidence: Confidence, sign: str, ink: str) -> None:
     """As long as something is badly wrong, or probably so."""
-    drawn = strips.alarms(as_sure_as(confidence), seen(1_000))
+    drawn = strips.alarm_strip(strips.column_ends(as_sure_as(confidence), seen(1_000)))
 
     assert text_of(drawn) == f"..{sign * 18}.."
     assert {run.ink for run in drawn if sign in run.text} == {ink}
 
 
-def test_a_column_that_hides_turns_says_so(changes: StateChanges) -> None:
-    """A letter can tell of one turn; two turns in one column are a colon."""
-    path = Text("/locks/busy")
-    changes.locks[path] = [
-        LockState(BEGIN + 100, (A,)), LockState(BEGIN + 200, (B,), queue=12),
-        LockState(BEGIN + 1_100, (A,)), LockState(BEGIN + 1_200, (B,)),
-        LockState(BEGIN + 1_300, (A,)),
+def test_a_column_that_hides_turns_says_so() -> None:
+    """A letter stands for one turn; two turns in one column are a colon."""
+    states = [
+        LockState(BEGIN), LockState(BEGIN + 100, (A,), queue=0),
+        LockState(BEGIN + 200, (B,), queue=12), LockState(BEGIN + 1_100, (A,), queue=0),
+        LockState(BEGIN + 1_200, (B,), queue=0), LockState(BEGIN + 1_300, (A,), queue=0),
     ]  # fmt: skip
 
-    held, queue = strips.lock_strip(changes, path, seen(1_000), LETTERS)
+    held, queue = strips.lock_strip(states, seen(1_000), LETTERS)
 
     assert text_of(held) == "B:" + "A" * 20
     assert text_of(queue) == "**" + "0" * 20
@@ -107,17 +99,6 @@ def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
     window = strips.window(at, 0, 1_000_000, column_ms, 60)
 
     assert 0 <= window.column(at) < window.columns
-
-
-def test_tracks_read_only_what_is_new() -> None:
-    """Reading the same tape twice counts nothing twice."""
-    known = tape()
-    once, twice = StateChanges(), StateChanges()
-    once.update(known)
-    for _ in range(2):
-        twice.update(known)
-
-    assert (twice.locks, twice.sessions, twice.alarms) == (once.locks, once.sessions, once.alarms)
 
 
 def test_contacts_are_marked_where_they_were() -> None:

@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 from model.builders import NOW, session
 from output.stories import facts
 from ui.fake_feed import Moment, app_of, frames, settled
 
-from zktop.model.facts import Gone
+from zktop.model.facts import Gone, Session
 from zktop.model.text import Text
-from zktop.ui.past.state_changes import SessionState, StateChanges
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips
-from zktop.ui.screens.timeline.subjects import MATTERS_MOST, WaiterGroup, group_strip
+from zktop.ui.screens.timeline.subjects import StripSubject
 from zktop.ui.styled_text import text_of
 
 BEGIN = NOW + 1_000_000
@@ -53,52 +51,31 @@ async def test_waiters_that_are_called_alike_are_one_strip() -> None:
     assert not any("api-2" in one for one in said)
 
 
-def crewed(doings: Sequence[Sequence[tuple[int, int, int]]]) -> tuple[StateChanges, WaiterGroup]:
-    """Sessions with these histories: when, locks held, locks waited for."""
-    changes = StateChanges()
-    for number, past in enumerate(doings, start=1):
-        changes.sessions[number] = [
-            SessionState(BEGIN + at, holds, waits) for at, holds, waits in past
-        ]
-    return changes, WaiterGroup("api-*", tuple(range(1, len(doings) + 1)))
+def group() -> StripSubject:
+    """The four waiters that have similar names."""
+    return StripSubject("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
 
 
-PASTS = st.lists(
-    st.lists(st.tuples(st.integers(0, 12_000), st.integers(0, 1), st.integers(0, 1))).map(sorted),
-    min_size=1,
-    max_size=5,
-)
+def drawn(sessions: Sequence[Session], seen: strips.TimeWindow) -> str:
+    """The strip of these sessions on the tape of those moments."""
+    tape = Tape()
+    for frame in frames(*moments()):
+        tape.add(frame)
+    return text_of(strips.session_strip(sessions, strips.column_ends(tape, seen), {}))
 
 
-@given(PASTS)
-def test_a_group_shows_in_each_column_what_matters_most(
-    doings: Sequence[Sequence[tuple[int, int, int]]],
-) -> None:
+@pytest.mark.parametrize("column_ms", [100, 500, 2_000, 5_000])
+def test_a_group_shows_in_each_column_what_matters_most(column_ms: int) -> None:
     """As if the strips of all its members lay upon each other."""
-    changes, crew = crewed(doings)
-    seen = strips.window(END, BEGIN, END, 500, 40)
-    each = [text_of(strips.actor_strip(changes, one, seen)) for one in crew.sessions]
-    laid = [min(cells, key=MATTERS_MOST.index) for cells in zip(*each, strict=True)]
+    seen = strips.window(END, BEGIN, END, column_ms, 40)
+    each = [drawn([one], seen) for one in group().sessions]
+    laid = [min(cells, key=strips.MATTERS_MOST.index) for cells in zip(*each, strict=True)]
 
-    assert text_of(group_strip(changes, crew, seen)) == "".join(laid)
-
-
-def test_a_group_of_a_large_lock_is_not_followed() -> None:
-    """It says so, as the strip of one of them would: nothing is not the same as unknown."""
-    seen = strips.window(END, BEGIN, END, 500, 40)
-
-    assert text_of(group_strip(StateChanges(), WaiterGroup("api-*", (1, 2, 3)), seen)).startswith(
-        "? not"
-    )
+    assert drawn(group().sessions, seen) == "".join(laid)
 
 
 def test_a_tape_has_the_history_of_a_group() -> None:
     """They came at the fourth second, and one of them has the lock from the eighth on."""
-    tape, changes = Tape(), StateChanges()
-    for frame in frames(*moments()):
-        tape.add(frame)
-    changes.update(tape)
-    crew = WaiterGroup("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
-
     seen = strips.window(END, BEGIN, END, 1_000, 40)
-    assert text_of(group_strip(changes, crew, seen)) == "....----#####"
+
+    assert drawn(group().sessions, seen) == "....----#####"

@@ -6,7 +6,6 @@ from ui.example_past import BEGIN, past
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.text import Text
-from zktop.ui.past.state_changes import StateChanges
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.instant import blocked_ms, wait_totals
 from zktop.ui.screens.timeline.strips import TimeWindow
@@ -24,13 +23,6 @@ def tape() -> Tape:
     return made
 
 
-def changes(tape: Tape) -> StateChanges:
-    """The state changes on a tape."""
-    made = StateChanges()
-    made.update(tape)
-    return made
-
-
 @pytest.mark.parametrize(
     ("begin", "columns", "expected"),
     [
@@ -45,7 +37,7 @@ def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -
     """The length of the queue, for as long as it was so long, within the time in sight."""
     seen = TimeWindow(begin, 1_000, columns, END)
 
-    assert blocked_ms(changes(tape()), X, seen) == expected
+    assert blocked_ms(tape(), X, seen) == expected
 
 
 def said(*, at: int) -> str:
@@ -55,8 +47,7 @@ def said(*, at: int) -> str:
     assert frame is not None
     seen = TimeWindow(BEGIN, 1_000, 21, END)
     return "".join(
-        text_of(one)
-        for one in wait_totals(changes(known), [X, Y], seen, frame.report, is_ascii=False)
+        text_of(one) for one in wait_totals(known, [X, Y], seen, frame.report, is_ascii=False)
     )
 
 
@@ -95,10 +86,7 @@ def test_candidates_of_an_election_wait_for_nothing() -> None:
     seen = TimeWindow(BEGIN, 1_000, 21, END)
 
     assert kinds == {"election"}
-    assert (
-        wait_totals(changes(known), list(last.report.paths), seen, last.report, is_ascii=False)
-        == []
-    )
+    assert wait_totals(known, list(last.report.paths), seen, last.report, is_ascii=False) == []
 
 
 async def test_it_is_on_the_timeline() -> None:

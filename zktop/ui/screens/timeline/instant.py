@@ -10,7 +10,7 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.dialogs.time import lock_state, problems
-from zktop.ui.past.state_changes import StateChanges
+from zktop.ui.past.states import LockState, lock_states
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
 from zktop.ui.screens.common.format import age, time_ms, with_spaces
@@ -84,12 +84,12 @@ class OngoingWait(NamedTuple):
 
 
 def wait_totals(
-    past: StateChanges, paths: Sequence[Text], seen: TimeWindow, report: Report, *, is_ascii: bool
+    tape: Tape, paths: Sequence[Text], seen: TimeWindow, report: Report, *, is_ascii: bool
 ) -> list[Line]:
     """Total wait for each of these locks in the time in view, and the longest ongoing wait."""
     paths = [path for path in paths if not _is_election(report, path)]
     called = brief_paths(paths)
-    blocked = {path: blocked_ms(past, path, seen) // 1000 for path in paths}
+    blocked = {path: blocked_ms(tape, path, seen) // 1000 for path in paths}
     drawn = [
         line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
         for path, seconds in blocked.items()
@@ -113,15 +113,11 @@ def _is_election(report: Report, path: Text) -> bool:
     return part is not None and part.lock.kind == "election"
 
 
-def blocked_ms(past: StateChanges, path: Text, seen: TimeWindow) -> Millis:
+def blocked_ms(tape: Tape, path: Text, seen: TimeWindow) -> Millis:
     """Add up the waits of all waiters for a lock in a span of time."""
     end = min(seen.end, seen.newest)
-    before, changes = past.lock_states(path, seen.begin, end)
-    stands = [*([before._replace(at=seen.begin)] if before else []), *changes]
-    if not stands:
-        return 0
-    steps = pairwise([*stands, stands[-1]._replace(at=end)])
-    return sum(one.queue * max(0, two.at - one.at) for one, two in steps)
+    states = [*lock_states(tape, path, seen.begin, end), LockState(end)]
+    return sum((one.queue or 0) * max(0, two.at - one.at) for one, two in pairwise(states))
 
 
 def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[OngoingWait]:

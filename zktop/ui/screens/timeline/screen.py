@@ -1,25 +1,26 @@
 """Screen 5: the past of locks and sessions in strips, with a cursor and what happened there."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from time import monotonic
 from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
 
-from zktop.model.facts import Millis, Session, session_text
+from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import PressKey, SeekTo, ShowPage
 from zktop.ui.past.contact_times import ContactTimes
-from zktop.ui.past.state_changes import StateChanges
+from zktop.ui.past.states import expired_at, lock_states
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.screen import Page
 from zktop.ui.screens.timeline import strips, subjects
 from zktop.ui.screens.timeline.instant import instant, wait_totals
-from zktop.ui.screens.timeline.subjects import StripSubject, WaiterGroup, group_strip
+from zktop.ui.screens.timeline.strips import ColumnEnd, TimeWindow
+from zktop.ui.screens.timeline.subjects import StripSubject
 from zktop.ui.state import Selection, TimeRange, ViewState
 from zktop.ui.styled_text import Line, line, text_of
 from zktop.ui.widgets.text_view import TextView
@@ -33,11 +34,13 @@ TALL_FROM_LINES: Final = 14  # lines; a lower screen shows no contacts
 CONTACT_STRIPS: Final = 4
 HEAD_LINES: Final = 4  # lines above the strips
 
+ColumnEnds = Sequence[ColumnEnd | None]
+
 
 class Strips(TextView):
     """The strips; a click goes to that moment."""
 
-    seen: strips.TimeWindow | None = None
+    seen: TimeWindow | None = None
     label = NARROW_LABEL_CELLS
 
     def on_click(self, event: events.Click) -> None:
@@ -73,16 +76,12 @@ class TimelineScreen(Page):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._past, self._roster, self._contact_times = (
-            StateChanges(),
-            SessionDirectory(),
-            ContactTimes(),
-        )
+        self._contact_times = ContactTimes()
         self._zoom = strips.ZOOMS_MS.index(500)
         self._view_state: ViewState | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
-        self._actors: list[StripSubject] = []
+        self._subjects: list[StripSubject] = []
         self._chosen_at, self._is_tall = 0.0, False
         self._chosen_for: object = None
 
@@ -101,9 +100,7 @@ class TimelineScreen(Page):
         if state.frame is None or state.at is None or begin is None or end is None:
             sheet.show(empty_state(state, sheet.room.width))
             return
-        self._past.update(state.tape)
         self._contact_times.update(state.tape)
-        self._roster.update(state.frame.report)
         width = sheet.room.width
         if not width:
             return
@@ -112,101 +109,81 @@ class TimelineScreen(Page):
         zoom = strips.ZOOMS_MS[self._zoom]
         seen = sheet.seen = strips.window(state.at, begin, end, zoom, columns)
         self._choose(state, seen, state.frame.report)
-        drawn = list(self._strips(seen, sheet.label, state))
+        ends = strips.column_ends(state.tape, seen)
+        drawn = list(self._strips(state, seen, ends, sheet.label))
         sheet.show(
             [one for one, _ in drawn],
             [about for _, about in drawn],
-            self._heads(state, seen, sheet.label),
+            self._heads(state, seen, ends, sheet.label),
         )
         index = state.index if state.index is not None else len(state.tape) - 1
         frame, last = state.frame, state.tape.last
         if state.index is None and frame is last and len(state.tape):
             index = state.tape.index_at(frame.at)
         below = self.query_one("#instant", TextView)
-        added = wait_totals(self._past, self._paths, seen, frame.report, is_ascii=state.is_ascii)
+        added = wait_totals(state.tape, self._paths, seen, frame.report, is_ascii=state.is_ascii)
         below.show(instant(state.tape, frame, index, max(20, below.room.width), added))
 
-    def _heads(self, state: ViewState, seen: strips.TimeWindow, label: int) -> list[Line]:
+    def _heads(
+        self, state: ViewState, seen: TimeWindow, ends: ColumnEnds, label: int
+    ) -> list[Line]:
         times, marks = strips.ruler(seen)
         at = state.at or seen.newest
         return [
             strips.title(state, seen),
             strips.row("", times, label),
             strips.row(strips.scale(seen), marks, label, "dim"),
-            strips.row("alert", strips.alarms(self._past, seen), label, "title"),
+            strips.row("alert", strips.alarm_strip(ends), label, "title"),
             strips.row("", strips.cursor(seen, at, self._mark), label),
         ]
 
     def _strips(
-        self, seen: strips.TimeWindow, label: int, state: ViewState
+        self, state: ViewState, seen: TimeWindow, ends: ColumnEnds, label: int
     ) -> Iterator[tuple[Line, object]]:
-        letters = {
-            session: strips.LETTERS[number]
-            for number, session in enumerate(self._alone[: len(strips.LETTERS)])
-        }
+        """The strips of locks, then of sessions; each with what enter opens."""
+        alone = [one.session for one in self._subjects if one.session is not None]
+        letters = dict(zip(alone, strips.LETTERS, strict=False))
         yield self._legend("LOCKS", LOCK_SIGNS)
         for path in self._paths:
-            held, queue = strips.lock_strip(self._past, path, seen, letters)
+            states = lock_states(state.tape, path, seen.begin, min(seen.end, seen.newest + 1))
+            held, queue = strips.lock_strip(states, seen, letters)
             yield strips.row(path, held, label, "strong"), path
             yield strips.row("  queue", queue, label, "dim"), None
         yield self._legend(
             "ACTORS", "# holds  = holds and waits  - waits  ! deadlock  ? probable  x lost"
         )
         ours = state.frame.report.ours if state.frame is not None else ()
-        for actor in self._actors:
-            yield self._actor(actor, seen, label, letters, ours)
+        expired = expired_at(state.tape)
+        for one in self._subjects:
+            is_ours = one.session in ours
+            name = f"{letters.get(one.session or 0, ' ')} {one.name}{' (demo)' if is_ours else ''}"
+            drawn = strips.session_strip(one.sessions, ends, expired)
+            yield strips.row(name, drawn, label, "ours" if is_ours else "plain"), one.session
         if self._is_tall:
             yield from self._contacts(seen, label, letters)
 
-    def _actor(
-        self,
-        actor: StripSubject,
-        seen: strips.TimeWindow,
-        label: int,
-        letters: dict[Session, str],
-        ours: Collection[Session],
-    ) -> tuple[Line, object]:
-        """The strip of a session, or of a group of waiters."""
-        if isinstance(actor, WaiterGroup):
-            return strips.row(f"  {actor}", group_strip(self._past, actor, seen), label), None
-        is_ours = actor in ours
-        name = f"{letters.get(actor, ' ')} {self._called(actor)}{' (demo)' if is_ours else ''}"
-        lane = strips.actor_strip(self._past, actor, seen)
-        return strips.row(name, lane, label, "ours" if is_ours else "plain"), actor
-
-    @property
-    def _alone(self) -> list[Session]:
-        """Sessions with strips of their own."""
-        return [one for one in self._actors if not isinstance(one, WaiterGroup)]
-
     def _contacts(
-        self, seen: strips.TimeWindow, label: int, letters: dict[Session, str]
+        self, seen: TimeWindow, label: int, letters: strips.Letters
     ) -> Iterator[tuple[Line, object]]:
         """Strips of contact times, where a server lists them."""
-        heard = {
-            one: self._contact_times.between(one, seen.begin, min(seen.end, seen.newest + 1))
-            for one in self._alone[:CONTACT_STRIPS]
-        }
-        if any(heard.values()):
+        end = min(seen.end, seen.newest + 1)
+        alone = [one for one in self._subjects if one.session is not None][:CONTACT_STRIPS]
+        heard = [
+            (one, self._contact_times.between(one.sessions[0], seen.begin, end)) for one in alone
+        ]
+        if any(contacts for _, contacts in heard):
             yield self._legend("SESSIONS", "p contact, by the servers' connection tables")
-        for session, contacts in heard.items():
+        for one, contacts in heard:
             if contacts:
                 server = contacts[-1][1].partition(":")[0]
-                lane = strips.contact_strip((at for at, _ in contacts), seen)
-                name = f"{letters.get(session, ' ')} {self._called(session)} {server}"
-                yield strips.row(name, lane, label, "dim"), None
-
-    def _called(self, session: Session) -> str:
-        """Name of a session, also after it has left its locks."""
-        return self._known_as(session) or session_text(session)
-
-    def _known_as(self, session: Session) -> str | None:
-        return self._past.names.get(session) or self._roster.name(session)
+                drawn = strips.contact_strip((at for at, _ in contacts), seen)
+                name = f"{letters.get(one.sessions[0], ' ')} {one.name} {server}"
+                yield strips.row(name, drawn, label, "dim"), None
 
     def _legend(self, title: str, says: str) -> tuple[Line, None]:
         return line((f"{title:<9}", "title"), (says, "dim")), None
 
-    def _choose(self, state: ViewState, seen: strips.TimeWindow, report: Report) -> None:
+    def _choose(self, state: ViewState, seen: TimeWindow, report: Report) -> None:
         """Choose the strips; without a new selection, once a second at most."""
         asked = (state.subject.path, state.subject.session, seen.columns, state.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
@@ -216,10 +193,10 @@ class TimelineScreen(Page):
         room = max(6, self.query_one(Strips).room.height - HEAD_LINES - 3)
         self._is_tall = room >= TALL_FROM_LINES
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
-        wanted = subjects.strip_locks(state, seen, report, self._past)
-        self._paths = list(wanted)[: max(2, locks)]
-        wanted_too = subjects.strip_sessions(state, report, self._paths, self._known_as)
-        self._actors = wanted_too[: min(MAX_SESSIONS, max(3, actors))]
+        paths = subjects.strip_locks(state, seen, report)
+        self._paths = list(islice(paths, max(2, locks)))
+        sessions = subjects.strip_sessions(state, report, self._paths)
+        self._subjects = list(islice(sessions, min(MAX_SESSIONS, max(3, actors))))
 
     # What the user does
 
@@ -283,6 +260,7 @@ class TimelineScreen(Page):
         state, sheet = self._view_state, self.query_one(Strips)
         if state is None or sheet.seen is None:
             return ""
-        strip = self._strips(sheet.seen, sheet.label, state)
-        lines = [*self._heads(state, sheet.seen, sheet.label), *(one for one, _ in strip)]
+        ends = strips.column_ends(state.tape, sheet.seen)
+        drawn = self._strips(state, sheet.seen, ends, sheet.label)
+        lines = [*self._heads(state, sheet.seen, ends, sheet.label), *(one for one, _ in drawn)]
         return "\n".join(text_of(one).rstrip() for one in lines)

@@ -4,14 +4,15 @@ A column shows the state at its end, and the longest queue within it. A colon st
 one change of the holder, so that no change is lost silently.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
 from zktop.model.format import spoken
-from zktop.model.text import Text
-from zktop.ui.past.state_changes import AlarmState, LockState, SessionState, StateChanges
+from zktop.model.report import Report
+from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
@@ -26,8 +27,8 @@ INKS: Final[dict[str, Ink]] = {
     ".": "dim", " ": "dim", ":": "info", "0": "dim", "p": "good",
 }  # fmt: skip
 
-UNFOLLOWED: Final = line(("? not followed: its lock has too many waiters", "unknown"))
-T = TypeVar("T")
+Letters = Mapping[Session, str]  # of the sessions with strips of their own
+MATTERS_MOST: Final = "!?=#-x."  # the first of these signs that a session of a group has is drawn
 
 
 class TimeWindow(NamedTuple):
@@ -49,6 +50,19 @@ class TimeWindow(NamedTuple):
     def time(self, column: int) -> Millis:
         """Last moment of a column."""
         return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
+
+    @property
+    def known(self) -> range:
+        """The columns up to the newest moment."""
+        return range(min(self.columns, self.column(self.newest) + 1))
+
+
+class ColumnEnd(NamedTuple):
+    """The last moment of a column, with the report and the alarms of that moment."""
+
+    at: Millis
+    report: Report
+    alarms: Alarms
 
 
 def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
@@ -108,59 +122,70 @@ def cursor(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
     return line(("".join(cells).rstrip(), "selected"))
 
 
-def alarms(past: StateChanges, seen: TimeWindow) -> Line:
+def column_ends(tape: Tape, seen: TimeWindow) -> list[ColumnEnd | None]:
+    """The ends of the columns up to the newest moment; None before the tape begins."""
+    ends: list[ColumnEnd | None] = []
+    last: ColumnEnd | None = None
+    for at in map(seen.time, seen.known):
+        frame = tape.frame_at(at)
+        if frame is None or at < frame.at:
+            ends.append(None)
+            continue
+        is_same = last is not None and last.report is frame.report
+        alarms = last.alarms if last is not None and is_same else alarms_in(frame.report)
+        last = ColumnEnd(at, frame.report, alarms)
+        ends.append(last)
+    return ends
+
+
+def alarm_strip(ends: Iterable[ColumnEnd | None]) -> Line:
     """Draw when there were critical problems, confirmed (!) or probable (?)."""
-    known = range(min(seen.columns, seen.column(seen.newest) + 1))
-    return inked("".join(_alarm(past.alarm_at(seen.time(one))) for one in known))
+    return inked("".join(_alarm(one.alarms) if one else "." for one in ends))
 
 
-def _alarm(one: AlarmState) -> str:
-    return "." if not one.bad else "!" if one.is_sure else "?"
+def _alarm(one: Alarms) -> str:
+    return "." if not one.number else "!" if one.is_sure else "?"
 
 
 def lock_strip(
-    past: StateChanges, path: Text, seen: TimeWindow, letters: Mapping[Session, str]
+    states: Sequence[LockState], seen: TimeWindow, letters: Letters
 ) -> tuple[Line, Line]:
     """Draw the holders of a lock, and the length of its queue."""
-    before, changes = past.lock_states(path, seen.begin, min(seen.end, seen.newest + 1))
+    before, *changes = states
     others: dict[tuple[Session, ...], str] = {}
     held: list[str] = []
     queue: list[str] = []
-    stand = before
-    for inside in by_column(changes, seen, _at):
-        passed = [one for one in (stand, *inside) if one is not None]
+    state = before
+    for inside in by_column(changes, seen):
+        passed = [one for one in (state, *inside) if one.queue is not None]
         turns = sum(one.holders != two.holders for one, two in pairwise(passed))
-        stand = passed[-1] if passed else None
-        held.append(":" if turns > 1 else _holder(stand, letters, others))
-        queue.append(_digit(max((one.queue for one in passed), default=None)))
+        state = inside[-1] if inside else state
+        held.append(":" if turns > 1 else _holder(state, letters, others))
+        queue.append(_digit(max((one.queue or 0 for one in passed), default=None)))
     return inked("".join(held), letters), inked("".join(queue))
 
 
-def by_column(
-    changes: Sequence[T], seen: TimeWindow, at: Callable[[T], Millis]
-) -> Iterator[list[T]]:
+def by_column(changes: Sequence[LockState], seen: TimeWindow) -> Iterator[list[LockState]]:
     """Changes in each column, up to the newest moment."""
     place = 0
-    for column in range(min(seen.columns, seen.column(seen.newest) + 1)):
+    for column in seen.known:
         end = seen.begin + (column + 1) * seen.column_ms
         inside = []
-        while place < len(changes) and at(changes[place]) < end:
+        while place < len(changes) and changes[place].at < end:
             inside.append(changes[place])
             place += 1
         yield inside
 
 
-def _holder(
-    stand: LockState | None, letters: Mapping[Session, str], others: dict[tuple[Session, ...], str]
-) -> str:
-    if stand is None:
+def _holder(state: LockState, letters: Letters, others: dict[tuple[Session, ...], str]) -> str:
+    if state.queue is None:
         return " "
-    if not stand.holders:
+    if not state.holders:
         return "."
-    if len(stand.holders) > 1:
-        return "R" if stand.are_readers else "S"
-    known = letters.get(stand.holders[0])
-    return known or others.setdefault(stand.holders, OTHERS[len(others) % len(OTHERS)])
+    if len(state.holders) > 1:
+        return "R" if state.are_readers else "S"
+    known = letters.get(state.holders[0])
+    return known or others.setdefault(state.holders, OTHERS[len(others) % len(OTHERS)])
 
 
 def _digit(queue: int | None) -> str:
@@ -169,43 +194,43 @@ def _digit(queue: int | None) -> str:
     return str(queue) if queue < LONG_QUEUE else "*"
 
 
-def actor_strip(past: StateChanges, session: Session, seen: TimeWindow) -> Line:
-    """Draw what a session did: hold, wait, both, or stuck in a deadlock."""
-    if session not in past.sessions:  # its lock is too large to be followed
-        return UNFOLLOWED
-    doing, changes = past.session_states(session, seen.begin, min(seen.end, seen.newest + 1))
-    cells: list[str] = []
-    for column, inside in enumerate(by_column(changes, seen, _at)):
-        doing = inside[-1] if inside else doing
-        alarm = past.alarm_at(seen.time(column))
-        stuck = "!" if session in alarm.proven else "?" if session in alarm.suspected else ""
-        cells.append(sign(doing, stuck))
+def session_strip(
+    sessions: Collection[Session],
+    ends: Iterable[ColumnEnd | None],
+    expired: Mapping[Session, Millis],
+) -> Line:
+    """Draw what a session did: hold, wait, both, or stuck in a deadlock.
+
+    Of a group, draw in each column what matters most.
+    """
+    cells = (
+        min((_sign(one, end, expired) for one in sessions), key=MATTERS_MOST.index) if end else "."
+        for end in ends
+    )
     return inked("".join(cells))
+
+
+def _sign(session: Session, end: ColumnEnd, expired: Mapping[Session, Millis]) -> str:
+    holds, waits = uses(end.report, session)
+    if not holds and not waits:
+        return "x" if expired.get(session, end.at + 1) <= end.at else "."
+    if session in end.alarms.proven:
+        return "!"
+    if session in end.alarms.suspected:
+        return "?"
+    return ("=" if waits else "#") if holds else "-"
 
 
 def contact_strip(contacts: Iterable[Millis], seen: TimeWindow) -> Line:
     """Draw when a server heard from a session."""
-    cells = ["."] * min(seen.columns, seen.column(seen.newest) + 1)
+    cells = ["."] * len(seen.known)
     for at in contacts:
         if 0 <= (column := seen.column(at)) < len(cells):
             cells[column] = "p"
     return inked("".join(cells))
 
 
-def sign(doing: SessionState | None, stuck: str = "") -> str:
-    """Sign of what a session does; `stuck` replaces it while the session is in a deadlock."""
-    if doing is None:
-        return "."
-    if doing.is_lost:
-        return "x"
-    if stuck and (doing.holds or doing.waits):
-        return stuck
-    if doing.holds and doing.waits:
-        return "="
-    return "#" if doing.holds else "-" if doing.waits else "."
-
-
-def inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
+def inked(cells: str, letters: Letters | None = None) -> Line:
     """Colour runs of cells with the same meaning."""
     runs: list[Run] = []
     named = set((letters or {}).values())
@@ -216,10 +241,6 @@ def inked(cells: str, letters: Mapping[Session, str] | None = None) -> Line:
         else:
             runs.append(Run(cell, ink))
     return tuple(runs)
-
-
-def _at(one: LockState | SessionState) -> Millis:
-    return one.at
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
