@@ -21,10 +21,9 @@ from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.queue_summary import density, mode_runs, run_line
 from zktop.ui.screens.lock.rows import (
     QueueRow,
-    QueueRows,
-    fold_queue,
-    only_positions,
-    unfold_queue,
+    folded_rows,
+    index_of,
+    single_rows,
 )
 from zktop.ui.screens.lock.screen import lock_text
 from zktop.ui.screens.lock.selected import selected_lines, shown
@@ -40,14 +39,14 @@ def text(lines: list[Line]) -> str:
     return "\n".join(map(text_of, lines))
 
 
-def rows(detail: LockDetail) -> QueueRows:
+def rows(detail: LockDetail) -> list[QueueRow]:
     """The rows of a queue as it is folded at first."""
-    return QueueRows(detail, fold_queue(detail.queue))
+    return folded_rows(detail)
 
 
 def row(detail: LockDetail, place: int) -> QueueRow:
     """The row of one position."""
-    return QueueRows(detail, unfold_queue(detail.queue))[place]
+    return QueueRow(detail, place)
 
 
 def sketch(*without: int) -> tuple[list[At], AnyFact]:
@@ -102,9 +101,9 @@ class TestFolding:
         """The cursor can reach a waiter inside a folded group."""
         detail = lock_detail("X" * 150)
         node = detail.queue.members[70].node
-        folding = fold_queue(detail.queue, shown=[node])
+        made = folded_rows(detail, shown=[node])
 
-        assert folding.at(folding.row_of(70) or 0) == (70, 1)
+        assert [one.size for one in made if one.place == 70] == [1]
 
     def test_folds_alternating_modes_into_one_row(self) -> None:
         """Thousands of runs are as unreadable as thousands of places."""
@@ -115,25 +114,21 @@ class TestFolding:
         """Each position has exactly one row, whatever is unfolded."""
         detail = _bare(modes)
         nodes = [m.node for at, m in enumerate(detail.queue.members) if at in opened]
-        folding = fold_queue(detail.queue, opened=nodes)
-        spans = [folding.at(index) for index in range(len(folding))]
+        made = folded_rows(detail, opened=nodes)
+        inside = [range(one.place, one.place + one.size) for one in made]
 
-        assert [at for first, size in spans for at in range(first, first + size)] == [
-            *range(len(modes))
-        ]
+        assert [at for places in inside for at in places] == [*range(len(modes))]
         assert all(
-            folding.row_of(at) == index
-            for index, (first, size) in enumerate(spans)
-            for at in range(first, first + size)
+            index_of(made, at) == index for index, places in enumerate(inside) for at in places
         )
 
     def test_shows_only_what_was_found(self) -> None:
         """A filter leaves the positions as they are."""
         detail = lock_detail("X" * 50)
-        some = QueueRows(detail, only_positions([3, 40]))
+        some = single_rows(detail, [3, 40])
 
         assert [one.place for one in some] == [3, 40]
-        assert some.find(detail.queue.members[5].node) is None
+        assert index_of(some, 5) is None
 
 
 _KNOWN: dict[str, LockDetail] = {}

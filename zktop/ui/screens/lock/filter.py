@@ -84,8 +84,7 @@ def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line
     total = with_spaces(len(detail.queue.members))
     if not positions:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"no match among {total}")
-    first = QueueRow(detail, positions[0], 1, "")
-    guess = estimate(first)
+    guess = estimate(QueueRow(detail, positions[0]))
     return line(
         (f" FILTER  {wanted.text}  ", "selected"),
         f"{with_spaces(len(positions))} of {total};"

@@ -33,9 +33,9 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
         return len(self.members) + len(self.watchers)
 
     @cached_property
-    def position(self) -> dict[Text, int]:
-        """Position of each node."""
-        return {member.node: place for place, member in enumerate(self.members)}
+    def position(self) -> dict[str, int]:
+        """Position of each node, and of each session that only watches, by `name`."""
+        return {self.name(place): place for place in range(len(self))}
 
     @cached_property
     def held_runs(self) -> list[ModeRun]:
@@ -120,7 +120,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         position = self.queue.position
         for deadlock in self.report.deadlocks:
             nodes = [place.node for place in places_in(deadlock, self.path)]
-            places = [position[Text(node)] for node in nodes if node in position]
+            places = [position[node] for node in nodes if node in position]
             if places:
                 yield LockDeadlock(deadlock, min(places))
 

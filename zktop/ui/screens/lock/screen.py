@@ -19,13 +19,7 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.matrix import compatibility_matrix
 from zktop.ui.screens.lock.no_lock import deleted_lock, last_seen, no_lock_chosen, worst_path
 from zktop.ui.screens.lock.notes import lock_notes
-from zktop.ui.screens.lock.rows import (
-    QueueRow,
-    QueueRows,
-    fold_queue,
-    only_positions,
-    unfold_queue,
-)
+from zktop.ui.screens.lock.rows import QueueRow, folded_rows, single_rows
 from zktop.ui.screens.lock.selected import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
@@ -181,13 +175,13 @@ class LockScreen(Page):
         if state.filter:
             places = matching_positions(detail, state.filter)
             head.append(match_line(detail, places, state.filter))
-            folding = only_positions(places)
+            rows = single_rows(detail, places)
         elif self._is_open:
-            folding = unfold_queue(detail.queue)
+            rows = single_rows(detail, range(len(detail.queue)))
         else:
-            folding = fold_queue(detail.queue, sorted(detail.odd)[:MARKED_ROWS], self._opened)
+            rows = folded_rows(detail, sorted(detail.odd)[:MARKED_ROWS], self._opened)
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
-        self._queue.show(QueueRows(detail, folding), _empty(detail, state))
+        self._queue.show(rows, _empty(detail, state))
         self._show_side()
 
     def _show_head(self, lines: list[Line]) -> None:
@@ -314,7 +308,7 @@ def _empty(detail: LockDetail, state: ViewState) -> list[Line]:
 def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
     """The head, the first rows, the selected row and the notes as plain text."""
     number = min(COPIED_ROWS, len(detail.queue))
-    rows = [QueueRow(detail, place, 1, "") for place in range(number)]
+    rows = single_rows(detail, range(number))
     drawings = (
         cells.position,
         cells.mode,

@@ -1,10 +1,10 @@
-"""The table of one lock's queue; rows are looked up by position, so its length costs nothing."""
+"""The table of one lock's queue."""
 
 from collections.abc import Hashable, Sequence
 from typing import Final
 
 from zktop.ui.screens.lock import cells as places
-from zktop.ui.screens.lock.rows import QueueRow, QueueRows
+from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import Line, Run
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
@@ -56,4 +56,7 @@ class QueueTable(Table[QueueRow]):
         return places.gutter(row, self._barring)
 
     def _index(self, name: Hashable) -> int | None:
-        return self.rows.find(str(name)) if isinstance(self.rows, QueueRows) else None
+        """The row with this name, or the group that it is folded into."""
+        rows = [one for one in self.rows if isinstance(one, QueueRow)]
+        place = rows[0].detail.queue.position.get(str(name)) if rows else None
+        return None if place is None else index_of(rows, place)
