@@ -7,8 +7,6 @@ from ui.fake_feed import ToldFeed, settled
 
 from zktop.demo_types import Scene, SceneProgress
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.choice import DialogList
-from zktop.ui.screens.demo.screen import DemoIndex
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextList
 
@@ -39,7 +37,7 @@ async def test_what_is_chosen_already_is_in_sight(size: tuple[int, int]) -> None
         await settled(pilot)
         await pilot.press("S")
         lines = await settled(pilot)
-        listed = app.screen.query_one(DialogList)
+        listed = app.screen.query_one(TextList)
 
         assert listed.target == "scene-25"
         assert is_in_sight(listed)
@@ -56,7 +54,7 @@ async def test_a_smaller_window_leaves_it_in_sight() -> None:
         await settled(pilot)
         await pilot.resize_terminal(80, 20)
         lines = await settled(pilot)
-        listed = app.screen.query_one(DialogList)
+        listed = app.screen.query_one(TextList)
 
         assert listed.target == "scene-13"
         assert is_in_sight(listed)
@@ -69,7 +67,7 @@ async def test_the_scene_that_is_on_is_in_sight_on_its_page() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
 
-        assert is_in_sight(app.screen.query_one(DemoIndex))
+        assert is_in_sight(app.screen.query_one("#index", TextList))
 
 
 async def test_what_is_written_is_told_whole_on_a_small_terminal() -> None:

@@ -6,6 +6,7 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
+from textual.widgets import Input, Label
 
 from zktop.ui.keys import KEYS, MOVES
 from zktop.ui.widgets.canvas import BoxBackdrop
@@ -26,7 +27,18 @@ class ClosesOnce(Screen[T], Generic[T]):
 
 
 class Box(BoxBackdrop, Vertical):
-    """The visible part of a dialog."""
+    """The visible part of a dialog, with its title and its keys in the border."""
+
+    def __init__(self, title: str, keys: str) -> None:
+        super().__init__()
+        self.border_title, self.border_subtitle = title, keys
+
+
+def text_field(value: str = "", hint: str = "", name: str | None = None) -> Input:
+    """A line to type in, whose cursor does not blink."""
+    field = Input(value, placeholder=hint, id=name, compact=True)
+    field.cursor_blink = False
+    return field
 
 
 class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
@@ -49,6 +61,8 @@ class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
         border-title-color: $primary; border-title-style: bold;
         border-subtitle-color: $secondary;
     }
+    Dialog Input { border: none; height: 1; padding: 0; background: $surface; }
+    Dialog #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     """
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
 
@@ -59,6 +73,14 @@ class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
     def action_accept(self) -> None:
         """Close with what was chosen."""
         self.dismiss(None)
+
+    def on_input_submitted(self) -> None:
+        """Enter in a text field."""
+        self.action_accept()
+
+    def refuse(self, why: str) -> None:
+        """Show below the fields why the dialog stays open."""
+        self.query_one("#wrong", Label).update(why)
 
     def _list(self) -> TextView | None:
         return self.query_one(self.moves_in, TextView) if self.moves_in else None

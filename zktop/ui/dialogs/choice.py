@@ -29,30 +29,12 @@ class Choosable(NamedTuple):
     about: tuple[str, ...] = ()
 
 
-class ListDialog:
-    """Mixin of dialogs with a `DialogList`."""
-
-    def selected(self) -> None:
-        """Called when the cursor moved to another line."""
-
-
-class DialogList(TextList):
-    """A list that reports every move of its cursor to the dialog."""
-
-    def moved(self) -> None:
-        """Report the move."""
-        super().moved()
-        if isinstance(self.screen, ListDialog):
-            self.screen.selected()
-
-
-class ChoiceDialog(ListDialog, Dialog[str]):
+class ChoiceDialog(Dialog[str]):
     """Returns the name of the chosen item."""
 
     DEFAULT_CSS = """
     ChoiceDialog TextView { height: auto; max-height: 16; background: $surface; }
     ChoiceDialog #about { max-height: 10; border-top: solid $panel; }
-    ChoiceDialog Input { border: none; height: 1; padding: 0; background: $surface; }
     """
     moves_in = "#options"
 
@@ -65,16 +47,14 @@ class ChoiceDialog(ListDialog, Dialog[str]):
 
     def compose(self) -> ComposeResult:
         """Yield the field, the list, and the description of the selected item."""
-        box = Box()
-        box.border_title, box.border_subtitle = self._title, "enter choose   esc cancel"
-        with box:
+        with Box(self._title, "enter choose   esc cancel"):
             yield Input(placeholder="type to narrow the list", compact=True)
-            yield DialogList(id="options")
+            yield TextList(id="options")
             yield TextView(id="about")
 
     def on_mount(self) -> None:
         """Show the whole list."""
-        self.query_one("#options", DialogList).target = self._first
+        self.query_one("#options", TextList).target = self._first
         self._narrow("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -85,11 +65,7 @@ class ChoiceDialog(ListDialog, Dialog[str]):
         """Return the selected item."""
         self.dismiss(self.chosen)
 
-    def on_input_submitted(self) -> None:
-        """Enter in the text field."""
-        self.action_accept()
-
-    def selected(self) -> None:
+    def on_text_list_moved(self) -> None:
         """Show the description of the selected item."""
         option = next((one for one in self._options if one.name == self.chosen), None)
         view = self.query_one("#about", TextView)
@@ -100,7 +76,7 @@ class ChoiceDialog(ListDialog, Dialog[str]):
     @property
     def chosen(self) -> str | None:
         """The name of the selected item."""
-        target = self.query_one("#options", DialogList).target
+        target = self.query_one("#options", TextList).target
         return target if isinstance(target, str) else None
 
     def _narrow(self, text: str) -> None:
@@ -108,13 +84,13 @@ class ChoiceDialog(ListDialog, Dialog[str]):
         kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
         kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
         lines = [drawn(one) for one in kept]
-        view = self.query_one("#options", DialogList)
+        view = self.query_one("#options", TextList)
         view.styles.height = max(1, min(self._list_lines, len(lines)))
         if text and kept and text != self._typed:
             view.target = kept[0].name  # while typing, select the best match
         self._typed = text
         view.show(lines, [one.name for one in kept])
-        self.selected()
+        self.on_text_list_moved()
 
     @property
     def _list_lines(self) -> int:
@@ -158,9 +134,9 @@ class ThemeDialog(ChoiceDialog):
         self._themes = {one.theme.name: one.theme for one in themes.designs}
         self._current = current
 
-    def selected(self) -> None:
+    def on_text_list_moved(self) -> None:
         """Apply the selected theme."""
-        super().selected()
+        super().on_text_list_moved()
         self._apply(self.chosen)
 
     def action_leave(self) -> None:

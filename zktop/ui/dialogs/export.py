@@ -8,10 +8,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
-from zktop.ui.dialogs.base import Box, Dialog
-from zktop.ui.dialogs.choice import Choosable, DialogList, ListDialog, drawn
+from zktop.ui.dialogs.base import Box, Dialog, text_field
+from zktop.ui.dialogs.choice import Choosable, drawn
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.state import TimeRange
+from zktop.ui.widgets.text_view import TextList
 
 FORMATS: Final = {  # id: file extension, name, description
     "json": ("json", "JSON", "everything, as `zktop snapshot --format json` prints it"),
@@ -31,15 +32,14 @@ class ExportRequest(NamedTuple):
     file: Path
 
 
-class ExportDialog(ListDialog, Dialog[ExportRequest]):
+class ExportDialog(Dialog[ExportRequest]):
     """Returns a request. The file name follows the format until the user edits it."""
 
     DEFAULT_CSS = """
-    ExportDialog DialogList { height: auto; background: $surface; }
+    ExportDialog TextList { height: auto; background: $surface; }
     ExportDialog Horizontal { height: 1; margin-top: 1; }
     ExportDialog Label { width: 7; }
-    ExportDialog Input { border: none; height: 1; padding: 0 1; width: 1fr; }
-    ExportDialog #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
+    ExportDialog Input { padding: 0 1; width: 1fr; }
     """
 
     moves_in = "#forms"
@@ -54,14 +54,9 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
 
     def compose(self) -> ComposeResult:
         """Yield the formats and the file name."""
-        box = Box()
-        box.border_title = "Write a file"
-        box.border_subtitle = "up, down choose   enter write   esc cancel"
-        with box:
-            yield DialogList(id="forms")
-            field = Input(self._called(self._forms[0]), compact=True, id="file")
-            field.cursor_blink = False
-            yield Horizontal(Label("file"), field)
+        with Box("Write a file", "up, down choose   enter write   esc cancel"):
+            yield TextList(id="forms")
+            yield Horizontal(Label("file"), text_field(self._called(self._forms[0]), name="file"))
             yield Label("", id="wrong", markup=False)
 
     def on_mount(self) -> None:
@@ -71,7 +66,7 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
             Choosable(form, FORMATS[form][1], (FORMATS[form][2].format(*times),))
             for form in self._forms
         ]
-        sheet = self.query_one(DialogList)
+        sheet = self.query_one(TextList)
         sheet.styles.height = len(options)
         sheet.show(
             [drawn(Choosable(one.title, one.about[0]), NAME_WIDTH) for one in options],
@@ -79,28 +74,24 @@ class ExportDialog(ListDialog, Dialog[ExportRequest]):
         )
         self.query_one(Input).focus()
 
-    def selected(self) -> None:
+    def on_text_list_moved(self) -> None:
         """Change the extension of an unedited name."""
         field = self.query_one(Input)
         if field.value in map(self._called, self._forms):
             field.value = self._called(self._form)
-
-    def on_input_submitted(self) -> None:
-        """Enter in the text field."""
-        self.action_accept()
 
     def action_accept(self) -> None:
         """Return the request, or say what is wrong with the name."""
         name = self.query_one(Input).value.strip()
         wrong = refused(name)
         if wrong:
-            self.query_one("#wrong", Label).update(wrong)
+            self.refuse(wrong)
         else:
             self.dismiss(ExportRequest(self._form, Path(name).expanduser().absolute()))
 
     @property
     def _form(self) -> str:
-        target = self.query_one(DialogList).target
+        target = self.query_one(TextList).target
         return target if isinstance(target, str) else self._forms[0]
 
     def _called(self, form: str) -> str:

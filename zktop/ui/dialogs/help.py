@@ -8,7 +8,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from zktop.ui.dialogs.base import Box, Dialog
+from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.keys import Action, Group, shown
 from zktop.ui.screens.common.status_codes import legend
 from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line, text_of, wrapped
@@ -97,7 +97,6 @@ class HelpDialog(Dialog[str]):
     DEFAULT_CSS = """
     HelpDialog Box { height: 90%; }
     HelpDialog TextView { height: 1fr; background: $surface; }
-    HelpDialog Input { border: none; height: 1; padding: 0; background: $surface; }
     """
 
     moves_in = "#text"
@@ -108,12 +107,8 @@ class HelpDialog(Dialog[str]):
 
     def compose(self) -> ComposeResult:
         """Yield the search field and the text."""
-        box = Box()
-        box.border_title, box.border_subtitle = "Help", "up, down scroll   esc close"
-        with box:
-            field = Input(placeholder="type to search", compact=True)
-            field.cursor_blink = False
-            yield field
+        with Box("Help", "up, down scroll   esc close"):
+            yield text_field(hint="type to search")
             yield TextView(id="text")
 
     def on_mount(self) -> None:
@@ -127,10 +122,6 @@ class HelpDialog(Dialog[str]):
     def on_resize(self, _event: events.Resize) -> None:
         """Wrap the text for the new width."""
         self.call_after_refresh(self._draw)
-
-    def on_input_submitted(self) -> None:
-        """Enter closes the help."""
-        self.action_accept()
 
     def _draw(self) -> None:
         view = self.query_one(TextView)

@@ -10,7 +10,7 @@ from textual.widgets import Button, Input, Label, Select
 from textual.widgets._select import SelectCurrent, SelectOverlay
 
 from zktop.demo_types import ContenderOrder, LockClaim, RecipeInfo
-from zktop.ui.dialogs.base import Box, Dialog
+from zktop.ui.dialogs.base import Box, Dialog, text_field
 
 
 class Menu(Select[str]):
@@ -44,11 +44,10 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
     DEFAULT_CSS = """
     NewContender Horizontal { height: 1; }
     NewContender Label { width: 11; }
-    NewContender Input { border: none; height: 1; padding: 0 1; width: 1fr; }
+    NewContender Input { padding: 0 1; width: 1fr; }
     NewContender Input:focus { background: $primary 30%; }
     NewContender Menu { width: 1fr; height: 1; }
     NewContender #story { width: 1fr; height: auto; max-height: 6; margin: 1 0; }
-    NewContender #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     NewContender Button { min-width: 12; margin-right: 2; }
     """
 
@@ -60,26 +59,25 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
     def compose(self) -> ComposeResult:
         order, claim = self._order, self._order.claims[0]
         names = [(f"{one.name}  {one.source}", one.name) for one in self._recipes.values()]
-        box = Box()
-        box.border_title = "New contender"
-        box.border_subtitle = "tab next field   enter start   esc leave"
-        with box:
+        with Box("New contender", "tab next field   enter start   esc leave"):
             yield Horizontal(
                 Label("recipe"),
                 Menu(names, value=claim.recipe, allow_blank=False, id="recipe", compact=True),
             )
-            yield Horizontal(Label("path"), _field("path", claim.path))
+            yield Horizontal(Label("path"), text_field(claim.path, name="path"))
             yield Horizontal(Label("mode"), Menu([], id="mode", compact=True, prompt="-"))
             yield Horizontal(
                 Label("mistake"),
                 Menu([], id="flaw", compact=True, prompt="none: as it should be"),
             )
             hold = "" if order.hold_s is None else f"{order.hold_s:g}s"
-            yield Horizontal(Label("hold for"), _field("hold", hold, "until released; or 13s, 2m"))
             yield Horizontal(
-                Label("wait for"), _field("timeout", "", "as long as it takes; or 5s")
+                Label("hold for"), text_field(hold, "until released; or 13s, 2m", "hold")
             )
-            yield Horizontal(Label("how many"), _field("count", "1"))
+            yield Horizontal(
+                Label("wait for"), text_field("", "as long as it takes; or 5s", "timeout")
+            )
+            yield Horizontal(Label("how many"), text_field("1", name="count"))
             yield Label("", id="story", markup=False)
             yield Label("", id="wrong", markup=False)
             yield Horizontal(
@@ -102,10 +100,6 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         elif event.select.id == "flaw":
             self._show_story()
 
-    def on_input_submitted(self) -> None:
-        """Start on Enter in any field."""
-        self.action_accept()
-
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "start":
             self.action_accept()
@@ -117,7 +111,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         try:
             orders = self._orders()
         except ValueError as wrong:
-            self.query_one("#wrong", Label).update(str(wrong))
+            self.refuse(str(wrong))
             return
         self.dismiss(orders)
 
@@ -160,12 +154,6 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def _text(self, name: str) -> str:
         return self.query_one(f"#{name}", Input).value.strip()
-
-
-def _field(name: str, value: str, hint: str = "") -> Input:
-    field = Input(value, placeholder=hint, id=name, compact=True)
-    field.cursor_blink = False
-    return field
 
 
 def seconds(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Input, Label
 
@@ -20,33 +20,25 @@ from zktop.ui.widgets.text_view import TextView
 class SeekDialog(Dialog[Millis]):
     """Returns the time that the user typed."""
 
-    DEFAULT_CSS = """
-    SeekDialog Input { border: none; height: 1; padding: 0; background: $surface; }
-    SeekDialog #wrong { color: $error; height: auto; }
-    """
-
     def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
         super().__init__()
         self._begin, self._end, self._here = begin, end, here
 
     def compose(self) -> ComposeResult:
         """Yield the field, and the formats that it accepts."""
-        box = Box()
-        box.border_title, box.border_subtitle = "Go to a time", "enter go   esc cancel"
-        with box:
+        with Box("Go to a time", "enter go   esc cancel"):
             known = f"{time_ms(self._begin)}Z to {time_ms(self._end)}Z is available (UTC)."
             yield Label(known, markup=False)
             yield Label("Examples: 13:57:10, +90s from the start, -10s from here.", markup=False)
             yield Input(placeholder=time_ms(self._here), compact=True)
             yield Label("", id="wrong", markup=False)
 
-    @on(Input.Submitted)
     def action_accept(self) -> None:
         """Return the time, or say that the text is not one."""
         text = self.query_one(Input).value
         at = moment_of(text, self._begin, self._here)
         if at is None:
-            self.query_one("#wrong", Label).update(f"Not a time: {text}")
+            self.refuse(f"Not a time: {text}")
         else:
             self.dismiss(at)
 
@@ -128,10 +120,8 @@ class CompareDialog(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the text."""
-        box = Box()
-        box.border_title = f"{time_ms(self._then.now)}Z compared with {time_ms(self._now.now)}Z"
-        box.border_subtitle = "esc close"
-        with box:
+        title = f"{time_ms(self._then.now)}Z compared with {time_ms(self._now.now)}Z"
+        with Box(title, "esc close"):
             yield TextView()
 
     def on_mount(self) -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 from textual import events
 from textual.containers import Vertical
 
+from zktop.model.report import Report
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.state import Selection, TimeRange, ViewState
@@ -25,7 +26,8 @@ class PageEntry(NamedTuple):
     def made(self) -> "Page":
         """The page itself. Its module is imported now, so the first frame loads one of six."""
         module = import_module(f"zktop.ui.screens.{self.name}.screen")
-        page: Page = getattr(module, self.class_name)(id=f"page-{self.name}")
+        page: Page = getattr(module, self.class_name)()
+        page.id = f"page-{self.name}"
         page.entry = self
         return page
 
@@ -40,6 +42,7 @@ class Page(Backdrop, Vertical):
     FIELDS: ClassVar[tuple[str, ...]] = ()  # names that a filter may use, as in owner:ann
 
     entry: PageEntry
+    view_state: ViewState | None = None  # what was drawn last
     passed: FilterCount | None = None  # rows that match the filter, where the page counts them
 
     def _on_mount(self, _event: events.Mount) -> None:
@@ -47,7 +50,27 @@ class Page(Backdrop, Vertical):
 
     def show(self, state: ViewState) -> None:
         """Draw this state. The app calls it when something changed and the page is visible."""
+        self.view_state = state
+        self.draw(state)
+
+    def draw(self, state: ViewState) -> None:
+        """Draw a state; for subclasses."""
         raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Draw the same state after a key or for a new size."""
+        if self.view_state is not None:
+            self.draw(self.view_state)
+
+    def on_resize(self) -> None:
+        """Draw for the new size."""
+        self.redraw()
+
+    @property
+    def report(self) -> Report | None:
+        """The report on display."""
+        frame = self.view_state.frame if self.view_state is not None else None
+        return frame.report if frame is not None else None
 
     @property
     def recipe(self) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from textual import events
+from textual.message import Message
 
 from zktop.ui.styled_text import Line
 from zktop.ui.widgets.canvas import Canvas
@@ -84,8 +85,20 @@ class TextView(Canvas):
         return None
 
 
+class StaticText(TextView, can_focus=False):
+    """Lines without a cursor."""
+
+
 class TextList(TextView):
     """A list to choose from; its selected line stays visible."""
+
+    class Moved(Message):
+        """The user has moved the cursor to another line."""
+
+    def moved(self) -> None:
+        """Report the move."""
+        super().moved()
+        self.post_message(self.Moved())
 
     def show(
         self,

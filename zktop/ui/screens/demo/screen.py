@@ -31,10 +31,6 @@ NO_CONTENDERS = (line((" none yet; N starts one, S plays a scene", "dim")),)
 NO_MATCHES = (line((" no contender matches the filter; esc clears it", "warning")),)
 
 
-class DemoIndex(TextList):
-    """The list of scenes and recipes."""
-
-
 class DemoScreen(Page):
     """The index of scenes and recipes, and beside it scene, contenders and log."""
 
@@ -56,20 +52,20 @@ class DemoScreen(Page):
     DemoScreen #log { height: 1fr; border-top: solid $panel; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._port: ContendersPort | None = None
         self._on: str | None = None  # the scene that was loaded at the last draw
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield DemoIndex(id="index")
+            yield TextList(id="index")
             with Vertical():
                 yield TextView(id="scene")
                 yield Table(COLUMNS, lambda contender: contender.name, id="contenders")
                 yield LogView(id="log")
 
-    def show(self, state: ViewState) -> None:
+    def draw(self, state: ViewState) -> None:
         self._port = port = state.contenders
         if port is None:  # then no key leads here
             return
@@ -86,7 +82,7 @@ class DemoScreen(Page):
         contenders.show(shown, NO_MATCHES if port.states else NO_CONTENDERS)
 
     def _show_index(self, port: ContendersPort) -> None:
-        index = self.query_one(DemoIndex)
+        index = self._index
         on = port.progress.scene.name if port.progress.scene else None
         lines: list[Line] = [line(("SCENES", "title"))]
         lines += [_entry(one.name, is_on=one.name == on) for one in port.scenes]
@@ -101,7 +97,7 @@ class DemoScreen(Page):
     def _show_scene(self, port: ContendersPort, state: ViewState) -> None:
         pane = self.query_one("#scene", TextView)
         width = max(20, pane.size.width - 1)
-        target = self.query_one(DemoIndex).target
+        target = self._index.target
         progress = port.progress
         is_other = isinstance(target, Scene) and (
             progress.scene is None or progress.scene.name != target.name
@@ -131,10 +127,18 @@ class DemoScreen(Page):
     # Keys
 
     @property
+    def _index(self) -> TextList:
+        return self.query_one(TextList)
+
+    @property
     def focused_pane(self) -> str:
         """The id of the focused pane."""
         focused = self.screen.focused
         return focused.id or "" if focused is not None else ""
+
+    def on_text_list_moved(self) -> None:
+        """Describe the scene or recipe under the cursor."""
+        self.redraw()
 
     def action_open(self) -> None:
         """Play the scene, start the recipe, or go to the lock under the cursor."""
@@ -144,7 +148,7 @@ class DemoScreen(Page):
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
-        target = self.query_one(DemoIndex).target
+        target = self._index.target
         if isinstance(target, Scene):
             self.post_message(PlayScene(target.name))
         elif isinstance(target, RecipeInfo):
@@ -160,7 +164,7 @@ class DemoScreen(Page):
         """Play one move, of the scene under the cursor if none is loaded."""
         if self._port is None:
             return
-        target = self.query_one(DemoIndex).target
+        target = self._index.target
         if self._port.progress.scene is not None:
             self._port.control("step")
         elif isinstance(target, Scene):
@@ -174,7 +178,7 @@ class DemoScreen(Page):
     @property
     def recipe(self) -> str | None:
         """The recipe under the cursor."""
-        target = self.query_one(DemoIndex).target
+        target = self._index.target
         is_meant = self.focused_pane == "index" and isinstance(target, RecipeInfo)
         return target.name if is_meant and isinstance(target, RecipeInfo) else None
 

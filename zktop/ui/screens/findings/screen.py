@@ -4,7 +4,6 @@ from typing import Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.message import Message
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
@@ -34,18 +33,6 @@ LIST_CELLS: Final = 34
 TREE_MS: Final = 500  # the blocking tree is written this often at most
 
 
-class CaseList(TextList):
-    """The list of findings."""
-
-    class EntryChanged(Message):
-        """The cursor moved to another entry."""
-
-    def moved(self) -> None:
-        """Report the new entry."""
-        super().moved()
-        self.post_message(self.EntryChanged())
-
-
 class FindingsScreen(Page):
     """Everything that is wrong, and how zktop knows."""
 
@@ -67,9 +54,8 @@ class FindingsScreen(Page):
     FindingsScreen .-beside #cases { border-bottom: none; border-right: solid $panel; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(id=id)
-        self._view_state: ViewState | None = None
+    def __init__(self) -> None:
+        super().__init__()
         self._subject: Selection | None = None
         self._case: str | None = None
         self._is_held = False  # the user has chosen; do not jump to a worse one
@@ -82,14 +68,12 @@ class FindingsScreen(Page):
     def compose(self) -> ComposeResult:
         """List and detail."""
         with Horizontal():
-            yield CaseList(id="cases")
+            yield TextList(id="cases")
             yield TextView(id="case")
 
     # What it shows
 
-    def show(self, state: ViewState) -> None:
-        """Draw this state."""
-        self._view_state = state
+    def draw(self, state: ViewState) -> None:
         if state.subject != self._subject:
             self._subject = state.subject
             if state.subject.case is not None:
@@ -127,7 +111,7 @@ class FindingsScreen(Page):
             self._is_held = False
             self._case = NO_DATA if names == [BLOCKING, NO_DATA] else names[0]
 
-    def _arrange(self, cases: CaseList, number: int, *, is_beside: bool) -> None:
+    def _arrange(self, cases: TextList, number: int, *, is_beside: bool) -> None:
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
         wanted = (
@@ -138,7 +122,7 @@ class FindingsScreen(Page):
             cases.styles.height, cases.styles.width = wanted
 
     def _show_case(self) -> None:
-        state, sheet = self._view_state, self._sheet
+        state, sheet = self.view_state, self._sheet
         if state is None or state.frame is None:
             return
         width = (
@@ -196,16 +180,11 @@ class FindingsScreen(Page):
         self._tree = report.now, width, writer
         return writer
 
-    def on_resize(self) -> None:
-        """Draw again for the new size."""
-        if self._view_state is not None:
-            self.show(self._view_state)
-
     # What is asked for
 
     @property
-    def _list(self) -> CaseList:
-        return self.query_one(CaseList)
+    def _list(self) -> TextList:
+        return self.query_one("#cases", TextList)
 
     @property
     def _sheet(self) -> TextView:
@@ -219,7 +198,7 @@ class FindingsScreen(Page):
         is_case = self._case not in (None, BLOCKING, NO_DATA) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
 
-    def on_case_list_entry_changed(self) -> None:
+    def on_text_list_moved(self) -> None:
         """Show the finding under the cursor."""
         target = self._list.target
         if isinstance(target, str) and target != self._case:
@@ -236,8 +215,7 @@ class FindingsScreen(Page):
     def _turn(self, kind: FindingKind, *, opens: bool) -> None:
         """Open or fold the group of one kind."""
         (self._opened.add if opens else self._opened.discard)(kind)
-        if self._view_state is not None:
-            self.show(self._view_state)
+        self.redraw()
 
     def action_right(self) -> None:
         """Unfold a group of similar findings."""
@@ -263,7 +241,7 @@ class FindingsScreen(Page):
 
     def copied(self) -> str:
         """The whole finding as text."""
-        state = self._view_state
+        state = self.view_state
         if state is None or state.frame is None:
             return ""
         writer = self._written(state, state.frame.report, 100)

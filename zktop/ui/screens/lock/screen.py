@@ -28,7 +28,7 @@ from zktop.ui.screens.screen import Page
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
-from zktop.ui.widgets.text_view import TextView
+from zktop.ui.widgets.text_view import StaticText, TextView
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # cells; with less, drawings stand below each other
 DRAWINGS_CELLS: Final = 70  # cells of the right one of two columns
@@ -39,10 +39,6 @@ HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
 HUGE_QUEUE_S: Final = 0.5
 MARKED_ROWS: Final = 40  # members with findings that get rows of their own
 COPY_WIDTH, COPIED_ROWS = 120, 50
-
-
-class Heading(TextView, can_focus=False):
-    """The lines above the queue."""
 
 
 class LockScreen(Page):
@@ -68,50 +64,44 @@ class LockScreen(Page):
     LockScreen #lock-body.-wide { layout: horizontal; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._detail: LockDetail | None = None
-        self._view_state: ViewState | None = None
         self._subject: Selection | None = None  # at which the cursor was placed
         self._path: str | None = None  # the worst lock, when none is selected
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
         self._drawn_at, self._is_due = 0.0, False
+        self._drawn_for: object = None  # what the user chose and typed, and the size
 
     def compose(self) -> ComposeResult:
         """Heading, queue and drawings."""
-        yield Heading(id="lock-head")
+        yield StaticText(id="lock-head")
         with Horizontal(id="lock-body"):
             yield QueueTable(id="lock-queue")
             yield TextView(id="lock-side")
 
     # What it shows
 
-    def show(self, state: ViewState) -> None:
+    def draw(self, state: ViewState) -> None:
         """Draw this state; draw a huge queue twice a second at most."""
-        before, self._view_state = self._view_state, state
-        is_same = before is not None and (before.subject, before.filter.text) == (
-            state.subject,
-            state.filter.text,
-        )
+        before, self._drawn_for = self._drawn_for, (state.subject, state.filter.text, self.size)
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
         wait = self._drawn_at + HUGE_QUEUE_S - perf_counter()
-        if is_same and is_huge and wait > 0:
-            if not self._is_due:
-                self._is_due = True
-                call_after(wait, self, self._again)
-            return
-        self._again()
+        if self._drawn_for != before or not is_huge or wait <= 0:
+            self._again()
+        elif not self._is_due:
+            self._is_due = True
+            call_after(wait, self, self._again)
 
     def _again(self) -> None:
-        state = self._view_state
+        state = self.view_state
         if state is None:
             return
         self._is_due, self._drawn_at = False, perf_counter()
-        report = state.frame.report if state.frame else None
-        path = self._chosen_path(state, report)
-        self._detail = self._detail_of(report, path, is_ascii=state.is_ascii)
+        path = self._chosen_path(state, self.report)
+        self._detail = self._detail_of(self.report, path, is_ascii=state.is_ascii)
         if self._detail is None:
             self._show_nothing(state, path)
             return
@@ -185,7 +175,7 @@ class LockScreen(Page):
         self._show_side()
 
     def _show_head(self, lines: list[Line]) -> None:
-        head = self.query_one(Heading)
+        head = self._head
         if head.styles.height is None or head.styles.height.value != len(lines):
             head.styles.height = len(lines)
         head.display = bool(lines)
@@ -207,7 +197,7 @@ class LockScreen(Page):
 
     def _share_height(self, side: TextView) -> None:
         """Give the drawings the lines that a short queue leaves, at least two fifths."""
-        head = self.query_one(Heading)
+        head = self._head
         room = self.size.height - (head.count if head.display else 0)
         left = room - self._queue.count - 1
         height = max(left, room * 2 // 5, 1)
@@ -235,15 +225,15 @@ class LockScreen(Page):
         drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
         return side_by_side(stacked(text_parts), stacked(drawn), room)
 
-    def on_resize(self) -> None:
-        """Draw again for the new size."""
-        self._again()
-
     # What is asked for
 
     @property
     def _queue(self) -> QueueTable:
         return self.query_one(QueueTable)
+
+    @property
+    def _head(self) -> StaticText:
+        return self.query_one("#lock-head", StaticText)
 
     @property
     def _side(self) -> TextView:

@@ -29,7 +29,7 @@ from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Selection, ViewState, locks_of
 from zktop.ui.styled_text import text_of
-from zktop.ui.widgets.text_view import TextView
+from zktop.ui.widgets.text_view import StaticText
 
 
 class PaneHeights(NamedTuple):
@@ -75,13 +75,12 @@ class LocksScreen(Page):
     LocksScreen > #health { height: 0; overflow: hidden; background: $panel; }
     """
 
-    def __init__(self, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._rows = LockRows()
-        self._state: ViewState | None = None
         self._filtered = ""
         self._followed: str | None = None  # the path that another screen selected last
-        self._about, self._health = _plain_view("about"), _plain_view("health")
+        self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
         self.table = LockTable()
         self.table.newest = self._rows.rows
@@ -94,9 +93,7 @@ class LocksScreen(Page):
 
     # What it shows
 
-    def show(self, state: ViewState) -> None:
-        """Draw this state."""
-        self._state = state
+    def draw(self, state: ViewState) -> None:
         if state.frame is None:
             self.table.show((), empty_state(state, self.size.width))
             return
@@ -116,11 +113,11 @@ class LocksScreen(Page):
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
-        state, table = self._state, self.table
-        if state is None or state.frame is None:
+        state, report, table = self.view_state, self.report, self.table
+        if state is None or report is None:
             return
         rows = self._rows.listed(
-            state.frame.report.now,
+            report.now,
             state.filter,
             {*table.tagged, table.kept},
             is_sorted=table.has_order,
@@ -188,11 +185,6 @@ class LocksScreen(Page):
         """Put the rows into the order that the user wants."""
         self._reorder.now()
 
-    def on_resize(self) -> None:
-        """Draw the panes with their new heights."""
-        if self._state is not None:
-            self.show(self._state)
-
     # Keys
 
     def action_open(self) -> None:
@@ -218,7 +210,7 @@ class LocksScreen(Page):
     @property
     def _has_filter_or_is_past(self) -> bool:
         """True if escape first has to clear a filter, or to return from the past."""
-        state = self._state
+        state = self.view_state
         return state is None or bool(state.filter) or not state.is_newest
 
     def action_sort(self) -> None:
@@ -235,7 +227,7 @@ class LocksScreen(Page):
 
     def action_fold(self) -> None:
         """List every lock, or group the quiet ones again."""
-        if self.table.has_order or (self._state is not None and self._state.filter):
+        if self.table.has_order or (self.view_state is not None and self.view_state.filter):
             self.say("All locks are listed while a filter or another order is set.")
             return
         self._rows.is_grouped = not self._rows.is_grouped
@@ -244,9 +236,9 @@ class LocksScreen(Page):
 
     def copied(self) -> str:
         """Return the tagged locks, or those under the cursor, in the format of a text snapshot."""
-        if self._state is None or self._state.frame is None:
+        state, report = self.view_state, self.report
+        if state is None or report is None:
             return ""
-        report = self._state.frame.report
         pane = self.screen.focused
         pointed = pane.subject if isinstance(pane, Pane) else self.subject
         tagged = self.table.tagged & self._rows.rows.keys()
@@ -254,12 +246,6 @@ class LocksScreen(Page):
         if group is not None and pane is self.table and not tagged:
             return text_of(about_group(group)).strip()
         paths = tagged or locks_of(report, pointed) or locks_of(report, self.subject)
-        exports = self._state.exports
-        return exports.excerpt(report, paths, self._state.feed.name) if exports and paths else ""
-
-
-def _plain_view(name: str) -> TextView:
-    """Create a text view that cannot have the focus."""
-    view = TextView(id=name)
-    view.can_focus = False
-    return view
+        if state.exports is None or not paths:
+            return ""
+        return state.exports.excerpt(report, paths, state.feed.name)

@@ -33,14 +33,10 @@ from zktop.ui.screens.sessions.table import ServerTable, SessionTable, session_c
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
-from zktop.ui.widgets.text_view import TextView
+from zktop.ui.widgets.text_view import StaticText, TextView
 
 MAX_SERVERS: Final = 6  # without scrolling
 COPY_CELLS: Final = 100  # width of the lines that are copied
-
-
-class StaticLines(TextView, can_focus=False):
-    """A line or two without a cursor."""
 
 
 class SessionsScreen(Page):
@@ -65,19 +61,18 @@ class SessionsScreen(Page):
     DEFAULT_CSS = """
     SessionsScreen #above { dock: top; height: auto; }
     SessionsScreen #servers { height: auto; }
-    SessionsScreen StaticLines { height: auto; max-height: 2; }
+    SessionsScreen StaticText { height: auto; max-height: 2; }
     SessionsScreen #sessions { height: 1fr; min-height: 4; }
     SessionsScreen #detail { height: 50%; border-top: solid $panel; }
     .-short SessionsScreen #detail { height: 9; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._sessions, self._contacts = SessionRows(), ContactTimes()
         self._table = SessionTable(self._cursor_moved)
         self._table.newest = self._sessions.rows
         self._reorder = Reorder(self._table, self._order)
-        self._state: ViewState | None = None
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
         self._ordered_for: object = None  # the filter and the frame of the order shown
         self._followed: Session | None = None  # the session that another screen selected last
@@ -88,15 +83,13 @@ class SessionsScreen(Page):
         yield self._table
         yield TextView(id="detail")
         with Vertical(id="above"):
-            yield StaticLines(id="blind")
+            yield StaticText(id="blind")
             yield ServerTable()
-            yield StaticLines(id="summary")
+            yield StaticText(id="summary")
 
     # What it shows
 
-    def show(self, state: ViewState) -> None:
-        """Draw this state."""
-        self._state = state
+    def draw(self, state: ViewState) -> None:
         if state.frame is None:
             self._detail_for = None
             detail = self.query_one("#detail", TextView)
@@ -104,7 +97,7 @@ class SessionsScreen(Page):
         elif self._sessions.report is None:
             self._read_more(partial_reports(state.frame.report))
         elif not self._is_reading:
-            self._draw(state, state.frame.report)
+            self._show_report(state, state.frame.report)
 
     def _read_more(self, steps: Iterator[Report]) -> None:
         """Take one step of the first reading, then let keys be handled; draw after the last."""
@@ -113,14 +106,14 @@ class SessionsScreen(Page):
         if report is not None:
             self._sessions.update(report)
             call_after(0, self, partial(self._read_more, steps))
-        if self._state is None or self._state.frame is None:
+        if self.view_state is None or self.view_state.frame is None:
             return
         if self._is_reading:
-            self._surround(self._state)
+            self._surround(self.view_state)
         else:
-            self._draw(self._state, self._state.frame.report)
+            self._show_report(self.view_state, self.view_state.frame.report)
 
-    def _draw(self, state: ViewState, report: Report) -> None:
+    def _show_report(self, state: ViewState, report: Report) -> None:
         is_new = report is not self._sessions.report
         self._contacts.update(state.tape)
         changed = self._sessions.update(report, state.tape)
@@ -135,12 +128,11 @@ class SessionsScreen(Page):
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
-        state, rows, table = self._state, self._sessions, self._table
-        if state is None or state.frame is None or self._is_reading:
+        state, report = self.view_state, self.report
+        rows, table = self._sessions, self._table
+        if state is None or report is None or self._is_reading:
             return
-        listed = rows.listed(
-            state.frame.report.now, state.filter, {table.kept}, is_sorted=table.has_order
-        )
+        listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.index
         before = self.passed
         self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None
@@ -166,7 +158,7 @@ class SessionsScreen(Page):
         self._show_detail(state)
 
     def _put(self, name: str, lines: list[Line]) -> None:
-        view = self.query_one(name, StaticLines)
+        view = self.query_one(name, StaticText)
         view.styles.height = len(lines)
         view.show(lines)
 
@@ -210,12 +202,12 @@ class SessionsScreen(Page):
 
     def _cursor_moved(self) -> None:
         """Select the session on the other screens, too, and describe it."""
-        row, state = self._table.row, self._state
+        row, state = self._table.row, self.view_state
         if state is None or state.frame is None:
             return
         if row is not None:
             self._followed = row.session
-            state = self._state = replace(
+            state = self.view_state = replace(
                 state, subject=state.subject._replace(session=row.session)
             )
             self.post_message(SelectionChanged(state.subject))
@@ -271,13 +263,13 @@ class SessionsScreen(Page):
         self._ask_again()
 
     def _ask_again(self) -> None:
-        if self._state is not None and self._state.frame is not None:
+        if self.view_state is not None and self.view_state.frame is not None:
             self._reorder.now()
-            self._surround(self._state)
+            self._surround(self.view_state)
 
     def copied(self) -> str:
         """Return the details of the session, or of the group, under the cursor."""
-        row, group, state = self._table.row, self._group, self._state
+        row, group, state = self._table.row, self._group, self.view_state
         lines: list[Line] = []
         if group is not None:
             lines = about_group(group)

@@ -74,11 +74,10 @@ class TimelineScreen(Page):
     .-short TimelineScreen #instant { height: 6; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._contact_times = ContactTimes()
         self._zoom = strips.ZOOMS_MS.index(500)
-        self._view_state: ViewState | None = None
         self._mark: Millis | None = None
         self._paths: list[Text] = []
         self._subjects: list[StripSubject] = []
@@ -92,9 +91,7 @@ class TimelineScreen(Page):
 
     # What is shown
 
-    def show(self, state: ViewState) -> None:
-        """Draw this state."""
-        self._view_state = state
+    def draw(self, state: ViewState) -> None:
         sheet = self.query_one(Strips)
         begin, end = state.tape.begin, state.tape.end
         if state.frame is None or state.at is None or begin is None or end is None:
@@ -211,29 +208,27 @@ class TimelineScreen(Page):
     def _set_zoom(self, place: int) -> None:
         self._zoom = min(max(place, 0), len(strips.ZOOMS_MS) - 1)
         self._chosen_at = 0.0
-        if self._view_state is not None:
-            self.show(self._view_state)
+        self.redraw()
 
     def action_mark(self) -> None:
         """Mark this moment, or remove the mark from it."""
-        here = self._view_state.at if self._view_state is not None else None
+        here = self.view_state.at if self.view_state is not None else None
         self._mark = None if here == self._mark else here
         if self._mark is None:
             self.say("Mark removed.")
         else:
             self.say(f"Marked {time_ms(self._mark)}Z: x exports from here to the cursor.")
-        if self._view_state is not None:
-            self.show(self._view_state)
+        self.redraw()
 
     @property
     def marked_range(self) -> TimeRange | None:
         """The time between mark and cursor; without a mark, the time in view."""
         seen = self.query_one(Strips).seen
-        if self._view_state is None or self._view_state.at is None or seen is None:
+        if self.view_state is None or self.view_state.at is None or seen is None:
             return None
         if self._mark is None:
             return TimeRange(seen.begin, min(seen.end, seen.newest))
-        return TimeRange(*sorted((self._mark, self._view_state.at)))
+        return TimeRange(*sorted((self._mark, self.view_state.at)))
 
     def action_next_alert(self) -> None:
         """Go to the start of the next alarm."""
@@ -257,7 +252,7 @@ class TimelineScreen(Page):
 
     def copied(self) -> str:
         """The strips as text."""
-        state, sheet = self._view_state, self.query_one(Strips)
+        state, sheet = self.view_state, self.query_one(Strips)
         if state is None or sheet.seen is None:
             return ""
         ends = strips.column_ends(state.tape, sheet.seen)
