@@ -156,3 +156,14 @@ def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list
     if row:
         lines.append((Run(indent + row, ink),))
     return lines
+
+
+def hanging(mark: Line, text: str, width: int, ink: Ink = "plain") -> list[Line]:
+    """Wrap a sentence behind a mark; further lines are indented by the width of the mark.
+
+    >>> [text_of(one) for one in hanging(line("1. "), "a sentence of words", 13)]
+    ['1. a sentence', '   of words']
+    """
+    indent = width_of(mark)
+    first, *rest = wrapped(text, width - indent, ink) or [NOTHING]
+    return [(*mark, *first), *((Run(" " * indent), *more) for more in rest)]

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.keys import Action, Group, shown
 from zktop.ui.screens.common.status_codes import legend
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line, text_of, wrapped
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, hanging, line, text_of, wrapped
 from zktop.ui.widgets.text_view import TextView
 
 GROUPS: Final[dict[Group, str]] = {
@@ -82,9 +82,7 @@ def _paragraphs(about: str, width: int) -> list[Line]:
 def _key(key: Action, width: int) -> Iterator[Line]:
     names = "  ".join(map(shown, key.names))
     says = f"{key.help} (writes to ZooKeeper)" if key.writes else key.help
-    first, *rest = wrapped(says, max(20, width - KEY_WIDTH - 3)) or [NOTHING]
-    yield (*_row(Run(names, "key"), ""), *first)
-    yield from ((Run(" " * (KEY_WIDTH + 3)), *one) for one in rest)
+    yield from hanging(_row(Run(names, "key"), ""), says, max(KEY_WIDTH + 23, width))
 
 
 def _row(first: Run, says: str) -> Line:

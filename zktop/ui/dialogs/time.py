@@ -13,7 +13,7 @@ from zktop.model.report import LockView, Report
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.past.playback import moment_of
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Ink, Line, line, wrapped
+from zktop.ui.styled_text import Ink, Line, hanging, line
 from zktop.ui.widgets.text_view import TextView
 
 
@@ -57,10 +57,12 @@ def compared(then: Report, now: Report, width: int) -> list[Line]:
 
 def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
     before, after = problems(then), problems(now)
+    ink: Ink
     for sign, ink, some, others in (("-", "dim", before, after), ("+", "warning", after, before)):
         for name, sentence in some.items():
             if name not in others:
-                yield from _item(sign, f"{name.partition('-')[0]} {sentence}", width, ink)
+                text = f"{name.partition('-')[0]} {sentence}"
+                yield from hanging(line((f"{sign} ", "strong")), text, max(12, width), ink)
 
 
 def problems(report: Report) -> dict[str, str]:
@@ -68,15 +70,6 @@ def problems(report: Report) -> dict[str, str]:
     known = {one.id: one.sentence for one in report.deadlocks}
     known.update((one.id, one.sentence) for one in report.findings if one.id not in known)
     return known
-
-
-def _item(sign: str, text: str, width: int, ink: str) -> list[Line]:
-    shown: Ink = "warning" if ink == "warning" else "dim"
-    folded = wrapped(text, max(10, width - 2), shown)
-    return [
-        (*line((f"{sign if not number else ' '} ", "strong")), *one)
-        for number, one in enumerate(folded)
-    ]
 
 
 def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
@@ -89,8 +82,8 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
         shown += 1
         if shown <= MAX_LOCKS:
             yield line((path, "title"))
-            yield from _item("-", before, width, "dim")
-            yield from _item("+", after, width, "plain")
+            yield from hanging(line(("- ", "strong")), before, max(12, width), "dim")
+            yield from hanging(line(("+ ", "strong")), after, max(12, width))
     if shown > MAX_LOCKS:
         yield line((f"and {count(shown - MAX_LOCKS, 'more lock')}", "dim"))
 

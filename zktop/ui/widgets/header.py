@@ -5,7 +5,6 @@ the other pieces and the name of the ensemble share the rest of the line.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -13,7 +12,7 @@ from textual.geometry import Size
 
 from zktop.model.facts import Millis, Server, ServerState
 from zktop.model.findings.finding import SURE
-from zktop.model.format import count, spoken
+from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Ensemble
 from zktop.ui.filters import FilterCount
@@ -148,15 +147,6 @@ class PageHeader(Canvas, can_focus=False):
         return len(self._lines)
 
 
-def clock(at: int) -> str:
-    """A time of day in UTC.
-
-    >>> clock(1769860800123)
-    '12:00:00'
-    """
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S}"
-
-
 def _first(state: ViewState, at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.frame.report if state.frame is not None else None
@@ -194,7 +184,7 @@ def _when(state: ViewState, recording: str) -> Line:
         if state.status.word != "live":  # IN THE PAST and LIVE would contradict each other
             pieces.append(line((word, ink)))
     if frame is not None:
-        pieces.append(line((f"{clock(frame.at)}Z ", "strong")))
+        pieces.append(line((f"{clock(frame.at)} ", "strong")))
     return joined(pieces)
 
 

@@ -26,11 +26,6 @@ class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):
     is_open: bool = False
 
 
-def blank(_group: Any) -> Line:
-    """Leave the cell of a group empty."""
-    return NOTHING
-
-
 class Column(NamedTuple, Generic[R]):
     """One column: its name, its width, and how a row is drawn in it.
 
@@ -42,7 +37,6 @@ class Column(NamedTuple, Generic[R]):
     width: int
     draw: Callable[[R], Line]
     key: Callable[[R], object] | None = None  # to sort by; None: cannot be sorted
-    draw_group: Callable[[Any], Line] = blank
     at_right: bool = False
     rank: int = 0
     share: int = 0
@@ -52,17 +46,15 @@ class Column(NamedTuple, Generic[R]):
     names: Callable[[R], bool] | None = None  # rows cut in the middle: the ends say more
 
 
-def draw_cell(column: Column[R], row: R | RowGroup[R], cells: int) -> tuple[Line, int]:
-    """Draw a row in one column; return the line, and how many of `cells` are left."""
-    drawn = column.draw_group(row) if isinstance(row, RowGroup) else column.draw(row)
-    room = cells - width_of(drawn)
-    if room >= 0:
-        return drawn, room
+def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -> Line:
+    """Cut what is drawn of a row in one column to the width of the column."""
     if column.keeps_end:
-        return fitted((Run("…" + text_of(drawn)[1 - room :], drawn[0].ink),), cells), 0
+        return fitted(
+            (Run("…" + text_of(drawn)[1 + width_of(drawn) - cells :], drawn[0].ink),), cells
+        )
     if column.names is not None and not isinstance(row, RowGroup) and column.names(row):
-        return fitted(shortened(drawn, cells), cells), 0
-    return fitted(drawn, cells), 0
+        return fitted(shortened(drawn, cells), cells)
+    return fitted(drawn, cells)
 
 
 def shortened(drawn: Line, cells: int) -> Line:
@@ -108,10 +100,16 @@ class Table(Canvas, Generic[R]):
         *,
         id: str | None = None,  # noqa: A002  Textual's name
         mark: Callable[[Any], Run] | None = None,
+        group_cells: Mapping[str, Callable[[Any], Line]] | None = None,
     ) -> None:
-        """Create a table; `mark` draws one cell left of each row."""
+        """Create a table.
+
+        `mark` draws one cell left of each row, and `group_cells` the cells of a group, by the
+        names of their columns; the others are empty.
+        """
         super().__init__(id=id)
         self.columns, self._key_of, self._mark = columns, key_of, mark
+        self._group_cells = group_cells or {}
         self.rows: Sequence[R | RowGroup[R]] = ()
         self.newest: Mapping[Hashable, R] = {}  # rows that are newer than those shown, by key
         self.note: Sequence[Line] = ()  # shown in place of rows where there are none
@@ -256,11 +254,20 @@ class Table(Canvas, Generic[R]):
         row = self.row_at(index)
         runs: list[Run] = [self._mark(row)] if self._mark else []
         for column, cells in self._fitting(width):
-            drawn, room = draw_cell(column, row, cells)
+            drawn = self._cell(column, row)
+            room = cells - width_of(drawn)
+            if room < 0:
+                drawn = cut_cell(column, row, drawn, cells)
             space = Run(" " * room)
             runs += (space, *drawn) if column.at_right else (*drawn, space)
             runs.append(Run(" " * GAP))
         return tuple(runs[:-1])
+
+    def _cell(self, column: Column[R], row: R | RowGroup[R]) -> Line:
+        if not isinstance(row, RowGroup):
+            return column.draw(row)
+        draw_group = self._group_cells.get(column.name)
+        return draw_group(row) if draw_group else NOTHING
 
     @property
     def _margin(self) -> int:

@@ -26,8 +26,9 @@ def report() -> Report:
 
 def cells_of(report: Report, row: LockRow, *, is_ascii: bool = False) -> dict[str, str]:
     """All cells of a row, by the names of their columns."""
-    cells = LockCells(report, is_ascii=is_ascii)
-    return {column.name: text_of(column.draw(row)) for column in columns(lambda: cells)}
+    cells = LockCells()
+    cells.report, cells.is_ascii = report, is_ascii
+    return {column.name: text_of(column.draw(row)) for column in columns(cells)}
 
 
 def test_draws_a_lock_in_a_deadlock(report: Report) -> None:

@@ -25,6 +25,7 @@ from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.writer import LineLink
 from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
@@ -111,17 +112,13 @@ def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     live = rows_of(report)
     ring, orphan_root = blockers(report, live.locks(), 5)
 
-    assert (ring.who, ring.why, ring.page, ring.subject) == (
-        "ann + bob",
-        "probable deadlock",
-        "findings",
-        Selection(case=report.deadlocks[0].id),
-    )
+    link = LineLink("findings", Selection(case=report.deadlocks[0].id))
+    assert (ring.who, ring.why, ring.link) == ("ann + bob", "probable deadlock", link)
     assert orphan_root.who == "zed"
     assert orphan_root.why.startswith(
         "orphan: 89e3…__lock__0000000000 in /locks/import has no owner"
     )
-    assert (orphan_root.page, orphan_root.subject.path) == ("lock", IMPORT)
+    assert (orphan_root.link.page, orphan_root.link.subject.path) == ("lock", IMPORT)
     assert text_of(blocker_line(1, ring, 120)).split()[:6] == ["1", "ann", "+", "bob", "4", "280"]
 
 
@@ -130,8 +127,8 @@ def test_a_root_blocker_has_its_name() -> None:
     report, live = seen(lock("/locks/a", "ann", "bob"))
     (ann,) = blockers(report, live.locks(), 5)
 
-    assert (ann.who, ann.why, ann.page) == ("ann", "holds /locks/a", "sessions")
-    assert ann.subject.session == report.view("/locks/a").lock.holders[0].owner
+    assert (ann.who, ann.why, ann.link.page) == ("ann", "holds /locks/a", "sessions")
+    assert ann.link.subject.session == report.view("/locks/a").lock.holders[0].owner
 
 
 def test_an_orphan_without_a_label_has_the_name_of_its_node() -> None:
@@ -180,7 +177,7 @@ def test_events_come_newest_first() -> None:
         f" 00:17:50.000  -  {QUIET:<24}  api-1 released it after at least 1m10s",
         " 00:16:40.000  !! DEADLOCK seen: /locks/orders and /locks/stock",
     ]
-    assert events[0].subject.path == QUIET
+    assert events[0].link.subject.path == QUIET
 
 
 def test_the_past_has_no_later_events() -> None:

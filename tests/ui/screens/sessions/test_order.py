@@ -75,7 +75,7 @@ def test_the_usual_order(wanted: Filter, is_grouped: bool) -> None:  # noqa: FBT
 @given(st.sampled_from([one for one in COLUMNS if one.key]), st.booleans())
 def test_every_column_sorts(column: object, is_reversed: bool) -> None:  # noqa: FBT001  drawn
     """Rows with equal values keep the usual order."""
-    table = SessionTable(lambda: None)
+    table = SessionTable()
     table.sorted_by, table.reversed = column.name, is_reversed  # type: ignore[attr-defined]  # a Column
     rows = listed(rows_of(REPORT), parsed(""))
     key, descends = column.key, is_reversed != column.descending  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Final
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, Session, session_text
 from zktop.model.format import spoken
 from zktop.model.history.events import How
 from zktop.ui.styled_text import Line, Run, fitted
@@ -30,6 +30,21 @@ def time_s(at: Millis) -> str:
     '12:00:00'
     """
     return time_ms(at)[:8]
+
+
+def short_id(session: Session, digits: int = 4) -> str:
+    """Write the end of a session's id: its beginning is that of its server.
+
+    >>> short_id(0x100000d0d270000), short_id(0x1f)
+    ('0x…0000', '0x1f')
+    """
+    text = session_text(session)
+    return text if len(text) <= digits + len("0x…") else f"0x…{text[-digits:]}"
+
+
+def sortable(value: float | None) -> float:
+    """A number to sort by: unknown ones come before all others."""
+    return -1 if value is None else value
 
 
 def per_second(rate: float | None) -> str:

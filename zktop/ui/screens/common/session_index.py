@@ -221,6 +221,7 @@ class _TablePair(NamedTuple):
     now: _Counts
     before: _Counts
     span_ms: int
+    total: tuple[float, float] | None  # received and sent per second; None: no session in both
 
 
 class PacketRates:
@@ -228,7 +229,6 @@ class PacketRates:
 
     def __init__(self) -> None:
         self._pairs: dict[Text, _TablePair] = {}
-        self._totals: dict[Text, tuple[_TablePair, tuple[float, float] | None]] = {}
 
     def update(self, report: Report, tape: Tape) -> None:
         """Find the table before the newest one, for each server."""
@@ -251,29 +251,19 @@ class PacketRates:
 
     def total(self, server: Text) -> tuple[float, float] | None:
         """Return the packets per second that a server received, and sent."""
-        pair, known = self._pairs.get(server), self._totals.get(server)
-        if pair is None:
-            return None
-        if known is None or known[0] is not pair:
-            known = self._totals[server] = pair, _total(pair)
-        return known[1]
+        pair = self._pairs.get(server)
+        return pair.total if pair else None
 
 
-def _total(pair: _TablePair) -> tuple[float, float] | None:
-    """Add up the sessions that are in both tables."""
-    received = sent = same = 0
-    for session, after in pair.now.items():
-        earlier = pair.before.get(session)
-        if earlier is not None:
-            same += 1
-            received += max(0, after[0] - earlier[0])
-            sent += max(0, after[1] - earlier[1])
-    return (1000 * received / pair.span_ms, 1000 * sent / pair.span_ms) if same else None
-
-
-def _paired(table: Connections, earlier: Connections | None) -> _TablePair:
-    before = _counted(earlier) if earlier else {}
-    return _TablePair(table, _counted(table), before, max(1, table.at - (earlier or table).at))
+def _paired(table: Connections, previous: Connections | None) -> _TablePair:
+    """Count the packets between two tables, in all sessions that are in both."""
+    now, before = _counted(table), _counted(previous) if previous else {}
+    span_ms = max(1, table.at - (previous or table).at)
+    both = [(now[one], before[one]) for one in now.keys() & before.keys()]
+    received = sum(max(0, after[0] - earlier[0]) for after, earlier in both)
+    sent = sum(max(0, after[1] - earlier[1]) for after, earlier in both)
+    total = (1000 * received / span_ms, 1000 * sent / span_ms) if both else None
+    return _TablePair(table, now, before, span_ms, total)
 
 
 def _counted(table: Connections) -> _Counts:

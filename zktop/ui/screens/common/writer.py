@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from zktop.ui.state import Selection
-from zktop.ui.styled_text import Ink, Line, line, wrapped
+from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
 
 
 class LineLink(NamedTuple):
     """The screen that a line opens; `name` distinguishes lines that open the same."""
 
-    name: str
     page: str
     subject: Selection
+    name: str = ""
 
 
 class LineWriter:
@@ -45,7 +45,6 @@ class LineWriter:
         self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", link: LineLink | None = None
     ) -> None:
         """Write text after a mark; only the first line has the link."""
-        room = len(mark[0])
-        first, *rest = wrapped(text, max(20, self.width - room - 1), ink) or [()]
-        self.write((*line(mark), *first), link)
-        self.all((*line(" " * room), *more) for more in rest)
+        first, *rest = hanging(line(mark), text, max(20 + len(mark[0]), self.width - 1), ink)
+        self.write(first, link)
+        self.all(rest)

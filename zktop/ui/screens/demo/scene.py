@@ -2,7 +2,7 @@
 
 from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
-from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
+from zktop.ui.styled_text import Ink, Line, Run, hanging, line, wrapped
 
 MARKS: dict[str, tuple[str, Ink]] = {
     "done": ("✓", "good"),
@@ -52,9 +52,8 @@ def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[L
     if number == progress.played + 1 and progress.is_moving:
         state = "now"
     mark, ink = MARKS[state]
-    first, *rest = wrapped(says, width - 7, "dim" if state == "ahead" else "plain") or [()]
-    head: Line = (Run(f"  {mark} ", ink), Run(f"{number:>2} ", "dim"), *first)
-    return [head, *((Run(" " * 7), *more) for more in rest)]
+    head: Line = (Run(f"  {mark} ", ink), Run(f"{number:>2} ", "dim"))
+    return hanging(head, says, width, "dim" if state == "ahead" else "plain")
 
 
 def scene_lines(scene: Scene, width: int) -> list[Line]:

@@ -10,12 +10,12 @@ from zktop.demo_types import ContenderState, LogLine, RecipeInfo, Scene
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.ports import ContendersPort
+from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.screens.demo.scene import progress_lines, recipe_lines, scene_lines
 from zktop.ui.screens.screen import Page
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
-from zktop.ui.widgets.header import clock
 from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
@@ -195,7 +195,7 @@ class DemoScreen(Page):
         if self._port is None:
             return ""
         return "\n".join(
-            f"{clock(one.at)} {one.who}: {one.says}" for one in self._port.log(MAX_LINES)
+            f"{time_s(one.at)} {one.who}: {one.says}" for one in self._port.log(MAX_LINES)
         )
 
 
@@ -252,7 +252,7 @@ def _entry(name: str, *, is_on: bool = False, is_broken: bool = False) -> Line:
 def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:
     lines: list[Line] = []
     for one in entries:
-        head = Run(f"{clock(one.at)} ", "dim")
+        head = Run(f"{time_s(one.at)} ", "dim")
         if one.who:
             rest: Line = (Run(f"{one.who} ", "ours"), Run(one.says))
             lines.append((head, *rest))

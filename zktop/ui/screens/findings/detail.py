@@ -171,7 +171,7 @@ def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
             classes = _classes([name for name in named if name])
             drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
                          (f"  {classes}", "dim"))  # fmt: skip
-            writer.write(drawn, LineLink(f"behind {path}", "lock", Selection(path=path)))
+            writer.write(drawn, LineLink("lock", Selection(path=path), f"behind {path}"))
 
 
 def _classes(names: Sequence[str]) -> str:
@@ -192,7 +192,7 @@ def _write_ways(writer: LineWriter, dead: Deadlock, report: Report) -> None:
         text = f"Kill {way.process}, which {way.why}: unblocks {freed}"
         session = session_of(way.actor)
         link = (
-            LineLink(f"way {way.actor}", "sessions", Selection(session=session))
+            LineLink("sessions", Selection(session=session), f"way {way.actor}")
             if session
             else None
         )
@@ -243,7 +243,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     writer.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
     writer.title("ALL OF THEM", "enter goes there")
     for one in alike[:MAX_SENTENCES]:
-        link = LineLink(f"case {one.id}", "findings", Selection(case=one.id))
+        link = LineLink("findings", Selection(case=one.id), f"case {one.id}")
         writer.item(("  •  ", "dim"), one.sentence, link=link)
     if len(alike) > MAX_SENTENCES:
         writer.say(f"… and {len(alike) - MAX_SENTENCES} more", "dim")
@@ -253,16 +253,16 @@ def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
     writer.title("WHERE", "enter goes there")
     for path in dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]):
         writer.write(
-            line("  ", (path, "strong")), LineLink(f"lock {path}", "lock", Selection(path=path))
+            line("  ", (path, "strong")), LineLink("lock", Selection(path=path), f"lock {path}")
         )
     for node in finding.nodes[:MAX_NODES]:
         subject = Selection(path=finding.lock, node=node)
-        link = LineLink(f"node {node}", "lock", subject) if finding.lock else None
+        link = LineLink("lock", subject, f"node {node}") if finding.lock else None
         writer.write(line(("  node     ", "dim"), short(node)), link)
     for session in finding.sessions[:MAX_NODES]:
         name = report.owner_name(session, None)
         drawn = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
-        link = LineLink(f"session {session_text(session)}", "sessions", Selection(session=session))
+        link = LineLink("sessions", Selection(session=session), f"session {session_text(session)}")
         writer.write(drawn, link)
     hidden = max(0, len(finding.nodes) - MAX_NODES) + max(0, len(finding.sessions) - MAX_NODES)
     if hidden:
@@ -276,6 +276,6 @@ def _write_followers(writer: LineWriter, finding: Finding, report: Report) -> No
     for one in followers[:MAX_NODES]:
         subject = Selection(case=one.id)
         writer.item((f"  {one.rule:<4} ", "dim"), one.sentence, "dim",
-                 LineLink(f"case {one.id}", "findings", subject))  # fmt: skip
+                 LineLink("findings", subject, f"case {one.id}"))  # fmt: skip
     if len(followers) > MAX_NODES:
         writer.say(f"… and {len(followers) - MAX_NODES} more", "dim")

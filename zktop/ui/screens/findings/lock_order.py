@@ -88,4 +88,4 @@ def _said(turn: StoryLine, names: dict[str, str]) -> Line:
 
 def _link(turn: StoryLine) -> LineLink:
     subject = Selection(path=turn.lock, node=turn.node)
-    return LineLink(f"{turn.verb} {turn.column} {turn.lock}", "lock", subject)
+    return LineLink("lock", subject, f"{turn.verb} {turn.column} {turn.lock}")

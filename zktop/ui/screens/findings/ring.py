@@ -5,9 +5,10 @@ from string import ascii_uppercase
 from typing import Final
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Millis, session_text
+from zktop.model.facts import Millis
 from zktop.model.format import clock, middle
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.ui.screens.common.format import short_id
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, width_of
 
@@ -124,7 +125,7 @@ def _shaft(step: DeadlockStep) -> str:
 
 def _box(step: DeadlockStep, names: dict[str, str], most: int) -> list[Line]:
     session = session_of(step.actor)
-    brief = f"0x…{session_text(session)[-4:]}" if session is not None else "actor"
+    brief = short_id(session) if session is not None else "actor"
     held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds)
     name = middle(step.name, most - len(names[step.actor]) - 2)
     lines = [f"{names[step.actor]}  {name}", brief, f"holds {held}" if held else "only queues"]

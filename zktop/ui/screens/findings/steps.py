@@ -10,6 +10,7 @@ from zktop.model.format import short
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letters
 from zktop.ui.screens.locks.row import MODE_LETTERS
@@ -89,10 +90,11 @@ def write_steps(writer: LineWriter, deadlock: Deadlock, report: Report, ink: Ink
     step_width = max(len(f"asked X:{name}") for name in called.values())
     layout = StepColumns(writer.width, min(MAX_STEP_CELLS, step_width))
     writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
+    when = time_ms if writer.width >= EXACT_FROM_CELLS else time_s
     for number, move in enumerate(found[:MAX_STEPS], start=1):
         cells = (
             str(number),
-            _clock(move.at, is_exact=writer.width >= EXACT_FROM_CELLS),
+            "?" if move.at is None else when(move.at),
             f"{move.czxid:x}",
             names[move.step.actor],
             f"{move.verb:<5} {MODE_LETTERS[move.place.mode]}:{called[move.place.lock]}",
@@ -143,15 +145,7 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _clock(at: Millis | None, *, is_exact: bool) -> str:
-    if at is None:
-        return "?"
-    seconds = at // 1000 % 86_400
-    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{text}.{at % 1000:03d}" if is_exact else text
-
-
 def _link(move: StepRow) -> LineLink:
     place = move.place
     subject = Selection(path=place.lock, node=place.node, session=session_of(move.step.actor))
-    return LineLink(f"{move.verb} {place.lock}/{place.node}", "lock", subject)
+    return LineLink("lock", subject, f"{move.verb} {place.lock}/{place.node}")

@@ -103,14 +103,14 @@ class _Tree:
 
     def _link(self, root: RootBlocker, dead: Deadlock | None) -> LineLink | None:
         if dead is not None:
-            return LineLink(f"root {dead.id}", "lock", Selection(path=dead.locks[0]))
+            return LineLink("lock", Selection(path=dead.locks[0]), f"root {dead.id}")
         actor = root.actors[0]
         session = session_of(actor)
         if session is not None:
-            return LineLink(f"root {actor}", "sessions", Selection(session=session))
+            return LineLink("sessions", Selection(session=session), f"root {actor}")
         if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
             path, node = split(actor.partition(":")[2])
-            return LineLink(f"root {actor}", "lock", Selection(path=path, node=node))
+            return LineLink("lock", Selection(path=path, node=node), f"root {actor}")
         return None
 
     def _below(self, session: Session, indent: str, depth: int) -> None:
@@ -158,7 +158,7 @@ class _Tree:
 
     def _write(self, branch: BlockedLock, indent: str, depth: int) -> None:
         link = LineLink(
-            f"{indent}{branch.path} {len(self.writer.lines)}", "lock", Selection(path=branch.path)
+            "lock", Selection(path=branch.path), f"{indent}{branch.path} {len(self.writer.lines)}"
         )
         drawn = line(
             (f"{indent}├ ", "dim"), (branch.path, "strong"), " ◀ ", *_crowd(branch.waiters)
@@ -174,7 +174,7 @@ class _Tree:
     def _nested(self, member: Member, branch: BlockedLock, indent: str, depth: int) -> None:
         name = f"{MODE_LETTERS[member.mode]} {self._name(member.owner, member)}"
         subject = Selection(path=branch.path, node=member.node, session=member.owner)
-        link = LineLink(f"{indent}{branch.path}/{member.node}", "lock", subject)
+        link = LineLink("lock", subject, f"{indent}{branch.path}/{member.node}")
         if member.owner in self.seen:
             drawn = line(
                 (f"{indent}└ ", "dim"), name, (f"  ↑ {self.seen[member.owner]}", "critical")

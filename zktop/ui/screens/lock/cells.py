@@ -5,12 +5,12 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Final
 
-from zktop.model.facts import Session, session_text, split
+from zktop.model.facts import split
 from zktop.model.format import several, short, spoken
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
-from zktop.ui.screens.common.format import age, elapsed, with_spaces
+from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.screens.lock.rows import QueueRow
@@ -112,17 +112,7 @@ def session(row: QueueRow) -> Line:
     """End of the session id; the pane below shows all of it."""
     if row.is_group or row.session is None:
         return () if row.is_group else NOTHING
-    return line((brief(row.session), "dim"))
-
-
-def brief(number: Session) -> str:
-    """A session id in at most seven cells.
-
-    >>> brief(0x1000008ED7B0003)
-    '0x…0003'
-    """
-    text = session_text(number)
-    return text if len(text) <= 7 else f"0x…{text[-4:]}"  # noqa: PLR2004  it fits
+    return line((short_id(row.session), "dim"))
 
 
 def client(row: QueueRow) -> Line:

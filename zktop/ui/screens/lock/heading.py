@@ -6,13 +6,9 @@ from typing import Final
 from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Contender
-from zktop.ui.screens.common.format import age, elapsed, with_spaces
+from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
-from zktop.ui.screens.lock.cells import (
-    brief,
-    host,
-    who,
-)
+from zktop.ui.screens.lock.cells import host, who
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
@@ -106,7 +102,7 @@ def _where(detail: LockDetail, one: Contender) -> str:
         return "no session: its node stays when the client dies"
     presence = detail.report.ensemble.presence(one.session)
     place = f" {presence.client}@{host(presence.server)}" if presence else ""
-    return f"{brief(one.session)}{place}"
+    return f"{short_id(one.session)}{place}"
 
 
 def _held(detail: LockDetail, one: Contender) -> Line:

@@ -1,6 +1,6 @@
 """Histograms of past holds and waits, and how the ongoing ones compare with them."""
 
-from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Final
 
 from zktop.model.format import spoken
@@ -9,7 +9,7 @@ from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Member
 from zktop.ui.screens.common.format import age, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, line
 
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
 LABEL_CELLS: Final = 7
@@ -22,8 +22,7 @@ def histograms(detail: LockDetail, width: int) -> list[Line]:
     history, half = detail.view.history, max(LABEL_CELLS + 6, min(34, (width - 2) // 2))
     holds = histogram("HOLD", history.holds, _now(detail, holds=True), half)
     waits = histogram("WAIT", history.waits, _now(detail, holds=False), half)
-    rows = max(len(holds), len(waits))
-    pairs = zip(_filled(holds, rows), _filled(waits, rows), strict=True)
+    pairs = zip_longest(holds, waits, fillvalue=NOTHING)
     return [(*fitted(one, half), Run("  "), *fitted(other, half)) for one, other in pairs]
 
 
@@ -98,7 +97,3 @@ def _oldest(
     text = age(since.at, since.how, now, is_ascii=is_ascii)
     known = since.at is not None and since.how in ("seen", "at-least")
     return text, max(0, now - (since.at or now)) if known else None
-
-
-def _filled(lines: Sequence[Line], rows: int) -> list[Line]:
-    return [*lines, *[()] * (rows - len(lines))]

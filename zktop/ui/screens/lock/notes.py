@@ -6,7 +6,7 @@ from typing import Final
 from zktop.model.format import count, several
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Line, line, wrapped
+from zktop.ui.styled_text import Line, hanging, line, wrapped
 
 MAX_FINDINGS: Final = 5
 COVERED: Final = 0.995
@@ -39,13 +39,11 @@ def lock_notes(detail: LockDetail, width: int) -> list[Line]:
 def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
     for dead in detail.rings[:MAX_FINDINGS]:
         ink = ink_of_deadlock(dead.deadlock)
-        first, *rest = wrapped(dead.deadlock.sentence, width - 9, ink, "")
-        yield line((f"  {deadlock_name(dead.deadlock):<4} ", ink), *first)
-        yield from (line("       ", *more) for more in rest)
+        mark = line((f"  {deadlock_name(dead.deadlock):<4} ", ink))
+        yield from hanging(mark, dead.deadlock.sentence, width - 2, ink)
     for finding in detail.findings[:MAX_FINDINGS]:
-        first, *rest = wrapped(finding.sentence, width - 9, indent="")
-        yield line((f"  {finding.rule:<4} ", ink_of(finding)), *first)
-        yield from (line("       ", *more) for more in rest)
+        mark = line((f"  {finding.rule:<4} ", ink_of(finding)))
+        yield from hanging(mark, finding.sentence, width - 2)
     hidden = len(detail.findings) - MAX_FINDINGS
     if hidden > 0:
         yield line((f"  and {count(hidden, 'more finding')}: screen 3 lists them", "dim"))

@@ -11,7 +11,7 @@ from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.cells import estimate, who
 from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.locks.row import MODE_LETTERS
-from zktop.ui.styled_text import Ink, Line, line, wrapped
+from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # characters of a znode's data that are shown
 MAX_BLOCKERS: Final = 5
@@ -40,9 +40,7 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
         return _group(row, width)
     one, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
     for title, text, ink in _facts(row, one):
-        first, *rest = wrapped(text, width - 15, ink) or [()]
-        lines.append((*line((f"  {title:<12} ", "dim")), *first))
-        lines += [(*line(" " * 15), *more) for more in rest]
+        lines += hanging(line((f"  {title:<12} ", "dim")), text, width, ink)
     if with_data:
         lines += data_lines(row.member, width)
     return lines

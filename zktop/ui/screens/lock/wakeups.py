@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 from zktop.model.facts import Session
 from zktop.model.format import count
 from zktop.model.locks.lock import Member, Target, absolute
-from zktop.ui.screens.common.format import with_spaces
-from zktop.ui.screens.lock.cells import brief
+from zktop.ui.screens.common.format import short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.styled_text import Ink, Line, line
@@ -85,7 +84,7 @@ def _single(detail: LockDetail) -> list[Line]:
 def _line(detail: LockDetail, wake: WakeUp) -> Line:
     number = wake.number or len(wake.waiters)
     who = ranged(wake.waiters) or (many(number, "session") if number else "")
-    others = " ".join(map(brief, wake.others[:2]))
+    others = " ".join(map(short_id, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     drawn = line((f"  {wake.place:>3}", "strong"), " ← ", who)
     if wake.others:

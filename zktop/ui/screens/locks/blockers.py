@@ -18,6 +18,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
+from zktop.ui.screens.common.writer import LineLink
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 
@@ -75,8 +76,7 @@ class Blocker(NamedTuple):
     blocked: int
     blocked_ms: int
     is_lower_bound: bool
-    page: str
-    subject: Selection
+    link: LineLink
 
 
 def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Blocker]:
@@ -92,14 +92,16 @@ def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
         is_sure = deadlock.confidence in SURE
         why = "deadlock" if is_sure else "probable deadlock"
         ink = ink_of_deadlock(deadlock)
-        return _made(root, _ring(deadlock), why, ink, "findings", Selection(case=deadlock.id))
+        return _made(
+            root, _ring(deadlock), why, ink, LineLink("findings", Selection(case=deadlock.id))
+        )
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
         return _of_session(root, session, report, held.get(session))
     if root.core is not None:
-        return _made(root, ", ".join(root.actors), "wait for each other", "warning", "findings",
-                     Selection())  # fmt: skip
+        who, link = ", ".join(root.actors), LineLink("findings", Selection())
+        return _made(root, who, "wait for each other", "warning", link)
     return _without_session(root, actor, report, held)
 
 
@@ -116,7 +118,7 @@ def _of_session(
     name = report.client_names(session, held.label if held else None)
     bad = (one for one in report.findings if one.severity != "info")
     why, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
-    return _made(root, name, why, ink, "sessions", Selection(session=session))
+    return _made(root, name, why, ink, LineLink("sessions", Selection(session=session)))
 
 
 def _without_session(root: RootBlocker, actor: str, report: Report, held: Holders) -> Blocker:
@@ -131,10 +133,10 @@ def _without_session(root: RootBlocker, actor: str, report: Report, held: Holder
     elif (known := held.get(rest)) is not None:
         one, who = known, rest
     else:
-        return _made(root, rest, "holds", "plain", "locks", Selection())
+        return _made(root, rest, "holds", "plain", LineLink("locks", Selection()))
     about = (f for f in report.findings if one.path in f.locks and one.node in f.nodes)
     why, ink = _why(about) or _WITHOUT_SESSION.get(prefix) or _holding(one)
-    return _made(root, who, why, ink, "lock", Selection(path=one.path, node=one.node))
+    return _made(root, who, why, ink, LineLink("lock", Selection(path=one.path, node=one.node)))
 
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
@@ -156,10 +158,8 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
 
 
-def _made(
-    root: RootBlocker, who: str, why: str, ink: Ink, page: str, subject: Selection
-) -> Blocker:
-    return Blocker(who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), page, subject)
+def _made(root: RootBlocker, who: str, why: str, ink: Ink, link: LineLink) -> Blocker:
+    return Blocker(who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), link)
 
 
 def blocker_head(width: int) -> Line:

@@ -1,6 +1,6 @@
 """The cells of one lock in the table of all locks."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
@@ -18,11 +18,11 @@ UNKNOWN: Final = line(("?", "unknown"))
 SPARK_CELLS: Final = 10
 
 
-class LockCells(NamedTuple):
-    """Draws the cells of locks as of one report."""
+class LockCells:
+    """Draws the cells of locks as of one report, which is set before there are rows."""
 
     report: Report
-    is_ascii: bool = False
+    is_ascii = False
 
     def state(self, row: LockRow) -> Line:
         """ST: the status code."""

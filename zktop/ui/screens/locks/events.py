@@ -16,6 +16,7 @@ from zktop.model.text import Text
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
+from zktop.ui.screens.common.writer import LineLink
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line
 
@@ -42,8 +43,7 @@ class EventLine(NamedTuple):
 
     at: Millis
     drawn: Line
-    page: str
-    subject: Selection
+    link: LineLink
 
 
 def event_lines(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[EventLine]:
@@ -86,7 +86,9 @@ def _event_line(event: Event, client_names: ClientNames, width: int) -> EventLin
         (what, ink),
         _more(event),
     )
-    return EventLine(event.at, drawn, "lock", Selection(path=event.lock, node=event.node))
+    return EventLine(
+        event.at, drawn, LineLink("lock", Selection(path=event.lock, node=event.node))
+    )
 
 
 def _who(event: Event, client_names: ClientNames) -> str:
@@ -118,7 +120,8 @@ def span(length: Elapsed) -> str:
 def _deadlock_lines(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
     """Return a line when a deadlock was first seen, and one when it was over."""
     for case in cases:
-        where, subject = several(case.deadlock.locks), Selection(case=case.deadlock.id)
+        where = several(case.deadlock.locks)
+        link = LineLink("findings", Selection(case=case.deadlock.id))
         lines: tuple[tuple[Millis | None, str, str, Ink], ...] = (
             (case.confirmed_at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
             (case.over_at, "ok", "deadlock over: ", "good"),
@@ -126,4 +129,4 @@ def _deadlock_lines(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[Ev
         for at, sign, what, ink in lines:
             if at is not None and at <= now:
                 drawn = line((f" {time_ms(at)}  ", "dim"), (f"{sign:<3}", ink), (what, ink), where)
-                yield EventLine(at, drawn, "findings", subject)
+                yield EventLine(at, drawn, link)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from textual.actions import SkipAction
 from textual.widget import Widget
@@ -14,6 +13,7 @@ from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
+from zktop.ui.screens.common.writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
@@ -22,13 +22,6 @@ from zktop.ui.screens.locks.row import LockRow
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.widgets.text_view import TextView
-
-
-class LineTarget(NamedTuple):
-    """The screen that a line opens."""
-
-    page: str
-    subject: Selection
 
 
 class Pane(TextView):
@@ -53,18 +46,18 @@ class Pane(TextView):
     @property
     def subject(self) -> Selection:
         """What the line under the cursor is about."""
-        return self.target.subject if isinstance(self.target, LineTarget) else Selection()
+        return self.target.subject if isinstance(self.target, LineLink) else Selection()
 
     def action_open(self) -> None:
         """Open what the line under the cursor is about."""
-        if not isinstance(self.target, LineTarget):
+        if not isinstance(self.target, LineLink):
             raise SkipAction
         self.post_message(ShowPage(self.target.page, self.target.subject))
 
     def put(
         self,
         lines: Sequence[Line],
-        targets: Sequence[LineTarget | FindingKind | None],
+        targets: Sequence[LineLink | FindingKind | None],
         heads: Sequence[Line],
         height: int,
     ) -> None:
@@ -126,8 +119,8 @@ class AlertsPane(Pane):
             self._redraw()
 
 
-def _target_of(case: str | FindingKind | None) -> LineTarget | FindingKind | None:
-    return LineTarget("findings", Selection(case=case)) if isinstance(case, str) else case
+def _target_of(case: str | FindingKind | None) -> LineLink | FindingKind | None:
+    return LineLink("findings", Selection(case=case)) if isinstance(case, str) else case
 
 
 class BlockersPane(Pane):
@@ -161,7 +154,7 @@ class BlockersPane(Pane):
             blocker_line(number, one, width, is_ascii=is_ascii)
             for number, one in enumerate(found, start=1)
         ]
-        targets = [LineTarget(one.page, one.subject) for one in found]
+        targets = [one.link for one in found]
         self.put(lines, targets, (blocker_head(width),) if lines else (), height)
 
 
@@ -175,7 +168,7 @@ class EventsPane(Pane):
         """Show the newest events before this report."""
         found = event_lines(state.tape, report, max(0, height - 1), self.app.size.width)
         heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if found else ()
-        targets = [LineTarget(one.page, one.subject) for one in found]
+        targets = [one.link for one in found]
         self.put([one.drawn for one in found], targets, heads, height)
 
 

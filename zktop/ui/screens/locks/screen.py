@@ -12,7 +12,6 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty import empty_state
 from zktop.ui.screens.common.live_rows import Reorder
-from zktop.ui.screens.locks.cells import LockCells
 from zktop.ui.screens.locks.groups import LockGroup, about_group
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
@@ -98,7 +97,7 @@ class LocksScreen(Page):
             self.table.show((), empty_state(state, self.size.width))
             return
         report = state.frame.report
-        self.table.cells = LockCells(report, is_ascii=state.is_ascii)
+        self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
         if self._rows.update(report):
             self._reorder.changed()

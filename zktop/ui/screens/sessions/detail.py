@@ -10,7 +10,7 @@ from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import age, time_ms
+from zktop.ui.screens.common.format import age, time_s
 from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
@@ -25,7 +25,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
     of_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow
-from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
+from zktop.ui.styled_text import Ink, Line, Run, hanging, line
 
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK", "good"),
@@ -106,9 +106,9 @@ class _Lines:
         self.add((Run(before, "dim"), *drawn), about)
 
     def put(self, label: str, text: str, about: Text | None = None, ink: Ink = "plain") -> None:
-        room = self._width - LABEL_CELLS - 3
-        for number, folded in enumerate(wrapped(text, room, ink)):
-            self.labelled("" if number else label, folded, about if not number else None)
+        before = line((f"  {label:<{LABEL_CELLS}}", "dim"))
+        for number, drawn in enumerate(hanging(before, text, self._width - 1, ink)):
+            self.add(drawn, None if number else about)
 
 
 def _head(row: SessionRow) -> Line:
@@ -121,7 +121,7 @@ def _head(row: SessionRow) -> Line:
     if presence is not None:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:
-            pieces.append(Run(f"  since {time_ms(presence.established)[:8]}"))
+            pieces.append(Run(f"  since {time_s(presence.established)}"))
     timeout = row.report.ensemble.timeout_ms(row.session)
     if timeout is not None:
         pieces.append(Run(f"  timeout {timeout / 1000:g}s"))

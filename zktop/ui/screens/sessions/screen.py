@@ -70,7 +70,7 @@ class SessionsScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._sessions, self._contacts = SessionRows(), ContactTimes()
-        self._table = SessionTable(self._cursor_moved)
+        self._table = SessionTable()
         self._table.newest = self._sessions.rows
         self._reorder = Reorder(self._table, self._order)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
@@ -200,7 +200,7 @@ class SessionsScreen(Page):
         if not self._table.choose(session):
             self._reorder.now()  # the session is new, or in a closed group
 
-    def _cursor_moved(self) -> None:
+    def on_table_cursor_moved(self) -> None:
         """Select the session on the other screens, too, and describe it."""
         row, state = self._table.row, self.view_state
         if state is None or state.frame is None:

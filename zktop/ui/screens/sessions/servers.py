@@ -9,7 +9,7 @@ from zktop.model.facts import Flavour, Server
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.server_tables import TABLE_NAMES, ServerTables, TableKind
-from zktop.ui.screens.common.format import per_second
+from zktop.ui.screens.common.format import per_second, sortable
 from zktop.ui.screens.common.session_index import PacketRates
 from zktop.ui.styled_text import Ink, Line, line
 from zktop.ui.widgets.header import OUTAGES, lag, newest_of, out_for, outage
@@ -115,32 +115,28 @@ def _note(row: ServerRow) -> Line:
     return line(("; ".join(hidden), "unknown")) if hidden else line(("-", "dim"))
 
 
-def _number(value: float | None) -> float:
-    return -1 if value is None else value
-
-
 COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("SERVER", 15, lambda row: line((row.name, "strong")), lambda row: row.name, share=1),
     Column("MODE", 10, _mode, lambda row: row.figures.mode or ""),
-    Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: _number(row.lag), at_right=True,
-           rank=3, descending=True),
+    Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: sortable(row.lag),
+           at_right=True, rank=3, descending=True),
     Column("CONNS", 6, lambda row: _or_unknown(row.figures.connections),
-           lambda row: _number(row.figures.connections), at_right=True, descending=True),
-    Column("WATCHES", 9, _watches, lambda row: _number(row.figures.watches), at_right=True,
+           lambda row: sortable(row.figures.connections), at_right=True, descending=True),
+    Column("WATCHES", 9, _watches, lambda row: sortable(row.figures.watches), at_right=True,
            rank=1, descending=True),
     Column("RECV/s", 6, lambda row: _rate(row, 0),
-           lambda row: _number(row.rates[0] if row.rates else None), at_right=True, rank=5,
+           lambda row: sortable(row.rates[0] if row.rates else None), at_right=True, rank=5,
            descending=True),
     Column("SENT/s", 6, lambda row: _rate(row, 1),
-           lambda row: _number(row.rates[1] if row.rates else None), at_right=True, rank=6,
+           lambda row: sortable(row.rates[1] if row.rates else None), at_right=True, rank=6,
            descending=True),
     Column("MIN/AVG/MAX ms", 14, _latency,
-           lambda row: _number(row.figures.latency_ms[2] if row.figures.latency_ms else None),
+           lambda row: sortable(row.figures.latency_ms[2] if row.figures.latency_ms else None),
            at_right=True, rank=2, descending=True),
     Column("OUTST", 6, lambda row: _or_unknown(row.figures.outstanding),
-           lambda row: _number(row.figures.outstanding), at_right=True, rank=7, descending=True),
+           lambda row: sortable(row.figures.outstanding), at_right=True, rank=7, descending=True),
     Column("ZNODES", 7, lambda row: _or_unknown(row.figures.znodes),
-           lambda row: _number(row.figures.znodes), at_right=True, rank=8, descending=True),
+           lambda row: sortable(row.figures.znodes), at_right=True, rank=8, descending=True),
     Column("VERSION", 14, lambda row: _or_unknown(_version(row.figures)),
            lambda row: row.figures.version or "", rank=9),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4),

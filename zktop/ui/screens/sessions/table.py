@@ -1,11 +1,10 @@
 """The two tables of the sessions screen: the columns of a session, and the line above them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
-from zktop.model.facts import Session, session_text
 from zktop.model.format import count
-from zktop.ui.screens.common.format import per_second, with_spaces
+from zktop.ui.screens.common.format import per_second, short_id, sortable, with_spaces
 from zktop.ui.screens.common.session_index import RISKS
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.contact_bar import bar, left
@@ -21,16 +20,10 @@ DASH: Final = line(("-", "dim"))
 
 
 class SessionTable(Table[SessionRow]):
-    """All sessions; `moved` is called when the cursor comes to another one."""
+    """All sessions."""
 
-    def __init__(self, moved: Callable[[], None]) -> None:
-        super().__init__(COLUMNS, lambda row: row.session, id="sessions")
-        self._on_moved = moved
-
-    def moved(self) -> None:
-        """Remember the row, and let the screen describe it."""
-        super().moved()
-        self._on_moved()
+    def __init__(self) -> None:
+        super().__init__(COLUMNS, lambda row: row.session, id="sessions", group_cells=GROUP_CELLS)
 
 
 class ServerTable(Table[servers.ServerRow]):
@@ -57,16 +50,6 @@ def session_counts(sessions: SessionRows, *, shown: int) -> Line:
     if not shown:
         pieces.append(Run("   no session matches the filter", "warning"))
     return tuple(pieces)
-
-
-def short_id(session: Session) -> str:
-    """Return the end of a session's id: its beginning is that of its server.
-
-    >>> short_id(0x100000d0d270000)
-    '0x…70000'
-    """
-    text = session_text(session)
-    return text if len(text) <= 8 else f"0x…{text[-5:]}"  # noqa: PLR2004  no longer than its column
 
 
 def _identity(row: SessionRow) -> Line:
@@ -148,13 +131,9 @@ def _packet_count(row: SessionRow, which: Literal["received", "sent"]) -> int:
     return -1 if presence is None else presence.received if which == "received" else presence.sent
 
 
-def _or(value: float | None) -> float:
-    return -1 if value is None else value
-
-
-_PLAIN_COLUMNS: Final[Sequence[Column[SessionRow]]] = (
+COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("RISK", 4, _risk, lambda row: RISKS.index(row.risk.level)),
-    Column("SESSION", 8, lambda row: line(short_id(row.session)), lambda row: row.session),
+    Column("SESSION", 8, lambda row: line(short_id(row.session, 5)), lambda row: row.session),
     Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2, names=lambda _: True),
     Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=5),
     Column("SERVER", 15, _server, lambda row: text_of(_server(row)), rank=4),
@@ -167,9 +146,9 @@ _PLAIN_COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            at_right=True, descending=True),
     Column("WAITS", 5, lambda row: _number(row.waits, "waits"), lambda row: row.waits,
            at_right=True, descending=True),
-    Column("WATCHES", 7, _watches, lambda row: _or(row.watches), at_right=True, rank=7,
+    Column("WATCHES", 7, _watches, lambda row: sortable(row.watches), at_right=True, rank=7,
            descending=True),
-    Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: _or(row.rate),
+    Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: sortable(row.rate),
            at_right=True, rank=3, descending=True),
     Column("RECVD", 7, lambda row: _packets(row, "received"),
            lambda row: _packet_count(row, "received"), at_right=True, rank=10, descending=True,
@@ -179,8 +158,3 @@ _PLAIN_COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8),
     Column("NOTE", 10, _note, lambda row: row.risk.note, share=3),
 )  # fmt: skip
-
-COLUMNS: Final[Sequence[Column[SessionRow]]] = tuple(
-    one._replace(draw_group=GROUP_CELLS[one.name]) if one.name in GROUP_CELLS else one
-    for one in _PLAIN_COLUMNS
-)

@@ -86,7 +86,7 @@ def title(state: ViewState, seen: TimeWindow) -> Line:
         how = Run(f"PLAYING {state.speed:g}x", "good")
     else:
         how = Run(f"PAUSED at {time_ms(state.at or 0)}", "paused")
-    kept = f"   {length} kept, {time_ms(begin)[:8]} to {time_ms(seen.newest)[:8]} UTC"
+    kept = f"   {length} kept, {time_s(begin)} to {time_s(seen.newest)} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest else ""
     thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
     return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
