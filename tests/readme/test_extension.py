@@ -266,7 +266,7 @@ class AcmeScreen(Page):
     def compose(self) -> ComposeResult:
         yield TextView()
 
-    def show(self, state: ViewState) -> None:
+    def draw(self, state: ViewState) -> None:
         locks = len(state.frame.report.paths) if state.frame else 0
         self.query_one(TextView).show([line((f"{locks} locks of Acme.", "plain"))])
 

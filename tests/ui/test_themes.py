@@ -20,7 +20,7 @@ from zktop.config.themes import all_themes, theme_named
 from zktop.config.tree import ConfigError
 from zktop.ui.styled_text import INKS
 from zktop.ui.themes import NamedTheme, ThemeList, apply_theme, theme_error
-from zktop.ui.widgets.line_cache import InkStyles
+from zktop.ui.widgets.ink_styles import InkStyles
 
 NAMES = ("zktop-contrast", "zktop-dark", "zktop-light", "zktop-plain", "zktop-safe")
 LOOKS = (*INKS, "cursor")

@@ -10,7 +10,6 @@ from time import perf_counter
 from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
@@ -37,7 +36,6 @@ from zktop.ui.screens.screen import Page
 from zktop.ui.settings import UiSettings
 from zktop.ui.state import Selection, ViewState
 from zktop.ui.textual_fixes.key_queue import call_after
-from zktop.ui.widgets.canvas import Backdrop
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.footer import PageFooter
 from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
@@ -51,14 +49,6 @@ NO_CONNECTION = 3  # exit code
 SMALL_WIDTH, SMALL_HEIGHT = 100, 30  # in a smaller window, messages are cut short
 
 
-class PageScreen(Backdrop, Screen[None]):
-    """The one screen, in Textual's sense, that the pages are on."""
-
-
-class PageSwitcher(Backdrop, ContentSwitcher):
-    """Shows one page at a time."""
-
-
 class Shell(BaseApp):
     """Pages between one header and one footer. A page is made when it is first shown."""
 
@@ -66,7 +56,7 @@ class Shell(BaseApp):
     CSS = """
     ContentSwitcher { height: 1fr; }
     Page { height: 1fr; }
-    PageSwitcher.-past Canvas { text-style: dim; }
+    ContentSwitcher.-past Canvas { text-style: dim; }
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
         (0, "-narrow"),
@@ -102,7 +92,7 @@ class Shell(BaseApp):
         self.filter_text = ""
         self.recording = ""  # the file that is being written
         self._head, self._foot = PageHeader(), PageFooter()
-        self._switcher = PageSwitcher(id="pages")
+        self._switcher = ContentSwitcher(id="pages")
         self._history: list[tuple[str, Selection]] = []
         self._notifier = Notifier()
         self._inbox = Inbox(self._wake, waits=not feed.is_live)
@@ -115,10 +105,6 @@ class Shell(BaseApp):
                 self.bind(key.movable, "explain_no_contenders", show=False)
 
     # Start and end
-
-    def get_default_screen(self) -> Screen[None]:
-        """The screen that the pages are on."""
-        return PageScreen(id="_default")  # the id of Textual's own
 
     def compose(self) -> ComposeResult:
         """Yield the header and the footer; the first page follows after the first frame."""

@@ -9,7 +9,6 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Label
 
 from zktop.ui.keys import KEYS, MOVES
-from zktop.ui.widgets.canvas import BoxBackdrop
 from zktop.ui.widgets.text_view import TextView
 
 T = TypeVar("T")
@@ -26,7 +25,7 @@ class ClosesOnce(Screen[T], Generic[T]):
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
-class Box(BoxBackdrop, Vertical):
+class Box(Vertical):
     """The visible part of a dialog, with its title and its keys in the border."""
 
     def __init__(self, title: str, keys: str) -> None:

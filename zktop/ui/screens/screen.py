@@ -10,7 +10,6 @@ from zktop.model.report import Report
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.state import Selection, TimeRange, ViewState
-from zktop.ui.widgets.canvas import Backdrop
 
 
 class PageEntry(NamedTuple):
@@ -32,7 +31,7 @@ class PageEntry(NamedTuple):
         return page
 
 
-class Page(Backdrop, Vertical):
+class Page(Vertical):
     """One of the numbered screens. It draws from a `ViewState` alone.
 
     A key of this screen runs the method `action_ID` of its entry in `zktop/ui/keys.py`.

@@ -3,16 +3,13 @@
 Textual's tables redraw everything for one changed cell. Here the visible lines are drawn as text
 with inks, compared with what the terminal shows, and sent to it only where they differ. Lines that
 are not visible are never drawn, so the length of the view does not matter.
-
-`Backdrop` and `BoxBackdrop` make one blank line and repeat it behind other widgets. Textual would
-make every line in every drawing, although other widgets cover them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter, ne
-from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
@@ -20,7 +17,7 @@ from textual.strip import Strip
 
 from zktop.ui.messages import DrawingFailed, PressKey
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, merged
-from zktop.ui.widgets.line_cache import LineCache, LineKey
+from zktop.ui.widgets.ink_styles import RunStyles
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
@@ -41,8 +38,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
-        self._line_cells = 0  # of each line shown
-        self._line_cache: LineCache | None = None  # None: the style may have changed
+        self._styles: RunStyles | None = None  # None: they may have changed
         self.cursor: int | None = None  # the line under the cursor, if this view has one
 
     # For subclasses
@@ -99,7 +95,6 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _window(self, room: Size) -> list[tuple[Line, bool]]:
         width, height = room
-        self._line_cells = width
         heads = [(merged(fitted(head, width)), False) for head in self.heads(width)]
         self._top = int(self.scroll_offset.y)
         lines = [
@@ -117,44 +112,16 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(DrawingFailed("Drawing a line", error))
             return fitted((Run("? this line could not be drawn", "unknown"),), width)
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines for Textual; unchanged ones come from the cache."""
-        cache = self._cached()
-        if self.highlight_link_id or not cache.can_finish:
-            return super().render_lines(crop)
-        look, width = self._as_shown(), self.size.width
-        strips = [cache.finished(y, look(y)) for y in crop.line_range]
-        if crop.column_span == (0, width):
-            return strips
-        return [strip.crop(*crop.column_span) for strip in strips]
-
     def render_line(self, y: int) -> Strip:
         """One line for Textual, which adds a border or an opacity."""
-        return self._cached().strip(self._as_shown()(y))
-
-    def _as_shown(self) -> Callable[[int], LineKey]:
-        """A function from a line number to the key of the line's look."""
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window(self.room)
-        shown, cells, width, is_cursor_shown = (
-            self._shown,
-            self._line_cells,
-            self.size.width,
-            self.shows_cursor,
-        )
-
-        def look(y: int) -> LineKey:
-            if y >= len(shown):
-                return LineKey(NOTHING, is_lit=False, cells=0, width=width)
-            drawn, is_under_cursor = shown[y]
-            return LineKey(drawn, is_under_cursor and is_cursor_shown, cells, width)
-
-        return look
-
-    def _cached(self) -> LineCache:
-        if self._line_cache is None:
-            self._line_cache = LineCache(self)
-        return self._line_cache
+        if self._styles is None:
+            self._styles = RunStyles(self)
+        drawn, is_under_cursor = self._shown[y] if y < len(self._shown) else (NOTHING, False)
+        is_lit, styles = is_under_cursor and self.shows_cursor, self._styles
+        segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
+        return Strip(segments).adjust_cell_length(self.size.width, styles["plain", None, False])
 
     @property
     def shows_cursor(self) -> bool:
@@ -164,9 +131,9 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     keeps_cursor = True  # highlight it even without the focus
 
     def notify_style_update(self) -> None:
-        """Clear the cache after a change of theme or focus."""
+        """Compute the styles again after a change of theme or focus."""
         super().notify_style_update()
-        self._line_cache = None
+        self._styles = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw the part that became visible."""
@@ -262,31 +229,3 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def head_clicked(self, x: int) -> None:
         """Called after a click on the head."""
-
-
-if TYPE_CHECKING:
-    from textual.widget import Widget as Base
-else:
-    Base = object  # Textual takes the CSS of a class from its first base that is a widget
-
-
-class Backdrop(Base):
-    """Mixin for a widget that shows only its background."""
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """One line, repeated."""
-        first = super().render_lines(Region(crop.x, crop.y, crop.width, min(1, crop.height)))
-        return first * crop.height
-
-
-class BoxBackdrop(Base):
-    """Mixin for a widget that shows only its border and its background."""
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The first line, one line repeated, and the last."""
-        last = self.outer_size.height - 1
-        made: dict[int, Strip] = {}
-        for y in (ys := [y if y in (0, last) else 1 for y in crop.line_range]):
-            if y not in made:
-                made[y] = super().render_lines(Region(crop.x, y, crop.width, 1))[0]
-        return [made[y] for y in ys]

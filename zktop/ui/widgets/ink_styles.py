@@ -1,0 +1,107 @@
+"""The colours and attributes of inks in a theme.
+
+Inks that matter differ by more than their colour, for terminals without colours.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from rich.color import Color, ColorParseError
+from rich.style import Style
+from textual.widget import Widget
+
+from zktop.ui.styled_text import Ink
+
+INK_STYLES: Final[dict[Ink, str]] = {
+    "plain": "$foreground",
+    "dim": "dim $foreground",
+    "strong": "bold $foreground",
+    "title": "bold $primary",
+    "key": "bold $accent",
+    "holds": "bold $success",
+    "waits": "$warning",
+    "standby": "$secondary",
+    "critical": "bold $error",
+    "warning": "bold $warning",
+    "info": "$secondary",
+    "good": "$success",
+    "unknown": "italic $secondary",
+    "ours": "underline $primary",
+    "selected": "bold $accent",
+    "paused": "bold reverse $warning",
+}
+CURSOR: Final = "on $surface-lighten-2"
+
+
+class InkStyles:
+    """The style of each ink in one theme."""
+
+    def __init__(self, variables: Mapping[str, str], *, colours: bool = True) -> None:
+        """Read the variables of the theme; `ink-NAME` overrides the default style of an ink."""
+        self._variables, self._colours = variables, colours
+        self.cursor = self._style(variables.get("ink-cursor", CURSOR))
+        if not self.cursor.bgcolor:
+            self.cursor = Style(reverse=True)
+
+    def style(self, ink: Ink) -> Style:
+        """The style of an ink."""
+        return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
+
+    def _style(self, look: str) -> Style:
+        """Parse words like `bold $error on $panel`; ignore unknown colours."""
+        attributes: dict[str, bool] = {}
+        colours: dict[str, Color] = {}
+        where = "color"
+        for word in look.split():
+            if word == "on":
+                where = "bgcolor"
+            elif word in ("bold", "dim", "italic", "underline", "reverse"):
+                attributes[word] = True
+            elif self._colours and (colour := self._colour(word)) is not None:
+                colours[where] = colour
+        return Style(
+            color=colours.get("color"),
+            bgcolor=colours.get("bgcolor"),
+            bold=attributes.get("bold"),
+            dim=attributes.get("dim"),
+            italic=attributes.get("italic"),
+            underline=attributes.get("underline"),
+            reverse=attributes.get("reverse"),
+        )
+
+    def _colour(self, word: str) -> Color | None:
+        text = self._variables.get(word[1:], "") if word.startswith("$") else word
+        text = text.split()[0] if text else ""
+        try:
+            return Color.parse(
+                text.removeprefix("ansi_")[:7]
+                if text.startswith("#")
+                else text.removeprefix("ansi_")
+            )
+        except ColorParseError:
+            return None
+
+
+MAX_STYLES: Final = 500  # links are many
+RunLook = tuple[Ink, str | None, bool]  # ink, link, under the cursor
+
+
+class RunStyles(dict[RunLook, Style]):
+    """The styles of text on one widget, each computed once: adding Rich styles is slow."""
+
+    def __init__(self, widget: Widget) -> None:
+        super().__init__()
+        self._inks = InkStyles(widget.app.theme_variables, colours=not widget.app.no_color)
+        self._base = widget.rich_style
+
+    def __missing__(self, look: RunLook) -> Style:
+        ink, link, is_lit = look
+        style = self._base + self._inks.style(ink)
+        if is_lit:
+            style += self._inks.cursor
+        if link:
+            style += Style(meta={"@click": link})
+        if len(self) >= MAX_STYLES:
+            self.clear()
+        self[look] = style
+        return style
