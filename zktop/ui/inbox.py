@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from zktop.ui.ports import Complaint, Frame, News, Status
+from zktop.ui.ports import Frame, News, Status
 
 MAX_FRAMES = 50
 MAX_WAIT_S = 1.0  # the UI may have ended
@@ -57,10 +57,6 @@ class Inbox:
             wakes, self._awake = not self._awake, True
         if wakes:
             self._wake()
-
-    def complain(self, sentence: str) -> None:
-        """Add an error message. Called on any thread."""
-        self.put(Complaint(sentence))
 
     def take(self) -> list[News]:
         """Remove and return all news. Called on the UI's thread."""

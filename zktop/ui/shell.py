@@ -144,7 +144,7 @@ class Shell(BaseApp):
 
     def complain(self, sentence: str) -> None:
         """Show an error message. May be called on any thread."""
-        self._inbox.complain(sentence)
+        self._inbox.put(Complaint(sentence))
 
     def _wake(self) -> None:
         self.post_message(self.Woken())

@@ -79,6 +79,12 @@ def uses(report: Report, session: Session) -> tuple[bool, bool]:
     return holds, waits
 
 
+def locks_held(report: Report, session: Session) -> list[Text]:
+    """The paths of the locks that a session holds."""
+    paths = {*report.locks_of.get(session, ())}
+    return sorted(path for path in paths if _holders(report.parts[path].lock)[session])
+
+
 @lru_cache(maxsize=1024)  # of the columns in sight
 def _holders(lock: Lock) -> Counter[Session]:
     return Counter(member.owner for member in lock.holders)
@@ -110,11 +116,13 @@ def expired_at(tape: Tape) -> dict[Session, Millis]:
 
 def name_at(tape: Tape, session: Session, moment: Millis) -> Text | None:
     """The name of a session at a moment, or when it last had a node in a lock."""
-    for index in range(tape.index_at(moment), -1, -1):
-        report = tape[index].report
-        paths = report.locks_of.get(session, ())
-        if paths:
-            members = (one for path in paths for one in report.parts[path].lock.members)
-            labels = (one.label for one in members if one.owner == session)
-            return report.client_names(session, next(filter(None, labels), None))
-    return None
+    reports = (tape[index].report for index in range(tape.index_at(moment), -1, -1))
+    return next((name for one in reports if (name := name_in(one, session))), None)
+
+
+def name_in(report: Report, session: Session) -> Text | None:
+    """The unique name of a session; None if it has no node in a lock."""
+    paths = report.locks_of.get(session, ())
+    members = (one for path in paths for one in report.parts[path].lock.members)
+    labels = (one.label for one in members if one.owner == session)
+    return report.client_names(session, next(filter(None, labels), None)) if paths else None

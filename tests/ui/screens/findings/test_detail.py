@@ -14,7 +14,6 @@ from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.detail import write_all_blind, write_deadlock, write_finding
 from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, entries
@@ -48,9 +47,8 @@ def written(some: list[Frame], width: int = 100, times: int = 1) -> LineWriter:
 
 def forest(report: Report) -> str:
     """The blocking tree as text."""
-    roster, pen = SessionDirectory(), LineWriter(100)
-    roster.update(report)
-    write_blocking_tree(pen, report, roster)
+    pen = LineWriter(100)
+    write_blocking_tree(pen, report)
     return text(pen.lines)
 
 

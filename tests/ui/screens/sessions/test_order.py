@@ -9,7 +9,7 @@ from ui.fake_feed import frames
 
 from zktop.model.report import Report
 from zktop.ui.filters import Filter, parsed
-from zktop.ui.screens.common.session_index import RISKS
+from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import (
     MAX_MEMBERS_AT_ONCE,
     SessionRow,

@@ -27,9 +27,10 @@ from zktop.model.facts import AnyFact, Server
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.session_index import SessionDirectory, SessionRisks
 from zktop.ui.screens.sessions.contact_bar import bar, strip
+from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
+from zktop.ui.screens.sessions.risks import SessionRisks
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
 

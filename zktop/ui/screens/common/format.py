@@ -11,6 +11,7 @@ from zktop.model.format import spoken
 from zktop.model.history.events import How
 from zktop.ui.styled_text import Line, Run, fitted
 
+MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
 
 

@@ -18,7 +18,7 @@ from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
-from zktop.ui.screens.findings.list import deadlock_status
+from zktop.ui.screens.findings.list import deadlock_age
 from zktop.ui.screens.findings.lock_order import write_lock_order
 from zktop.ui.screens.findings.ring import draw_ring
 from zktop.ui.screens.findings.steps import write_steps
@@ -116,7 +116,7 @@ def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times
     judged = now or case.verdict
     ink = ink_of_deadlock(judged)  # it may be surer by now
     writer.write(_title(dead, ink, times))
-    writer.write(deadlock_status(case, now, live))
+    writer.write(deadlock_age(case, now, live))
     when = clock(case.confirmed_at)
     writer.say(f"{KINDS[dead.kind]} Confirmed {when}; the diagram shows that moment.", "dim", " ")
     writer.write()

@@ -196,7 +196,7 @@ def _for(since: Millis | None, now: Millis) -> str:
     return f"{text:>6}  "
 
 
-def deadlock_status(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
+def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
     """Whether the deadlock still exists, for how long, and how many wait behind it."""
     if live is None:
         over = case.over_at

@@ -8,8 +8,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Millis
 from zktop.model.format import clock, middle
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-from zktop.ui.screens.common.format import short_id
-from zktop.ui.screens.locks.row import MODE_LETTERS
+from zktop.ui.screens.common.format import MODE_LETTERS, short_id
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, width_of
 
 MIN_BOXES_CELLS: Final = 76  # cells that two boxes with arrows need

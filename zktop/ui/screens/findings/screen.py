@@ -5,12 +5,10 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.screens.common.session_index import SessionDirectory
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.detail import (
     write_all_blind,
@@ -30,7 +28,6 @@ from zktop.ui.widgets.text_view import TextList, TextView
 WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left
 LIST_LINES: Final = 9  # lines of the list where it stands above
 LIST_CELLS: Final = 34
-TREE_MS: Final = 500  # the blocking tree is written this often at most
 
 
 class FindingsScreen(Page):
@@ -59,8 +56,6 @@ class FindingsScreen(Page):
         self._subject: Selection | None = None
         self._case: str | None = None
         self._is_held = False  # the user has chosen; do not jump to a worse one
-        self._roster = SessionDirectory()
-        self._tree: tuple[Millis, int, LineWriter] | None = None
         self._arranged = ("", "")
         self._opened: set[FindingKind] = set()  # kinds that are listed one by one
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
@@ -135,7 +130,8 @@ class FindingsScreen(Page):
         """Text about the chosen entry."""
         writer = LineWriter(width)
         if self._case == BLOCKING:
-            return self._tree_text(report, width)
+            write_blocking_tree(writer, report)
+            return writer
         if self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
                 writer.say("✓ No problems found in the data that zktop can read.", "good", " ")
@@ -168,17 +164,6 @@ class FindingsScreen(Page):
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
         return DeadlockRecord(dead, report.now, report) if dead else None
-
-    def _tree_text(self, report: Report, width: int) -> LineWriter:
-        """The blocking tree, written twice a second at most."""
-        known = self._tree
-        if known is not None and known[1] == width and 0 <= report.now - known[0] < TREE_MS:
-            return known[2]
-        writer = LineWriter(width)
-        self._roster.update(report)
-        write_blocking_tree(writer, report, self._roster)
-        self._tree = report.now, width, writer
-        return writer
 
     # What is asked for
 

@@ -10,10 +10,9 @@ from zktop.model.format import short
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.screens.common.format import MODE_LETTERS, time_ms, time_s
 from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letters
-from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
-from zktop.model.facts import Session, split
+from zktop.model.facts import Session, session_text, split
 from zktop.model.format import count, short
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
@@ -13,11 +13,10 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
 from zktop.model.waits.root_blockers import RootBlocker
-from zktop.ui.screens.common.format import with_spaces
-from zktop.ui.screens.common.session_index import NO_LOCKS, SessionDirectory
+from zktop.ui.past.states import locks_held, name_in
+from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.common.writer import LineLink, LineWriter
-from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, line
 
@@ -37,7 +36,7 @@ class BlockedLock(NamedTuple):
     nested: tuple[Member, ...]  # waiters that hold locks others wait for
 
 
-def write_blocking_tree(writer: LineWriter, report: Report, roster: SessionDirectory) -> None:
+def write_blocking_tree(writer: LineWriter, report: Report) -> None:
     """Write the tree; each line links to its lock or session."""
     roots = report.blockers
     writer.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
@@ -48,7 +47,7 @@ def write_blocking_tree(writer: LineWriter, report: Report, roster: SessionDirec
             writer.say("✓ No client is waiting.", "good")
         return
     for root in roots[:MAX_ROOTS]:
-        _Tree(writer, report, roster).root(root)
+        _Tree(writer, report).root(root)
         if len(writer.lines) > MAX_LINES:
             break
     if len(roots) > MAX_ROOTS:
@@ -58,8 +57,8 @@ def write_blocking_tree(writer: LineWriter, report: Report, roster: SessionDirec
 class _Tree:
     """Writes one root and the waiters below it, each session once."""
 
-    def __init__(self, writer: LineWriter, report: Report, roster: SessionDirectory) -> None:
-        self.writer, self.report, self.roster = writer, report, roster
+    def __init__(self, writer: LineWriter, report: Report) -> None:
+        self.writer, self.report = writer, report
         self.seen: dict[Session, str] = {}
 
     def root(self, root: RootBlocker) -> None:
@@ -114,8 +113,7 @@ class _Tree:
         return None
 
     def _below(self, session: Session, indent: str, depth: int) -> None:
-        holds = self.roster.locks.get(session, NO_LOCKS).holds
-        for path in sorted(holds):
+        for path in locks_held(self.report, session):
             branch = self._branch(path)
             if branch is not None and len(self.writer.lines) < MAX_LINES:
                 self._write(branch, indent, depth)
@@ -150,11 +148,8 @@ class _Tree:
         return BlockedLock(part.lock.path, waiters, tuple(nested))
 
     def _is_nested(self, session: Session, path: Text) -> bool:
-        holds = self.roster.locks.get(session, NO_LOCKS).holds if session else {}
-        return any(
-            held != path and (part := self.report.parts.get(held)) and part.lock.waiters
-            for held in holds
-        )
+        held = locks_held(self.report, session)
+        return any(one != path and self.report.parts[one].lock.waiters for one in held)
 
     def _write(self, branch: BlockedLock, indent: str, depth: int) -> None:
         link = LineLink(
@@ -190,7 +185,7 @@ class _Tree:
 
     def _name(self, session: Session, member: Member | None = None) -> str:
         if member is None:
-            return self.roster.unique_name(session)
+            return name_in(self.report, session) or session_text(session)
         return self.report.client_names(session, member.label)
 
 

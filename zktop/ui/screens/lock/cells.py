@@ -10,19 +10,18 @@ from zktop.model.format import several, short, spoken
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order import fold_name
-from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
+from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
 
-NOTHING: Final = line(("-", "dim"))
+DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 STRANDED: Final = line(("stranded", "warning"))
 MAX_NAMED: Final = 200  # members of a group whose names are counted
 SIMPLE: Final[dict[str, Line]] = {
-    "none-needed": NOTHING,
+    "none-needed": DASH,
     "unknown": UNKNOWN,
     "invisible": line(("invisible", "unknown")),
     "missing": line(("NONE", "critical")),
@@ -60,7 +59,7 @@ def position(row: QueueRow) -> Line:
     if row.is_group:
         return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
     if row.member is None:
-        return NOTHING
+        return DASH
     return line((str(row.place), "strong" if row.place < row.detail.queue.holding else "plain"))
 
 
@@ -69,14 +68,14 @@ def sequence(row: QueueRow) -> Line:
     if row.is_group:
         return ()
     number = row.member.sequence if row.member else None
-    return NOTHING if number is None else line((f"{number:010d}", "dim"))
+    return DASH if number is None else line((f"{number:010d}", "dim"))
 
 
 def mode(row: QueueRow) -> Line:
     """Letter of the mode that it wants; a bare watcher has none."""
     letters = {MODE_LETTERS[one.mode] for one in row.members}
     if not letters:
-        return NOTHING
+        return DASH
     return line((letters.pop() if len(letters) == 1 else "*", "strong"))
 
 
@@ -111,7 +110,7 @@ def _classes(row: QueueRow) -> Line:
 def session(row: QueueRow) -> Line:
     """End of the session id; the pane below shows all of it."""
     if row.is_group or row.session is None:
-        return () if row.is_group else NOTHING
+        return () if row.is_group else DASH
     return line((short_id(row.session), "dim"))
 
 
@@ -154,7 +153,7 @@ def blocked_by(row: QueueRow) -> Line:
     if one.stranded:
         return STRANDED
     if not one.blocked_by:
-        return NOTHING
+        return DASH
     places = queue.places_of(one.blocked_by)
     holding = ranged(place for place in places if place < queue.holding)
     queued = [place for place in places if place >= queue.holding]

@@ -7,11 +7,10 @@ from typing import Final
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
 from zktop.ui.filters import Filter
-from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
 from zktop.ui.screens.lock.cells import estimate
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Line, line
 
 FIELDS: Final = ("owner", "state", "session", "client", "mode")

@@ -7,10 +7,9 @@ from zktop.model.facts import session_text
 from zktop.model.format import iso
 from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Contender
-from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
 from zktop.ui.screens.lock.cells import estimate, who
 from zktop.ui.screens.lock.rows import QueueRow, names_of
-from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # characters of a znode's data that are shown

@@ -3,22 +3,22 @@
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from zktop.ui.screens.lock import cells as places
+from zktop.ui.screens.lock import cells
 from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import Line, Run
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
 COLUMNS: Final = (
-    Column[QueueRow]("POS", 7, places.position, at_right=True),
-    Column[QueueRow]("SEQ", 10, places.sequence, rank=4),
-    Column[QueueRow]("M", 1, places.mode),
-    Column[QueueRow]("IDENTITY", 13, places.identity, share=3, names=lambda row: not row.is_group),
-    Column[QueueRow]("SESSION", 7, places.session, rank=3),
-    Column[QueueRow]("CLIENT@SERVER", 21, places.client, rank=5, share=1),
-    Column[QueueRow]("AGE", 7, places.age_of, at_right=True),
-    Column[QueueRow]("BLOCKED BY", 13, places.blocked_by, rank=2, share=1),
-    Column[QueueRow]("WATCHES", 12, places.watches, rank=1),
-    Column[QueueRow]("STATE", 17, places.state, share=2),
+    Column[QueueRow]("POS", 7, cells.position, at_right=True),
+    Column[QueueRow]("SEQ", 10, cells.sequence, rank=4),
+    Column[QueueRow]("M", 1, cells.mode),
+    Column[QueueRow]("IDENTITY", 13, cells.identity, share=3, names=lambda row: not row.is_group),
+    Column[QueueRow]("SESSION", 7, cells.session, rank=3),
+    Column[QueueRow]("CLIENT@SERVER", 21, cells.client, rank=5, share=1),
+    Column[QueueRow]("AGE", 7, cells.age_of, at_right=True),
+    Column[QueueRow]("BLOCKED BY", 13, cells.blocked_by, rank=2, share=1),
+    Column[QueueRow]("WATCHES", 12, cells.watches, rank=1),
+    Column[QueueRow]("STATE", 17, cells.state, share=2),
 )
 
 
@@ -53,7 +53,7 @@ class QueueTable(Table[QueueRow]):
             self._barring = frozenset(row.detail.queue.places_of(nodes))
 
     def _gutter(self, row: QueueRow) -> Run:
-        return places.gutter(row, self._barring)
+        return cells.gutter(row, self._barring)
 
     def _index(self, name: Hashable) -> int | None:
         """The row with this name, or the group that it is folded into."""

@@ -114,31 +114,31 @@ def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
 
 def _seen(detail: LockDetail, chosen: int | None) -> Iterator[WakeUp]:
     """Wake-ups in the watch tables."""
-    members, lookout = detail.queue.members, detail.view.watch_check
+    members, watch_check = detail.queue.members, detail.view.watch_check
     if len(members) > MAX_MAPPED_MEMBERS:
         wanted = {*range(FIRST_NODES), *([] if chosen is None else [chosen])}
         for place in sorted(wanted):
-            if place < len(members) and (watching := lookout.watchers(members[place])):
+            if place < len(members) and (watching := watch_check.watchers(members[place])):
                 yield WakeUp(place, (), number=len(watching))
         return
     position = detail.queue.position
     edges: dict[int, set[int]] = {}
-    for watcher, watched in lookout.edges():
+    for watcher, watched in watch_check.edges():
         if watched.node in position and watcher.node in position:
             edges.setdefault(position[watched.node], set()).add(position[watcher.node])
     for place, member in enumerate(members):
-        waiters, others = edges.get(place, set()), lookout.bystanders(member)
+        waiters, others = edges.get(place, set()), watch_check.bystanders(member)
         if waiters or others:
             yield WakeUp(place, tuple(sorted(waiters)), tuple(sorted(others)))
 
 
 def _unlisted(detail: LockDetail) -> list[Line]:
     """Waiters that may watch the children; no table lists such watches."""
-    queue, lookout = detail.queue, detail.view.watch_check
+    queue, watch_check = detail.queue, detail.view.watch_check
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
     waiting = enumerate(queue.members[queue.holding :], start=queue.holding)
-    judged = ((place, lookout.of(member)) for place, member in waiting)
+    judged = ((place, watch_check.of(member)) for place, member in waiting)
     places = [place for place, one in judged if one.verdict == "invisible" and one.expected]
     if not places:
         return []

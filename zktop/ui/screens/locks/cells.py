@@ -8,8 +8,14 @@ from zktop.model.history.events import Since
 from zktop.model.history.lock_history import SECOND_MS
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
-from zktop.ui.screens.common.format import age, blocked_seconds, per_second, sparkline
-from zktop.ui.screens.locks.row import MODE_LETTERS, LockRow
+from zktop.ui.screens.common.format import (
+    MODE_LETTERS,
+    age,
+    blocked_seconds,
+    per_second,
+    sparkline,
+)
+from zktop.ui.screens.locks.row import LockRow
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}

@@ -17,13 +17,13 @@ from zktop.model.history.lock_history import MINUTE_MS, SECOND_MS, WINDOW_S, Loc
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import OwnerName
 from zktop.model.text import Text
+from zktop.ui.screens.common.format import MODE_LETTERS
 from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
 
 MAX_MEMBERS_DATED: Final = 64  # the oldest is one of the first: members are in queue order
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
 MAX_RUNS: Final = 8  # of equal modes
 RANK_MS: Final = 10**16  # a worse rank outweighs any waiting time
-MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
 
 class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):

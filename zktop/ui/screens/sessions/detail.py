@@ -10,9 +10,8 @@ from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import age, time_s
+from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
 from zktop.ui.screens.common.status_codes import ink_of
-from zktop.ui.screens.locks.row import MODE_LETTERS
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
 from zktop.ui.screens.sessions.earlier_sessions import earlier
 from zktop.ui.screens.sessions.if_it_dies import (

@@ -13,7 +13,8 @@ from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.server_tables import Presence
-from zktop.ui.screens.common.session_index import HALF, SessionDirectory, SessionLocks
+from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
+from zktop.ui.screens.sessions.risks import HALF
 from zktop.ui.screens.sessions.rows import SessionRow
 
 MAX_LOCKS: Final = 6  # listed one by one

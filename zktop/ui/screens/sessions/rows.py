@@ -17,16 +17,9 @@ from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.live_rows import LiveRows
-from zktop.ui.screens.common.session_index import (
-    LOW_RISK,
-    NO_LOCKS,
-    RISKS,
-    PacketRates,
-    SessionDirectory,
-    SessionLocks,
-    SessionRisk,
-    SessionRisks,
-)
+from zktop.ui.screens.sessions.directory import NO_LOCKS, SessionDirectory, SessionLocks
+from zktop.ui.screens.sessions.packet_rates import PacketRates
+from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, SessionRisks
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line

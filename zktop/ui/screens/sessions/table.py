@@ -5,10 +5,10 @@ from typing import Final, Literal
 
 from zktop.model.format import count
 from zktop.ui.screens.common.format import per_second, short_id, sortable, with_spaces
-from zktop.ui.screens.common.session_index import RISKS
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.contact_bar import bar, left
 from zktop.ui.screens.sessions.groups import GROUP_CELLS
+from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
 from zktop.ui.styled_text import Ink, Line, Run, line, text_of
 from zktop.ui.widgets.table import Column, Table

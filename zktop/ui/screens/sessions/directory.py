@@ -1,0 +1,94 @@
+"""The sessions of a report with their locks and names, updated from one report to the next."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Session, session_text
+from zktop.model.locks.lock import Member
+from zktop.model.report import Report
+from zktop.model.text import Text
+
+
+class SessionLocks(msgspec.Struct, eq=False):
+    """The locks that a session holds or waits for, each with its node there."""
+
+    holds: dict[Text, Member]
+    waits: dict[Text, Member]
+
+    @property
+    def newest(self) -> int:
+        """The zxid in which its newest node was created."""
+        members = (*self.holds.values(), *self.waits.values())
+        return max((member.czxid for member in members), default=0)
+
+
+NO_LOCKS: Final = SessionLocks({}, {})
+
+
+class SessionDirectory:
+    """The sessions of the newest report, with their locks and names."""
+
+    def __init__(self) -> None:
+        self.report: Report | None = None
+        self.locks: dict[Session, SessionLocks] = {}
+
+    def update(self, report: Report) -> set[Session]:
+        """Apply the next report, or an earlier one; return the sessions whose locks changed."""
+        before, self.report = self.report, report
+        if before is report:
+            return set()
+        changed: Iterable[Text] = (
+            report.parts if before is None else report.parts.changed_since(before.parts)
+        )
+        sessions: set[Session] = set()
+        for path in list(changed):
+            if before is not None:
+                sessions.update(self._remove(path, before))
+            sessions.update(self._add(path, report))
+        return sessions
+
+    def _remove(self, path: Text, report: Report) -> Iterator[Session]:
+        for member, _ in _owned(path, report):
+            yield member.owner
+            locks = self.locks.get(member.owner)
+            if locks is None:
+                continue  # removed with another node of the session in this lock
+            locks.holds.pop(path, None)
+            locks.waits.pop(path, None)
+            if not locks.holds and not locks.waits:
+                del self.locks[member.owner]
+
+    def _add(self, path: Text, report: Report) -> Iterator[Session]:
+        for member, is_held in _owned(path, report):
+            yield member.owner
+            locks = self.locks.get(member.owner)
+            if locks is None:
+                locks = self.locks[member.owner] = SessionLocks({}, {})
+            (locks.holds if is_held else locks.waits)[path] = member
+
+    def name(self, session: Session) -> Text | None:
+        """Return the label of a session, or the name that the user gave to its address."""
+        return (
+            None if self.report is None else self.report.owner_name(session, self._label(session))
+        )
+
+    def unique_name(self, session: Session) -> Text:
+        """Return a name that no other session has."""
+        if self.report is None:
+            return Text(session_text(session))
+        return self.report.client_names(session, self._label(session))
+
+    def _label(self, session: Session) -> Text | None:
+        locks = self.locks.get(session, NO_LOCKS)
+        members = (*locks.holds.values(), *locks.waits.values())
+        return next((label for one in members if (label := one.label)), None)
+
+
+def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
+    """Return the members of a lock that belong to sessions, and whether each holds it."""
+    part = report.parts.get(path)
+    if part is not None:
+        yield from ((one, True) for one in part.lock.holders if one.owner)
+        yield from ((one, False) for one in part.lock.waiters if one.owner)

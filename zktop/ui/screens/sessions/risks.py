@@ -1,0 +1,122 @@
+"""How likely each session is to cause trouble: from findings, silence and lost connections."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from zktop.model.facts import Session
+from zktop.model.findings.finding import SURE, Finding
+from zktop.model.report import Report
+from zktop.model.world.ensemble import Ensemble
+from zktop.ui.screens.sessions.directory import SessionDirectory
+
+RiskLevel = Literal["HIGH", "MED", "LOW", ""]
+RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
+HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
+
+
+class SessionRisk(msgspec.Struct, frozen=True):
+    """How likely a session is to cause trouble, and why."""
+
+    level: RiskLevel
+    note: str = ""
+    cases: tuple[Finding, ...] = ()
+
+
+NO_RISK: Final = SessionRisk("")
+LOW_RISK: Final = SessionRisk("LOW")
+NOT_CONNECTED: Final = SessionRisk("HIGH", "no connection")
+
+
+class SessionRisks:
+    """The risk of each session in the newest report: from findings, silence, lost connections."""
+
+    def __init__(self, sessions: SessionDirectory) -> None:
+        self.by_session: dict[Session, SessionRisk] = {}
+        self._sessions = sessions
+        self._report: Report | None = None
+        self._found: dict[Session, SessionRisk] = {}
+        self._silent: dict[Session, SessionRisk] = {}
+        self._gone: set[Session] = set()
+
+    def update(self, report: Report, changed: Iterable[Session]) -> set[Session]:
+        """Apply the next report; return the sessions whose risk changed.
+
+        `changed` are the sessions whose locks are others than in the report before.
+        """
+        before, self._report = self._report, report
+        if before is None or report.findings is not before.findings:
+            self._found = _found_risks(report.findings)
+        if before is None or report.ensemble.tables != before.ensemble.tables:
+            self._silent = dict(_silent_sessions(report.ensemble))
+            self._gone, changed = set(), self._sessions.locks
+        self._check_connections(report.ensemble, changed)
+        known, self.by_session = self.by_session, self._joined()
+        either = known.keys() | self.by_session.keys()
+        return {one for one in either if known.get(one) != self.by_session.get(one)}
+
+    def of(self, session: Session) -> SessionRisk:
+        """Return the risk of one session."""
+        known = self.by_session.get(session)
+        if known is not None:
+            return known
+        return LOW_RISK if session in self._sessions.locks else NO_RISK
+
+    def _check_connections(self, ensemble: Ensemble, sessions: Iterable[Session]) -> None:
+        if ensemble.visibility.sessions != "all":
+            self._gone.clear()
+            return
+        for session in sessions:
+            locks = self._sessions.locks.get(session)
+            if locks is not None and ensemble.connected(session, locks.newest) is False:
+                self._gone.add(session)
+            else:
+                self._gone.discard(session)
+
+    def _joined(self) -> dict[Session, SessionRisk]:
+        risks = dict(self._found)
+        for session, silent in self._silent.items():
+            if session in self._sessions.locks:
+                risks[session] = _both(silent, risks.get(session))
+        for session in self._gone:
+            risks[session] = _both(NOT_CONNECTED, risks.get(session))
+        return risks
+
+
+def _both(risk: SessionRisk, other: SessionRisk | None) -> SessionRisk:
+    if other is None:
+        return risk
+    level = min(risk.level, other.level, key=RISKS.index)
+    return SessionRisk(level, f"{risk.note}, {other.note}", other.cases)
+
+
+def _found_risks(findings: Iterable[Finding]) -> dict[Session, SessionRisk]:
+    cases: dict[Session, list[Finding]] = {}
+    for finding in findings:
+        for session in finding.sessions:
+            cases.setdefault(session, []).append(finding)
+    return {session: _risk_of(several) for session, several in cases.items()}
+
+
+def _risk_of(cases: list[Finding]) -> SessionRisk:
+    worst = cases[0]  # findings come in order, the worst first
+    sure = any(one.severity == "critical" and one.confidence in SURE for one in cases)
+    some = any(one.severity != "info" for one in cases)
+    more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
+    level: RiskLevel = "HIGH" if sure else "MED" if some else "LOW"
+    return SessionRisk(level, worst.name + more, tuple(cases))
+
+
+def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]]:
+    """Find the sessions that were silent for half their timeout when their table was read."""
+    for tables in ensemble.tables:
+        for session, row in (tables.connections or {}).items():
+            quiet, timeout = row.quiet_ms, row.timeout_ms
+            if quiet is None or not timeout or quiet < HALF * timeout or session == ensemble.own:
+                continue
+            presence = ensemble.presence(session)
+            if presence is not None and presence.server == tables.server:
+                level: RiskLevel = "HIGH" if quiet >= TWO_THIRDS * timeout else "MED"
+                note = f"silent {quiet / 1000:.0f}s of {timeout / 1000:.0f}s"
+                yield session, SessionRisk(level, note)
