@@ -1,6 +1,7 @@
 """One contender process: its words, its exit codes, ctrl-c, and where it refuses to write."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -22,17 +23,18 @@ SESSION_S = 20.0  # much longer than anybody waits for here
 
 
 @contextmanager
-def contender(order: ContenderOrder | str, *options: str):
-    """A contender that was started by contender, in a terminal as it were."""
-    text = order if isinstance(order, str) else msgspec.json.encode(order).decode()
+def contender(order: ContenderOrder):
+    """A contender that this process starts."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "zktop.demo", *options, text],
-        stdin=subprocess.DEVNULL,
+        [sys.executable, "-m", "zktop.demo", str(os.getpid())],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     with process:
+        process.stdin.write(f"{msgspec.json.encode(order).decode()}\n")
+        process.stdin.flush()
         yield process
         process.kill()
 
@@ -87,14 +89,16 @@ def test_it_ends_though_the_server_does_not_answer(bench: Bench):
 
 
 def test_it_ends_when_its_stdin_closes(bench: Bench):
-    """A parent that is gone says nothing any more."""
-    with contender(bench.order("a"), "--until-stdin-closes") as process:
+    """Its parent has ended."""
+    with contender(bench.order("a")) as process:
+        process.stdin.close()
+
         assert process.wait(PATIENCE_S) == 130
 
 
-def test_with_json_each_step_is_an_object(bench: Bench):
-    """The same steps for programs: contender, kind, sentence, time and node."""
-    with contender(bench.order("a", hold_s=0), "--json") as process:
+def test_each_step_is_an_object(bench: Bench):
+    """It has the contender, the kind, a sentence, the time and the node."""
+    with contender(bench.order("a", hold_s=0)) as process:
         steps = [json.loads(line) for line in process.stdout]
     created = next(step for step in steps if step["what"] == "created")
 

@@ -1,5 +1,6 @@
 """What may be ordered, and in which sentence the rest is refused."""
 
+import os
 import subprocess
 import sys
 
@@ -52,7 +53,11 @@ def test_a_refused_order_is_exit_code_2():
     """One line on stderr, nothing on stdout, no traceback."""
     order = msgspec.json.encode(ContenderOrder("a", (LockClaim("poll", "/app/lock"),))).decode()
     done = subprocess.run(
-        [sys.executable, "-m", "zktop.demo", order], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "zktop.demo", str(os.getpid())],
+        input=order,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert (done.returncode, done.stdout) == (2, "")

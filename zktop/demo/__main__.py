@@ -1,13 +1,13 @@
-"""Run one contender: `python -m zktop.demo [--json] [--until-stdin-closes] ORDER`.
+"""Run one contender of a process pool: `python -m zktop.demo PARENT`, its parent's process id.
 
-ORDER is JSON, or `-` to read it from the first line of stdin, because other users can read
-command lines. The process ends on signals, on the command `stop`, and with its parent.
+The first line of stdin is the order as JSON, because other users can read command lines; the lines
+after it are commands. Each step is a line of JSON on stdout. The process ends on signals, on the
+command `stop`, and with its parent.
 
 A thread waits for signals. A signal handler would run in the middle of whatever the main thread
 does, even while that holds a lock of its own.
 """
 
-import argparse
 import ctypes
 import os
 import signal
@@ -104,46 +104,25 @@ def _stop(contender: DemoContender) -> None:
         timer.start()
 
 
-def main(order: str, *, json: bool = False, until_stdin_closes: bool = False) -> int:
-    """Run a contender that reports its steps on stdout."""
+def main() -> int:
+    """Run a contender that takes its order from stdin and reports its steps on stdout."""
     try:
-        text = sys.stdin.readline() if order == "-" else order
-        commands = sys.stdin if until_stdin_closes else None
-        return run_contender(read_order(text), _print_json if json else _print, commands)
+        return run_contender(read_order(sys.stdin.readline()), _print, sys.stdin)
     except ZktopError as problem:
         sys.stderr.write(f"{problem}\n")
         return int(problem.exit_code)
 
 
 def _print(step: ContenderStep) -> None:
-    _write(step.line())
-
-
-def _print_json(step: ContenderStep) -> None:
-    _write(step.json())
-
-
-def _write(line: str) -> None:
-    """Write a line; ignore a broken pipe, so that the locks are still released."""
+    """Print a step; ignore a broken pipe, so that the locks are still released."""
     try:
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(step.json() + "\n")
         sys.stdout.flush()
     except (BrokenPipeError, ValueError):
         pass
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m zktop.demo", description="One contender.")
-    parser.add_argument("order", help="the order as JSON, or - for the first line of stdin")
-    parser.add_argument("--json", action="store_true", help="tell in JSON lines")
-    parser.add_argument("--until-stdin-closes", action="store_true", help="end with the parent")
-    parser.add_argument("--parent", type=int, help="die with this process")
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    given = _arguments()
-    if given.parent is not None:
-        die_with_parent(given.parent)
-    code = main(given.order, json=given.json, until_stdin_closes=given.until_stdin_closes)
+    die_with_parent(int(sys.argv[1]))
+    code = main()
     os._exit(code)  # kazoo's threads may still be trying to reach a server

@@ -62,9 +62,8 @@ class ContenderProcess:
     @classmethod
     def start(cls, order: ContenderOrder) -> Self:
         """Start a contender in a process group of its own, which ctrl-c in a terminal spares."""
-        command = [sys.executable, "-m", CONTENDER_MODULE, "--json", "--until-stdin-closes"]
         process = subprocess.Popen(  # noqa: S603  our own module
-            [*command, "--parent", str(os.getpid()), "-"],
+            [sys.executable, "-m", CONTENDER_MODULE, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
