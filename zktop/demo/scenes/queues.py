@@ -1,8 +1,6 @@
 """Scenes with queues: predecessor watches, herds, readers and writers, contenders that leave."""
 
-from msgspec import structs
-
-from zktop.demo.scenes.scene import behind, contends, first
+from zktop.demo.scenes.scene import behind, behind_all, contends, first
 from zktop.demo_types import (
     CommandContender,
     ExpectedStep,
@@ -33,20 +31,16 @@ QUEUE = Scene(
 _FLOCK = ("bob", "cid", "dot", "eve", "fay")
 
 
-def _joins_the_herd(number: int) -> SceneMove:
-    """One more contender wakes all the others; wait until they watch again."""
-    move = behind(contends(_FLOCK[number], "parent-watch", "Lock"))
-    again = tuple(ExpectedStep(name, "watching") for name in _FLOCK[:number])
-    return structs.replace(move, until=move.until + again)
-
-
 HERD = Scene(
     "herd",
     "The herd",
     "All watch the children of the lock, so every change wakes all: five woken by one release.",
     (
         first(contends("ann", "parent-watch", "Lock")),
-        *(_joins_the_herd(number) for number in range(len(_FLOCK))),
+        *(
+            behind_all(contends(name, "parent-watch", "Lock"), *_FLOCK[:number])
+            for number, name in enumerate(_FLOCK)
+        ),
         SceneMove(
             "ann releases: all five wake and list the children, four of them in vain",
             (CommandContender("ann", "release"),),
@@ -166,21 +160,15 @@ def _host(name: str, mode: str) -> StartContender:
     return contends(name, "rw-herd-host", "catalogue", mode)
 
 
-def _joins_the_hosts(number: int, mode: str) -> SceneMove:
-    move = behind(_host(_HOSTS[number], mode))
-    again = tuple(ExpectedStep(name, "watching") for name in _HOSTS[:number])
-    return structs.replace(move, until=move.until + again)
-
-
 READ_WRITE_HERD = Scene(
     "read-write-herd",
     "Readers and writers in a herd",
     "Version 1 of the read/write lock: all watch the children, so all wake when one reader goes.",
     (
         first(_host("host1", "read"), _host("host2", "read")),
-        _joins_the_hosts(0, "write"),
-        _joins_the_hosts(1, "read"),
-        _joins_the_hosts(2, "write"),
+        behind_all(_host("host3", "write")),
+        behind_all(_host("host4", "read"), "host3"),
+        behind_all(_host("host5", "write"), "host3", "host4"),
         SceneMove(
             "host1 stops reading: the three who wait are woken, and none of them can go on",
             (CommandContender("host1", "release"),),

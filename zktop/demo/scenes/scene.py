@@ -1,6 +1,7 @@
-"""Building blocks for scenes: `contends` starts a contender, `first` and `behind` make moves."""
+"""Building blocks for scenes: `contends` starts a contender, the others make moves."""
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from zktop.demo_types import ExpectedStep, SceneMove, StartContender, StepKind
 
@@ -30,6 +31,13 @@ def behind(start: StartContender, says: str | None = None) -> SceneMove:
     what: StepKind = "decided" if start.claims[0].recipe == "poll" else "watching"
     says = says or f"{start.name} {_wishes(start)}, and has to wait"
     return SceneMove(says, (start,), (ExpectedStep(start.name, what),))
+
+
+def behind_all(start: StartContender, *others: str) -> SceneMove:
+    """Start a contender that wakes all other waiters; wait until they watch again."""
+    move = behind(start)
+    again = tuple(ExpectedStep(name, "watching") for name in others)
+    return replace(move, until=move.until + again)
 
 
 def _wishes(start: StartContender, number: int = 1) -> str:
