@@ -36,7 +36,7 @@ class Override(msgspec.Struct, frozen=True):
     @property
     def tree(self) -> MapNode:
         """The setting in its place in an otherwise empty config."""
-        texts = tuple(TextNode(text, plain=False, origin=self.origin) for text in self.texts)
+        texts = tuple(_text(text, self.origin) for text in self.texts)
         *sections, last = self.key.split(".")
         value = ListNode(texts, self.origin) if self.is_list else texts[-1]
         return reduce(
@@ -71,12 +71,8 @@ def layout_roots(option: Override, mistakes: list[ConfigMistake]) -> tuple[MapNo
     for text in option.texts:
         path, equals, layout = text.rpartition("=")
         if equals:
-            pair = {"path": path, "layout": layout}
-            texts = {
-                name: TextNode(part, plain=False, origin=option.origin)
-                for name, part in pair.items()
-            }
-            roots.append(_map(option.origin, **texts))
+            origin = option.origin
+            roots.append(_map(origin, path=_text(path, origin), layout=_text(layout, origin)))
         else:
             what = f"expected ROOT=NAME, like /locks/**=kazoo-lock, got {quoted(text)}"
             mistakes.append(ConfigMistake(option.origin, "", what))
@@ -117,8 +113,11 @@ def cluster_tree(option: Override, written: MapNode, mistakes: list[ConfigMistak
 
 
 def _map(origin: ValueOrigin, **values: ConfigNode) -> MapNode:
-    pairs = ((TextNode(name, plain=False, origin=origin), value) for name, value in values.items())
-    return MapNode(tuple(pairs), origin)
+    return MapNode(tuple((_text(name, origin), value) for name, value in values.items()), origin)
+
+
+def _text(text: str, origin: ValueOrigin) -> TextNode:
+    return TextNode(text, plain=False, origin=origin)
 
 
 def _path(root: ConfigNode) -> ConfigNode | str | None:

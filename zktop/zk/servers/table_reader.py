@@ -88,8 +88,6 @@ class TableReader:
                 self._end()
                 why = problem.strerror or problem
                 raise RefusedError(f"{word}: the process that reads it: {why}") from None
-            except _FailedError as failure:
-                raise RefusedError(f"{word}: {failure}") from None
 
     def close(self) -> None:
         """End the process; a server that is writing to it notices at once."""
@@ -119,10 +117,6 @@ class TableReader:
                     pipe.close()
 
 
-class _FailedError(Exception):
-    """The process could not read an answer."""
-
-
 def _started() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603  a file of zktop
         [sys.executable, "-I", "-S", table_process.__file__],
@@ -144,7 +138,7 @@ def _asked(process: "subprocess.Popen[bytes]", question: dict[str, Any], deadlin
         head, newline, rest = (head + _more(process.stdout, deadline)).partition(b"\n")
     header = msgspec.json.decode(head)
     if "error" in header:
-        raise _FailedError(header["error"])
+        raise RefusedError(f"{question['word']}: {header['error']}")
     parts, missing = [rest] if rest else [], header["size"] - len(rest)
     while missing > 0:
         parts.append(_more(process.stdout, deadline))

@@ -221,8 +221,6 @@ class TreeReader:
     ) -> None:
         paths = [path for _, path in batch[::2]]
         self._opening.difference_update(paths)
-        if not self._opening:
-            self._opening.clear()  # releases its memory
         found = list(zip(paths, results[::2], results[1::2], strict=True))
         self._seen({path: node for path, node, _ in found if not isinstance(node, int)}, answer)
         for path, node, names in found:
@@ -273,12 +271,11 @@ class TreeReader:
             batch, reads, refused = granted(batch, reads)
         begin = 0
         folders: list[str] = []
-        are_owned = all([stat.owner for stat in reads.stats])  # noqa: C419  faster
         for siblings in batch:
             end = begin + len(siblings.names)
             stats = reads.stats[begin:end]
             self._emit_siblings(siblings, reads.data[begin:end], stats, answer)
-            folders += () if are_owned else self._folders(scope, siblings, stats, answer)
+            folders += self._folders(scope, siblings, stats, answer)
             begin = end
         for path, code in refused.items():
             self._unread(scope, path, code, answer)
@@ -312,13 +309,7 @@ class TreeReader:
     def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
         """Emit what was read of these paths."""
         for siblings in by_parent(reads):
-            are_all = len(siblings.names) == len(reads)  # the usual case; then in the same order
-            values = (
-                reads.values()
-                if are_all
-                else [reads[siblings.path(name)] for name in siblings.names]
-            )
-            found = gathered(values)
+            found = gathered(reads[siblings.path(name)] for name in siblings.names)
             self._emit_siblings(siblings, found.data, found.stats, answer)
 
     def _emit_siblings(
