@@ -44,7 +44,7 @@ def command(port: int, host: str, flavour: str) -> int:
     allow. It prints its address once it accepts clients.
     """
     core = ServerCore(flavour=flavours.FLAVOURS[flavour])
-    return serve(host, port, core=core) or ExitCode.INTERRUPTED  # only a signal ends it
+    return serve(host, port, core) or ExitCode.INTERRUPTED  # only a signal ends it
 
 
 @contextmanager

@@ -12,15 +12,8 @@ from zktop.sandbox.server import SandboxServer
 from zktop.sandbox.sessions import TICK_MS
 
 
-def serve(
-    host: str = "127.0.0.1",
-    port: int = 2181,
-    *,
-    until_stdin_closes: bool = False,
-    core: ServerCore | None = None,
-) -> int:
+def serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool = False) -> int:
     """Serve until SIGINT or SIGTERM; print the address when clients can connect."""
-    core = core or ServerCore()
     try:
         asyncio.run(_serve(host, port, core, until_stdin_closes=until_stdin_closes))
     except OSError as problem:
@@ -82,4 +75,4 @@ if __name__ == "__main__":
     given = _arguments()
     words = given.words.split(",") if given.words is not None else None
     core = ServerCore(tick_ms=given.tick_ms, flavour=FLAVOURS[given.flavour], allowed=words)
-    sys.exit(serve(given.host, given.port, until_stdin_closes=given.until_stdin_closes, core=core))
+    sys.exit(serve(given.host, given.port, core, until_stdin_closes=given.until_stdin_closes))

@@ -24,7 +24,6 @@ class SocketProtocol(asyncio.Protocol):
     """
 
     def __init__(self, core: ServerCore) -> None:
-        """Belong to this core."""
         self._core = core
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
@@ -140,9 +139,8 @@ class SandboxServer:
         self._ticking = asyncio.create_task(self._tick())
 
     @classmethod
-    async def start(cls, host: str, port: int, core: ServerCore | None = None) -> "SandboxServer":
+    async def start(cls, host: str, port: int, core: ServerCore) -> "SandboxServer":
         """Listen on the address; port 0 means a free one."""
-        core = core or ServerCore()
         loop = asyncio.get_running_loop()
         listening = await loop.create_server(lambda: SocketProtocol(core), host, port, backlog=512)
         core.address = listening.sockets[0].getsockname()[:2]
