@@ -10,9 +10,13 @@ import msgspec
 from model.builders import NOW, kazoo_name, session
 
 from zktop.model.facts import Stat
+from zktop.model.history.all_locks import LockHistories
+from zktop.model.history.change import LockChange
+from zktop.model.history.events import Event
 from zktop.model.layouts.layout import WatchKind
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.text import Text
+from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.family import Znode
 
 
@@ -146,3 +150,15 @@ class Root:
         """The lock as it is now."""
         members = self.members.values()
         return lock_of(self.path, members, self.stat, at, foreign=tuple(self.foreign), **more)
+
+
+def note(
+    histories: LockHistories,
+    path: str,
+    before: Lock | None,
+    after: Lock | None,
+    ensemble: Ensemble,
+    now: int,
+) -> list[Event]:
+    """Add the change of a single lock to the histories."""
+    return histories.after([LockChange.between(path, before, after)], ensemble, now)

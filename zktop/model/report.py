@@ -18,7 +18,7 @@ from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
-from zktop.model.locks.watch_check import WatchCheck, WatchStatus
+from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.session_index import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
@@ -30,10 +30,8 @@ from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence
 from zktop.model.world.world import World
 
-SinceIs = How
 OwnerName = Callable[[Session, Text | None], Text | None]
 
-NOT_LOOKED = WatchStatus("unknown")
 MAX_BLOCKERS: Final = 100  # listed per contender; all of a long queue would be quadratic
 
 
@@ -48,7 +46,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     name: Text  # unique among all sessions
     created: Millis | None
     since: Millis | None
-    since_is: SinceIs
+    since_is: How
     state: MemberState
     blocked_by: tuple[Text, ...]  # all that must go first; of many, the holders and the nearest
     ahead: int  # number of all that must go first

@@ -13,7 +13,7 @@ from model.builders import (
     session,
     world,
 )
-from model.plain_locks import Root, lock_of, member
+from model.plain_locks import Root, lock_of, member, note
 
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
@@ -34,13 +34,13 @@ class Watcher:
         self.root, self.ensemble, self.now = root, ensemble, NOW
         self.histories = LockHistories()
         self.known: Lock | None = root.look(NOW)
-        self.first = self.histories.note(root.path, None, self.known, ensemble, NOW)
+        self.first = note(self.histories, root.path, None, self.known, ensemble, NOW)
 
     def look(self, later: int = 0, *, gone: bool = False, **more: object) -> list[Event]:
         """Look again, so many milliseconds later."""
         self.now += later
         before, self.known = self.known, None if gone else self.root.look(self.now, **more)
-        return self.histories.note(self.root.path, before, self.known, self.ensemble, self.now)
+        return note(self.histories, self.root.path, before, self.known, self.ensemble, self.now)
 
 
 def words(events: list[Event]) -> list[tuple[str, str | None]]:
@@ -260,12 +260,12 @@ def test_counters_may_lag() -> None:
     root.create("alice")
     first = root.look()
     histories = LockHistories()
-    histories.note(root.path, None, first, NO_ENSEMBLE, NOW)
+    note(histories, root.path, None, first, NO_ENSEMBLE, NOW)
     root.create("bob")
     heard = lock_of(root.path, root.members.values(), first.stat)
-    told = [histories.note(root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
+    told = [note(histories, root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
     listed = root.look()
-    told.append(histories.note(root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
+    told.append(note(histories, root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
 
     assert [words(events) for events in told] == [[("queued", "bob")], []]
 
@@ -278,19 +278,19 @@ def test_a_newer_member_than_the_first_listing_was_seen() -> None:
     root.create("bob")
     first = lock_of(root.path, root.members.values(), stat)
     histories = LockHistories()
-    histories.note(root.path, None, first, NO_ENSEMBLE, NOW)
+    note(histories, root.path, None, first, NO_ENSEMBLE, NOW)
 
-    assert histories.note(root.path, first, root.look(), NO_ENSEMBLE, NOW + 1) == []
+    assert note(histories, root.path, first, root.look(), NO_ENSEMBLE, NOW + 1) == []
 
 
 def test_a_new_lock_appears() -> None:
     """A root that was created after we began is new, and so are all its members."""
     histories = LockHistories()
-    histories.note("/old", None, Root("/old").look(), NO_ENSEMBLE, NOW)
+    note(histories, "/old", None, Root("/old").look(), NO_ENSEMBLE, NOW)
     root = Root("/new", czxid=50)
     root.create("alice")
 
-    events = histories.note("/new", None, root.look(), NO_ENSEMBLE, NOW + 5)
+    events = note(histories, "/new", None, root.look(), NO_ENSEMBLE, NOW + 5)
 
     assert words(events) == [("lock-appeared", None), ("queued", "alice"), ("acquired", "alice")]
 
@@ -299,14 +299,14 @@ def test_a_new_lock_appears() -> None:
 def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> None:
     """A look between the news of its znodes and the answers does not take it for an old one."""
     histories = LockHistories()
-    histories.note("/old", None, Root("/old", zxid=40).look(), NO_ENSEMBLE, NOW)
+    note(histories, "/old", None, Root("/old", zxid=40).look(), NO_ENSEMBLE, NOW)
     root = Root("/late", czxid=50 if is_new else 5)
     alice = root.create("alice")
     unread = msgspec.structs.replace(alice, znode=Znode(alice.node))
     early = lock_of(root.path, [unread])
 
-    at_once = histories.note(root.path, None, early, NO_ENSEMBLE, NOW + 5)
-    later = histories.note(root.path, early, root.look(), NO_ENSEMBLE, NOW + 6)
+    at_once = note(histories, root.path, None, early, NO_ENSEMBLE, NOW + 5)
+    later = note(histories, root.path, early, root.look(), NO_ENSEMBLE, NOW + 6)
 
     assert at_once == []
     assert words(later) == (
@@ -317,7 +317,7 @@ def test_a_lock_that_was_not_read_yet_waits_to_be_judged(*, is_new: bool) -> Non
 def test_an_old_lock_found_late_does_not_appear() -> None:
     """Loading takes a while: what existed before is no news, what came since is."""
     histories = LockHistories()
-    histories.note("/a", None, Root("/a", zxid=20).look(), NO_ENSEMBLE, NOW)
+    note(histories, "/a", None, Root("/a", zxid=20).look(), NO_ENSEMBLE, NOW)
     root = Root("/b", czxid=5)
     root.create("alice")
     root.zxid = 100
@@ -386,8 +386,8 @@ def test_a_refused_look_tells_nothing() -> None:
     root.create("bob")
     before = watcher.known
     hidden = lock_of(root.path, (), error="not allowed")
-    denied = watcher.histories.note(root.path, before, hidden, NO_ENSEMBLE, NOW + 1)
-    seen = watcher.histories.note(root.path, hidden, root.look(), NO_ENSEMBLE, NOW + 2)
+    denied = note(watcher.histories, root.path, before, hidden, NO_ENSEMBLE, NOW + 1)
+    seen = note(watcher.histories, root.path, hidden, root.look(), NO_ENSEMBLE, NOW + 2)
 
     assert (denied, words(seen)) == ([], [("queued", "bob")])
 
@@ -398,9 +398,9 @@ def test_a_holder_that_is_pushed_back() -> None:
     before = lock_of("/a", [alice])
     after = lock_of("/a", [eve, alice])
     histories = LockHistories()
-    histories.note("/a", None, before, NO_ENSEMBLE, NOW)
+    note(histories, "/a", None, before, NO_ENSEMBLE, NOW)
 
-    events = histories.note("/a", before, after, NO_ENSEMBLE, NOW + 9)
+    events = note(histories, "/a", before, after, NO_ENSEMBLE, NOW + 9)
 
     assert words(events) == [("queued", "eve"), ("acquired", "eve"), ("reordered", "alice")]
     assert histories.of("/a").since(alice, holds=False) == Since(NOW + 9, "seen")
@@ -412,9 +412,9 @@ def test_a_child_that_is_understood_later_did_not_come() -> None:
     before = lock_of("/a", [], foreign=(alice.node,))
     after = lock_of("/a", [alice])
     histories = LockHistories()
-    histories.note("/a", None, before, NO_ENSEMBLE, NOW)
+    note(histories, "/a", None, before, NO_ENSEMBLE, NOW)
 
-    assert words(histories.note("/a", before, after, NO_ENSEMBLE, NOW)) == [("acquired", "alice")]
+    assert words(note(histories, "/a", before, after, NO_ENSEMBLE, NOW)) == [("acquired", "alice")]
 
 
 def test_since_at_first_look() -> None:

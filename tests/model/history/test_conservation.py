@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW
-from model.plain_locks import Root
+from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
@@ -34,13 +34,13 @@ def act(root: Root, what: str, number: int) -> None:
 def watch(root: Root, script: list[tuple[str, int]], histories: LockHistories) -> list[Event]:
     """Play a script and look whenever it says so, and once at the end."""
     known = root.look(NOW)
-    events = histories.note(root.path, None, known, NO_ENSEMBLE, NOW)
+    events = note(histories, root.path, None, known, NO_ENSEMBLE, NOW)
     for number, (what, who) in enumerate([*script, ("look", 0)]):
         act(root, what, who)
         if what == "look":
             now = NOW + 100 * number
             before, known = known, root.look(now)
-            events += histories.note(root.path, before, known, NO_ENSEMBLE, now)
+            events += note(histories, root.path, before, known, NO_ENSEMBLE, now)
     return events
 
 

@@ -3,7 +3,7 @@
 import tracemalloc
 
 from model.builders import NOW
-from model.plain_locks import Root
+from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories
 from zktop.model.history.change import LockChange
@@ -35,18 +35,18 @@ def test_a_busy_lock_has_a_bound() -> None:
     root, histories = Root(), LockHistories()
     holder = root.create("first")
     known = root.look(NOW)
-    histories.note(root.path, None, known, NO_ENSEMBLE, NOW)
+    note(histories, root.path, None, known, NO_ENSEMBLE, NOW)
     for number in range(1_000):
         now = NOW + 20 * number
         waiter = root.create(f"worker-{number}")
         timed = root.create(f"timed-{number}")
         before, known = known, root.look(now)
-        histories.note(root.path, before, known, NO_ENSEMBLE, now)
+        note(histories, root.path, before, known, NO_ENSEMBLE, now)
         root.delete(timed)
         root.delete(holder)
         holder = waiter
         before, known = known, root.look(now + 10)
-        histories.note(root.path, before, known, NO_ENSEMBLE, now + 10)
+        note(histories, root.path, before, known, NO_ENSEMBLE, now + 10)
     history = histories.of(root.path)
 
     assert (len(history.holds.samples), history.holds.count) == (MAX_SAMPLES, 999)
@@ -64,8 +64,8 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
         root = Root(f"/jobs/{number}", czxid=10 + number)
         root.create("alice")
         lock = root.look()
-        histories.note(root.path, None, lock, NO_ENSEMBLE, NOW)
-        histories.note(root.path, lock, None, NO_ENSEMBLE, NOW)
+        note(histories, root.path, None, lock, NO_ENSEMBLE, NOW)
+        note(histories, root.path, lock, None, NO_ENSEMBLE, NOW)
 
     kept = (histories._first, histories._logs, histories._vanished_roots)
     assert [len(part) for part in kept] == [0, 0, MAX_VANISHED_ROOTS]
@@ -76,14 +76,14 @@ def test_a_history_does_not_change_any_more() -> None:
     root, histories = Root(), LockHistories()
     alice = root.create("alice")
     first = root.look()
-    histories.note(root.path, None, first, NO_ENSEMBLE, NOW)
+    note(histories, root.path, None, first, NO_ENSEMBLE, NOW)
     bob = root.create("bob")
     second = root.look()
-    histories.note(root.path, first, second, NO_ENSEMBLE, NOW + 1)
+    note(histories, root.path, first, second, NO_ENSEMBLE, NOW + 1)
     history = histories.of(root.path)
     before = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     root.delete(alice)
-    histories.note(root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
+    note(histories, root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
 
     after = (history.queue, tuple(history.stays), history.departures, history.waits.count)
     assert before == after

@@ -2,6 +2,7 @@
 
 from model.builders import NOW, connections, lock, own, row, session, watches, world
 from model.builders import ZK1 as ZK
+from model.plain_locks import note
 
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
 from zktop.model.history.all_locks import LockHistories
@@ -29,12 +30,12 @@ def test_a_kazoo_lock_changes_hands() -> None:
     first = world(own(), *facts)
     before = orders(first)
     histories = LockHistories()
-    histories.note(ORDERS, None, before, Ensemble.of(first, NOW), NOW)
+    note(histories, ORDERS, None, before, Ensemble.of(first, NOW), NOW)
     alice = before.holders[0]
     second = first.after(Gone(path=join(ORDERS, alice.node), zxid=200, at=NOW + 500))
 
-    events = histories.note(
-        ORDERS, before, orders(second, before), Ensemble.of(second, NOW), NOW + 500
+    events = note(
+        histories, ORDERS, before, orders(second, before), Ensemble.of(second, NOW), NOW + 500
     )
 
     assert [(event.event, event.owner) for event in events] == [
@@ -47,7 +48,7 @@ def test_a_newcomer_is_queued_once() -> None:
     """It is heard of by name, then read: the second is no news."""
     first = world(own(), *lock(ORDERS, "alice"))
     known, histories = orders(first), LockHistories()
-    histories.note(ORDERS, None, known, Ensemble.of(first, NOW), NOW)
+    note(histories, ORDERS, None, known, Ensemble.of(first, NOW), NOW)
     path = join(ORDERS, lock(ORDERS, "alice", "bob")[0].names[1])
     stat = Stat(300, 300, NOW, owner=session("bob"))
     heard: list[AnyFact] = [
@@ -58,7 +59,7 @@ def test_a_newcomer_is_queued_once() -> None:
     for fact in heard:
         first = first.after(fact)
         before, known = known, orders(first, known)
-        told += histories.note(ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
+        told += note(histories, ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
 
     assert [event.event for event in told] == ["queued"]
     bob = known.waiters[0]

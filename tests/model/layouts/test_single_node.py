@@ -3,10 +3,8 @@
 import pytest
 from model.builders import NOW, session, world
 
+from zktop.model.examiner import Examiner
 from zktop.model.facts import Children, Node, Stat, join
-from zktop.model.locks.candidates import candidates
-from zktop.model.locks.lock import Lock
-from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 
@@ -19,9 +17,8 @@ def locks(folder: str, name: str, *roots: str) -> list[str]:
         Children(path=Text(folder), names=(Text(name),), stat=stat, zxid=9, at=NOW),
         Node(path=join(folder, name), stat=node, data=b"ann", zxid=9, at=NOW),
     )
-    settings = Settings(roots=tuple(map(Root, roots)))
-    found = (lock_at(path, known, settings, NOW) for path in candidates(known, settings))
-    return [str(lock.path) for lock in found if isinstance(lock, Lock)]
+    examiner = Examiner(Settings(roots=tuple(map(Root, roots))))
+    return [str(path) for path in examiner.look(known, NOW).paths]
 
 
 @pytest.mark.parametrize(

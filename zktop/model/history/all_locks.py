@@ -49,17 +49,6 @@ class LockHistories:
         self._blind_from: Millis | None = None
         self._blind: tuple[Millis, Millis] | None = None  # the last time without a connection
 
-    def note(
-        self,
-        path: str,
-        before: Lock | None,
-        after: Lock | None,
-        ensemble: Ensemble,
-        now_ms: Millis,
-    ) -> list[Event]:
-        """Add the change of a single lock."""
-        return self.after([LockChange.between(path, before, after)], ensemble, now_ms)
-
     def after(
         self, changes: Iterable[LockChange], ensemble: Ensemble, now_ms: Millis
     ) -> list[Event]:

@@ -64,10 +64,6 @@ class SessionHistories:
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
 
-    def __len__(self) -> int:
-        """The number of sessions that are known."""
-        return len(self._records)
-
     def look(self, ensemble: Ensemble) -> None:
         """Add the connection tables that are new."""
         self._now = ensemble.now_ms

@@ -46,15 +46,6 @@ def _read_child(path: str, name: Text) -> Iterator[Text]:
         yield Text(child.removesuffix(QUEUE_OF_SEMAPHORE))
 
 
-def candidates(world: World, settings: Settings) -> Iterator[Text]:
-    """Yield every known path that may be a lock; `lock_at` decides."""
-    paths = {Text(root.path) for root in settings.roots if "*" not in root.path}
-    for path, family in world.families.items():
-        paths.add(path)
-        paths.update(join(path, name) for name in family.members)
-    return (path for path in sorted(paths) if may_be_lock(path, world, settings))
-
-
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     """Return whether a path may be a lock: a parent of anything, or a lock-like node.
 

@@ -43,7 +43,6 @@ class ClientDecision(Struct, frozen=True, gc=False):
     view: ClientView
     order: ClientOrder
     before: int  # children that go before it
-    came_first: bool = False  # it holds, because those before it came later
     fails_at: tuple[Member, ...] = ()  # names that it cannot read, now or when it lists next
 
 
@@ -212,7 +211,7 @@ class FolderQueue:
             return ClientDecision("holds", view, order, before)
         older = islice((c for c in order.back(before) if self._is_older(c, member)), room)
         if len(list(older)) < room and not self._watches_nearest(member, order, before):
-            return ClientDecision("holds", view, order, before, came_first=True)
+            return ClientDecision("holds", view, order, before)
         return ClientDecision("waits", view, order, before, fails_at=fails_at)
 
     def _order(self, view: ClientView, member: Member) -> ClientOrder:
