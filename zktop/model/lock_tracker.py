@@ -13,7 +13,7 @@ from zktop.model.locks.candidates import may_be_lock, read_by
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.locks.simple_lock import simple_lock
-from zktop.model.locks.update import ChildrenDiff, difference
+from zktop.model.locks.update import difference
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.family import NO_FAMILY
@@ -35,12 +35,12 @@ class LockTracker:
     def changes(self, world: World, now: Millis) -> list[LockChange]:
         """Move on to the next world; return the locks that differ."""
         changed = world.changed_since(self._world)
-        diffs, paths = self._diffs(world, changed.paths)
+        paths = self._paths_read(world, changed.paths)
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._watched | self._rejected
         self._world = world
-        found = (self._change(path, world, now, diffs.get(path)) for path in sorted(paths))
+        found = (self._change(path, world, now) for path in sorted(paths))
         changes = [change for change in found if change is not None]
         for change in changes:
             self._store(change)
@@ -48,25 +48,16 @@ class LockTracker:
             self.paths = tuple(sorted(self.locks))
         return changes
 
-    def _diffs(
-        self, world: World, changed: Iterable[Text]
-    ) -> tuple[dict[Text, ChildrenDiff], set[Text]]:
-        """How the children of changed znodes differ, and the paths whose locks depend on them."""
-        diffs: dict[Text, ChildrenDiff] = {}
+    def _paths_read(self, world: World, changed: Iterable[Text]) -> set[Text]:
+        """The paths whose locks depend on the children of these znodes that changed."""
         paths: set[Text] = set()
-        known = self._world.families
         for path in changed:
-            before, after = known.get(path), world.families.get(path, NO_FAMILY)
-            if before is None:
-                paths.update(read_by(path, after.members))
-            else:
-                diffs[path] = difference(before.members, after.members)
-                paths.update(read_by(path, diffs[path].names))
-        return diffs, paths
+            before = self._world.families.get(path, NO_FAMILY).members
+            after = world.families.get(path, NO_FAMILY).members
+            paths.update(read_by(path, difference(before, after).names if before else after))
+        return paths
 
-    def _change(
-        self, path: Text, world: World, now: Millis, diff: ChildrenDiff | None
-    ) -> LockChange | None:
+    def _change(self, path: Text, world: World, now: Millis) -> LockChange | None:
         self._rejected.discard(path)
         before = self.locks.get(path)
         if before is None and self._settings.roots and self._settings.root_of(path) is None:
@@ -75,7 +66,7 @@ class LockTracker:
             return LockChange.between(path, None, simple)
         after: Lock | None = None
         if may_be_lock(path, world, self._settings):
-            found = lock_at(path, world, self._settings, now, before, diff)
+            found = lock_at(path, world, self._settings, now, before)
             if isinstance(found, Lock):
                 after = found
             else:

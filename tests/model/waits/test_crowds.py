@@ -11,9 +11,6 @@ from model.builders import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Node, Stat, join
-from zktop.model.layouts.site import LockSite
-from zktop.model.locks.update import difference, updated
-from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.wait_queue import WaitRequest
 from zktop.model.world.world import World
@@ -84,22 +81,6 @@ def test_a_contender_between_the_last_reader_and_the_next_is_a_writer() -> None:
     examiner.look(world, NOW + 5_000)
 
     assert _requests(examiner) == _requests(_fresh(world))
-
-
-def test_news_of_other_versions_are_not_taken_for_its_own() -> None:
-    """A lock may be older than the world before, whose difference is known."""
-    worlds = [World().after(*lock(PATH, *CROWD))]
-    history = changes(random.Random(1), ("lock",))
-    for _ in range(2):
-        worlds.append(worlds[-1].after(next(history)))
-    first, second, third = (world.family(PATH).members for world in worlds)
-    report = Examiner().look(worlds[0], NOW)
-    ground = LockSite(PATH, worlds[2], Settings())
-
-    assert difference(second, third).names != difference(first, third).names
-    after = updated(report.parts[PATH].lock, ground, difference(second, third))
-    assert after is not None
-    assert {member.node for member in after.members} == third.keys()
 
 
 def _fresh(world: World) -> Examiner:

@@ -20,7 +20,7 @@ from zktop.model.locks.open_folder import (
 from zktop.model.locks.recognise import Recognised, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues
-from zktop.model.locks.update import ChildrenDiff, updated
+from zktop.model.locks.update import updated
 from zktop.model.locks.warnings import NEARLY_EXHAUSTED
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -35,12 +35,10 @@ def lock_at(
     settings: Settings,
     now: Millis,
     previous: Lock | NotALock | None = None,
-    news: ChildrenDiff | None = None,
 ) -> Lock | NotALock:
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
-    `news` is the difference of its children from the world before, if it is known. The
-    same object comes back as long as its facts are the same. A different root under the same
+    The same object comes back as long as its facts are the same. A different root under the same
     path has nothing to do with the previous one.
     """
     site = LockSite(Text(path), world, settings)
@@ -48,7 +46,7 @@ def lock_at(
     if before is not None:
         if before.family is site.family and _is_unchanged(before, site, now):
             return before
-        quick = updated(before, site, news)
+        quick = updated(before, site)
         if quick is not None:
             return quick
     recognised = recognise(site, before.layout if before else None)

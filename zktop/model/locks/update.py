@@ -32,8 +32,6 @@ from zktop.model.world.sequence_diff import splits
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
     """Children of one version alone: gone or come; a changed child is in both lists."""
 
-    before: Mapping[Text, Znode]
-    after: Mapping[Text, Znode]
     gone: list[Znode]
     come: list[Znode]
 
@@ -52,7 +50,7 @@ def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> Chi
     (['a'], ['c'])
     """
     was, now = list(before.values()), list(after.values())
-    found = ChildrenDiff(before, after, [], [])
+    found = ChildrenDiff([], [])
     for split in splits(was, now):
         found.gone.extend(was[split.here : split.here + split.left])
         found.come.extend(now[split.there : split.there + split.joined])
@@ -65,8 +63,6 @@ def _without_moved(found: ChildrenDiff) -> ChildrenDiff:
     if not moved:
         return found
     return ChildrenDiff(
-        found.before,
-        found.after,
         [znode for znode in found.gone if id(znode) not in moved],
         [znode for znode in found.come if id(znode) not in moved],
     )
@@ -78,15 +74,12 @@ _FROM_SCRATCH: Final = frozenset(
 )
 
 
-def updated(lock: Lock, site: LockSite, news: ChildrenDiff | None = None) -> Lock | None:
-    """Return the next version, or None when it must be made from scratch.
-
-    `news` is the difference of the children, if it is known already.
-    """
+def updated(lock: Lock, site: LockSite) -> Lock | None:
+    """Return the next version, or None when it must be made from scratch."""
     queue = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
         return None
-    changes = _differing(lock.family, site.family, news)
+    changes = difference(lock.family.members, site.family.members)
     if len(changes.gone) + len(changes.come) > _MAX_CHANGES:
         return None
     if changes.gone or changes.come or queue.oddities.repeated:
@@ -94,12 +87,6 @@ def updated(lock: Lock, site: LockSite, news: ChildrenDiff | None = None) -> Loc
     else:
         following = queue  # listed again without a change
     return None if following is None else _next(lock, following, site.family)
-
-
-def _differing(before: Family, after: Family, news: ChildrenDiff | None) -> ChildrenDiff:
-    if news is not None and news.before is before.members and news.after is after.members:
-        return news
-    return difference(before.members, after.members)
 
 
 def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
