@@ -22,7 +22,6 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text, clean
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.sequence_diff import splits
 from zktop.model.world.server_tables import host_of
 
 MAX_COUNTED_PER_LOOK: Final = 1_000  # members, in a look that must be quick
@@ -70,38 +69,34 @@ class SharedNames:
         self.shared: PersistentMap[Text, Apart] = PersistentMap()
         self._carriers: dict[Text, Session | _Sharing] = {}  # of a single place: the session
         # Members still to be counted: from which one on, and whether they came or went.
-        self._ahead: deque[tuple[Sequence[Member], int, bool]] = deque()
+        self._uncounted: deque[tuple[Sequence[Member], int, bool]] = deque()
 
     @property
     def is_behind(self) -> bool:
         """Whether some members are still to be counted."""
-        return bool(self._ahead)
+        return bool(self._uncounted)
 
     def note(self, changes: Iterable[LockChange]) -> None:
         """Queue changed locks for counting."""
         for change in changes:
             before, after = all_members(change.before), all_members(change.after)
-            if change.before is None or change.after is None:
-                self._ahead += ((before, 0, False), (after, 0, True))
-                continue
-            parts = splits(before, after) if change.apart is None else change.apart
-            for part in parts:
-                self._ahead.append((before[part.here : part.here + part.left], 0, False))
-                self._ahead.append((after[part.there : part.there + part.joined], 0, True))
+            for part in change.apart:
+                self._uncounted.append((before[part.here : part.here + part.left], 0, False))
+                self._uncounted.append((after[part.there : part.there + part.joined], 0, True))
 
     def count(self, at_most: int | None = None) -> None:
         """Count the members of the queued changes, or `at_most` of them."""
         touched: dict[Text, None] = {}
         left = at_most
-        while self._ahead and (left is None or left > 0):
-            members, begin, comes = self._ahead.popleft()
+        while self._uncounted and (left is None or left > 0):
+            members, begin, comes = self._uncounted.popleft()
             end = len(members) if left is None else min(len(members), begin + left)
             for member in islice(members, begin, end):
                 if member.owner and (label := member.label):
                     self._count(label, member.owner, comes=comes)
                     touched[label] = None
             if end < len(members):
-                self._ahead.appendleft((members, end, comes))
+                self._uncounted.appendleft((members, end, comes))
             left = None if left is None else left - (end - begin)
         self._publish(touched)
 

@@ -26,14 +26,21 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     granted: tuple[Member, ...] = ()  # hold now and did not before, including created ones
     lost: tuple[Member, ...] = ()  # held before and do not hold now, including deleted ones
     read: tuple[Member, ...] = ()  # known by name alone before, with their owners now
-    apart: tuple[Split, ...] | None = None  # where the lists of all members differ
+    apart: tuple[Split, ...] = ()  # where the lists of all members differ
 
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
         """Compare two versions of a lock; None stands for no lock."""
         if before is None and after is not None:
             created = _by_arrival(tuple(all_members(after)))
-            return cls(Text(path), None, after, created=created, granted=tuple(after.holders))
+            return cls(
+                Text(path),
+                None,
+                after,
+                created=created,
+                granted=tuple(after.holders),
+                apart=(Split(0, 0, 0, len(created)),),
+            )
         came, went, read, apart = _diff(all_members(before), all_members(after))
         granted, lost, *_ = _diff(_holders(before), _holders(after))
         return cls(

@@ -136,7 +136,7 @@ def _parts(
     was, now = change.before, change.after
     if was is None or now is None or _context(was) != _context(now):
         return (Split(0, len(before), 0, len(after)),)
-    if change.apart is not None and all_members(was) is before and all_members(now) is after:
+    if all_members(was) is before and all_members(now) is after:
         return change.apart
     return tuple(splits(before, after))
 
