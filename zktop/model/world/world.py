@@ -73,7 +73,6 @@ class World(msgspec.Struct, frozen=True):
     link: Link | None = None
     zxid: int = 0  # the newest transaction that any fact was read at
     at: Millis = 0  # when the newest fact arrived
-    above: frozenset[str] = frozenset()  # parents, with a slash, of the paths in families
 
     def after(self, *facts: SourceFact) -> "World":
         """Return the world with these facts learned; older facts change nothing."""
@@ -82,19 +81,12 @@ class World(msgspec.Struct, frozen=True):
         sorted_facts = _sorted_out(facts)
         links = [*sorted_facts.links, self.link] if self.link else sorted_facts.links
         families = self._families_after(sorted_facts.families)
-        came = {path[: path.rfind("/") + 1] for path in sorted_facts.families} - self.above
-        above = self.above | came if came else self.above
-        for read in sorted_facts.siblings:
-            below = read.path if read.path == "/" else f"{read.path}/"
-            if below in above:  # contenders have no children
-                sorted_facts.znodes.update([Text(below + name) for name in read.names])
         return World(
             families.with_changes(_outlived(families, sorted_facts.znodes)),
             self.tables.with_changes(self._tables_after(sorted_facts.servers)),
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
-            above,
         )
 
     def family(self, path: str) -> Family:
@@ -145,19 +137,19 @@ class _SortedOut(msgspec.Struct, frozen=True, gc=False):
 
     families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
     znodes: set[Text]  # that a fact reports as existing or deleted
-    siblings: list[NodeBatch]
     servers: list[ServerFact]
     links: list[Link]
 
 
 def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
+    found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
     add_znode = found.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
-            found.siblings.append(fact)
+            below = fact.path if fact.path == "/" else f"{fact.path}/"
+            found.znodes.update([Text(below + name) for name in fact.names])
         elif isinstance(fact, _OF_ONE):
             path = fact.path
             slash = path.rfind("/")
@@ -179,25 +171,12 @@ def _outlived(
 ) -> dict[Text, Family | None]:
     """Drop what was known below znodes that were deleted or created again."""
     after: dict[Text, Family | None] = {}
-    for path, family, lasting in _lasting(families, families.among(reported)):
+    for path in families.among(reported):
+        family, (parent, name) = families[path], split(path)
+        lasting = family.since(families.get(parent, NO_FAMILY).born_after(name))
         if lasting is not family or not lasting.members:
             after[path] = None if lasting == NO_FAMILY else lasting
     return after
-
-
-def _lasting(
-    families: PersistentMap[Text, Family], paths: Iterable[Text]
-) -> Iterator[tuple[Text, Family, Family]]:
-    """Yield families as they are known, and what of that is true of the paths as they are now."""
-    known = families.finder
-    above, parent = "", NO_FAMILY
-    for path in paths:
-        slash = path.rfind("/") + 1
-        if path[:slash] != above or slash == len(path):  # the root of all is no child of its own
-            above, parent = path[:slash], known(split(path)[0]) or NO_FAMILY
-        family = known(path) or NO_FAMILY
-        born = parent.born_after(Text(path[slash:]))
-        yield path, family, family if family.oldest > born else family.since(born)
 
 
 def _is_older(fact: ServerFact, known: ServerFact) -> bool:
