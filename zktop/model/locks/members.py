@@ -8,7 +8,6 @@ path and the data tell those apart.
 import ipaddress
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Final, Literal
 
@@ -64,7 +63,7 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
         name.sequence,
         layout.name,
         _named(layout, place),
-        _span(node.rfind(name.id), len(name.id)) if name.id and layout.id_is == "token" else None,
+        _place_of(name.id, node) if name.id and layout.id_is == "token" else None,
         znode,
         stat is None or stat.owner != 0,
     )
@@ -76,10 +75,9 @@ def _named(layout: Layout, place: ParsedChild) -> Text | None:
     return None if in_name is None or (data and label_of(data, layout.name)) else in_name
 
 
-@lru_cache(maxsize=256)
-def _span(start: int, length: int) -> slice:
-    """Share equal slices: thousands of names are alike."""
-    return slice(start, start + length)
+def _place_of(token: str, node: str) -> slice:
+    start = node.rfind(token)
+    return slice(start, start + len(token))
 
 
 def _mode(layout: Layout, place: ParsedChild) -> LockMode:

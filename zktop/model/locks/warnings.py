@@ -5,7 +5,6 @@ time would be too slow.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from operator import attrgetter, le
 from typing import Final
 
@@ -86,16 +85,7 @@ _LASTING_BY_DESIGN: Final = frozenset(
 
 
 def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
-    """Count the oddities of a queue; equal results are the same object."""
-    return _same(_counted(layout, members))
-
-
-@lru_cache(maxsize=1024)
-def _same(oddities: QueueOddities) -> QueueOddities:
-    return oddities
-
-
-def _counted(layout: Layout, members: Sequence[Member]) -> QueueOddities:
+    """Count the oddities of a queue."""
     known = [member.sequence for member in members if member.sequence is not None]
     negative = len([number for number in known if number < 0])
     tokens = [token for member in members if (token := member.token) is not None]
