@@ -38,7 +38,6 @@ class DeadlockLog:
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
         self._count = 0
-        self._dated: dict[str, tuple[Inversion, Inversion]] = {}
 
     def look(
         self,
@@ -67,14 +66,8 @@ class DeadlockLog:
 
     def dated(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
         """Add to potential deadlocks when they last happened."""
-        before, self._dated = self._dated, {}
-        for one in inversions:
-            known = before.get(one.id)
-            at = self._happened_at(one)
-            is_same = known is not None and known[0] is one and known[1].deadlocked_at == at
-            made = known[1] if known and is_same else replace(one, deadlocked_at=at)
-            self._dated[one.id] = one, made
-        return tuple(made for _, made in self._dated.values())
+        dates = ((one, self._happened_at(one)) for one in inversions)
+        return tuple(one if at is None else replace(one, deadlocked_at=at) for one, at in dates)
 
     def _numbered(self, one: Deadlock) -> Deadlock:
         known = self._alive.get(one.id)

@@ -101,8 +101,7 @@ class Node(Fact, frozen=True, tag="node"):
 
     def __post_init__(self) -> None:
         """Clean the text."""
-        if not self.path.isprintable():  # saves a call: there are so many nodes
-            _clean_path(self)
+        _clean_path(self)
 
 
 class NodeBatch(Fact, frozen=True, tag="siblings"):
