@@ -1,30 +1,22 @@
-"""Locks that are held until a date: the end of the lease, read from the data of the node."""
+"""Locks that are held until a date: the end of the lease, read from the data of the node.
+
+Each function returns milliseconds since 1970. A lease whose end is over is free.
+"""
 
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
-ALWAYS: Final = 1 << 62  # milliseconds: held, with no known end
+from zktop.model.facts import Millis
+
+FREE: Final[Millis] = 0
+FOREVER: Final[Millis] = 1 << 62  # held, with no known end
 MAX_DATE_CHARS = 64
 _SECONDS_BELOW = 1e11  # a smaller number counts seconds, not milliseconds
 
 
-class LeaseTerm(msgspec.Struct, frozen=True, gc=False):
-    """Held until this moment, in milliseconds since 1970."""
-
-    until: int
-
-    def holds(self, now: int) -> bool:
-        """Return whether it is still held."""
-        return now < self.until
-
-
-FREE: Final = LeaseTerm(0)
-FOREVER: Final = LeaseTerm(ALWAYS)
-
-
-def parse_date(text: object) -> int | None:
+def parse_date(text: object) -> Millis | None:
     """Read a date as ISO-8601; without a zone it is UTC.
 
     >>> parse_date("1970-01-01T00:00:01"), parse_date("1970-01-01T00:00:00.250Z")
@@ -40,22 +32,22 @@ def parse_date(text: object) -> int | None:
         return None
 
 
-def kazoo_lease(data: bytes | None) -> LeaseTerm:
+def kazoo_lease_end(data: bytes | None) -> Millis:
     """Read the data of a `lease_holder`; an unreadable one counts as free."""
-    return LeaseTerm(parse_date(_document(data).get("end")) or 0)
+    return parse_date(_document(data).get("end")) or FREE
 
 
-def shedlock(data: bytes | None) -> LeaseTerm:
+def shedlock_end(data: bytes | None) -> Millis:
     """Read a node of ShedLock; without a date it counts as held, as in the library."""
     end = parse_date((data or b"")[: MAX_DATE_CHARS + 1].decode("utf-8", "replace"))
-    return FOREVER if end is None else LeaseTerm(end)
+    return FOREVER if end is None else end
 
 
-def expiring(data: bytes | None) -> LeaseTerm | None:
+def lease_end(data: bytes | None) -> Millis | None:
     """Read a persistent lock node of Helix or jfix; None when it is neither.
 
-    >>> expiring(b'{"uuid": "u", "hostname": "h", "expirationTimestamp": 5}')
-    LeaseTerm(until=5000)
+    >>> lease_end(b'{"uuid": "u", "hostname": "h", "expirationTimestamp": 5}')
+    5000
     """
     document = _document(data)
     if "expirationTimestamp" in document:
@@ -66,14 +58,14 @@ def expiring(data: bytes | None) -> LeaseTerm | None:
     return _millis(fields.get("TIMEOUT")) if fields.get("OWNER") else FREE
 
 
-def _millis(value: object) -> LeaseTerm:
+def _millis(value: object) -> Millis:
     try:
         if isinstance(value, int | float) and 0 < value < _SECONDS_BELOW:
-            return LeaseTerm(int(value * 1000))
-        return LeaseTerm(int(value))  # type: ignore[call-overload]  # the value may be anything
+            return int(value * 1000)
+        return int(value)  # type: ignore[call-overload,no-any-return]  # the value may be anything
     except (TypeError, ValueError, OverflowError):
         end = parse_date(value)
-        return FOREVER if end is None else LeaseTerm(end)
+        return FOREVER if end is None else end
 
 
 def _document(data: bytes | None) -> dict[str, object]:

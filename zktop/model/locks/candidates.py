@@ -5,7 +5,7 @@ from typing import Final
 
 from zktop.model.facts import join, split
 from zktop.model.layouts.site import LockSite, is_lockish
-from zktop.model.layouts.timed_leases import expiring
+from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.shapes import part_of, with_part
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.single_node import is_lock_of_its_parent
@@ -69,4 +69,4 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
 def _may_be_held(owner: int, name: str, data: bytes | None) -> bool:
     if owner:
         return is_lockish(name)
-    return data is not None and data[:1] == b"{" and expiring(data) is not None
+    return data is not None and data[:1] == b"{" and lease_end(data) is not None

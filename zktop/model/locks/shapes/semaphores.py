@@ -7,11 +7,11 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import split
-from zktop.model.layouts import timed_leases as terms
 from zktop.model.layouts.layout import MACROS, ClientView, Layout, read
 from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.site import LockSite
 from zktop.model.layouts.sorting import sort_by_layout
+from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks import queue as order
 from zktop.model.locks.by_name import queue_in
 from zktop.model.locks.folder import foreign
@@ -185,9 +185,8 @@ def _kazoo_lease(context: ShapeContext) -> ShapedQueues:
         holders = []
         node = slot.members.get(Text("lease_holder"))
         if node is not None:
-            term = terms.kazoo_lease(node.data)
-            ends.append(term)
-            if term.holds(context.now):
+            ends.append(kazoo_lease_end(node.data))
+            if context.now < ends[-1]:
                 holders.append(context.single(f"{below}lease_holder", node))
         pools.append(LeasePool(holders, queue, leases=1, watched=None, head="hidden"))
     until = next_end(ends, context.now)

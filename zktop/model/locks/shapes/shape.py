@@ -4,16 +4,15 @@ A shape is one object: its layout, how to recognise a root of it, and how to mak
 add one, write it in a module here, and list it in `SHAPES`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from zktop.model.facts import Millis
-from zktop.model.layouts import timed_leases as terms
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.layouts.site import LockSite
-from zktop.model.layouts.timed_leases import LeaseTerm
+from zktop.model.layouts.timed_leases import FOREVER
 from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.members import KnownMembers, Leases
 from zktop.model.locks.open_folder import FolderOpener
@@ -69,7 +68,6 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too
 
 
-def next_end(ends: Iterable[LeaseTerm], now: Millis) -> Millis | None:
+def next_end(ends: Iterable[Millis], now: Millis) -> Millis | None:
     """Return when the next lease ends; None if all have ended, or last forever."""
-    ahead: Iterator[int] = (term.until for term in ends if now < term.until < terms.ALWAYS)
-    return min(ahead, default=None)
+    return min((end for end in ends if now < end < FOREVER), default=None)

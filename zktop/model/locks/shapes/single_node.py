@@ -4,10 +4,9 @@ import re
 from typing import Final
 
 from zktop.model.facts import split
-from zktop.model.layouts import timed_leases as terms
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.site import LockSite, is_lockish
-from zktop.model.layouts.timed_leases import expiring, parse_date
+from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues, next_end
 from zktop.model.locks.special_queues import SingleNodeQueue
 from zktop.model.world.family import Family, Znode
@@ -29,9 +28,8 @@ def _is_shedlock(site: LockSite) -> bool:
 def _shedlock(context: ShapeContext) -> ShapedQueues:
     holders, ends = [], []
     for znode in context.site.family:
-        term = terms.shedlock(znode.data)
-        ends.append(term)
-        if term.holds(context.now):
+        ends.append(shedlock_end(znode.data))
+        if context.now < ends[-1]:
             holders.append(context.single(znode.name, znode))
     return ShapedQueues((SingleNodeQueue(holders),), until=next_end(ends, context.now))
 
@@ -57,17 +55,17 @@ def _has_single_nodes(site: LockSite) -> bool:
     if site.family.members:
         return any(map(LEDGER.fullmatch, site.family.members))
     node = site.itself()
-    return node is not None and expiring(node.data) is not None
+    return node is not None and lease_end(node.data) is not None
 
 
 def _single_node(context: ShapeContext) -> ShapedQueues:
     """Make the queue of the root's own node, or of the only one below it."""
     site, family = context.site, context.site.family
     root = site.itself()
-    term = terms.expiring(root.data) if root else None
-    if root is not None and term is not None and not (root.stat and root.stat.owner):
-        held = [context.single(".", root)] if term.holds(context.now) else []
-        return ShapedQueues((SingleNodeQueue(held),), until=next_end([term], context.now))
+    end = lease_end(root.data) if root else None
+    if root is not None and end is not None and not (root.stat and root.stat.owner):
+        held = [context.single(".", root)] if context.now < end else []
+        return ShapedQueues((SingleNodeQueue(held),), until=next_end([end], context.now))
     children = single_children(family, site.path)
     if children or family.members:
         found = children or tuple(z for z in family if z.stat and z.stat.owner)
