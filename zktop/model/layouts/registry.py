@@ -37,7 +37,7 @@ class RegistryCheck(msgspec.Struct, frozen=True, gc=False):
     """Whether a root is a registry, and whether a watch table could change that."""
 
     is_registry: bool = False
-    asks: bool = False
+    asks_watches: bool = False
 
 
 _NONE: Final = RegistryCheck()
@@ -50,7 +50,7 @@ def check_registry(site: LockSite, places: dict[str, list[ParsedChild]]) -> Regi
     (members,) = places.values()
     if any(is_lockish(place.name.group) for place in members):
         return _NONE
-    return RegistryCheck(_is_registry(site, members), asks=True)
+    return RegistryCheck(_is_registry(site, members), asks_watches=True)
 
 
 def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:

@@ -25,29 +25,19 @@ def is_lockish(name: str) -> bool:
 class LockSite:
     """One path of a world, seen as the root of a lock."""
 
-    __slots__ = ("_settings", "_world", "dependencies", "family", "path")
+    __slots__ = ("dependencies", "family", "path", "settings", "world")
 
     def __init__(self, path: Text, world: World, settings: Settings) -> None:
         self.path = path
-        self._world = world
-        self._settings = settings
+        self.world = world  # what is asked of it directly is not recorded
+        self.settings = settings
         self.family = world.family(path)
         self.dependencies: list[Dependency] = []
 
     @property
-    def settings(self) -> Settings:
-        """The settings of the user."""
-        return self._settings
-
-    @property
-    def world(self) -> World:
-        """The whole world; questions asked there are not recorded."""
-        return self._world
-
-    @property
     def configured(self) -> Root | None:
         """The configured root that covers this path."""
-        return self._settings.root_of(self.path) if self._settings.roots else None
+        return self.settings.root_of(self.path) if self.settings.roots else None
 
     @property
     def stat(self) -> Stat | None:
@@ -78,21 +68,21 @@ class LockSite:
     def above(self) -> "LockSite | None":
         """Return the parent as a site of its own."""
         parent = split(self.path)[0]
-        return LockSite(parent, self._world, self._settings) if parent else None
+        return LockSite(parent, self.world, self.settings) if parent else None
 
     def still_hold(self, dependencies: tuple[Dependency, ...]) -> bool:
         """Return whether earlier answers are still the same objects."""
         return all(
-            (self._world.node(path) if is_node else self._world.family(path)) is answer
+            (self.world.node(path) if is_node else self.world.family(path)) is answer
             for path, is_node, answer in dependencies
         )
 
     def _family(self, path: Text) -> Family:
-        answer = self._world.family(path)
+        answer = self.world.family(path)
         self.dependencies.append((path, False, answer))
         return answer
 
     def _node(self, path: Text) -> Znode | None:
-        answer = self._world.node(path)
+        answer = self.world.node(path)
         self.dependencies.append((path, True, answer))
         return answer

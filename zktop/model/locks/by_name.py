@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Session, join
+from zktop.model.facts import Millis
 from zktop.model.layouts.client_view import BY_NUMBER
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.layouts.sorting import ParsedChild
@@ -29,10 +29,12 @@ _BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
 class Queues(msgspec.Struct, frozen=True):
     """The queues of a lock, and what else was found out."""
 
-    queues: tuple[LockQueue, ...] = ()
+    queues: tuple[LockQueue, ...]
     leases: Leases = Leases()
-    asks: bool = False
+    foreign: tuple[Text, ...] = ()  # children that are no contenders
+    until: Millis | None = None  # when the next lease ends
     warnings: tuple[str, ...] = ()
+    asks_watches: bool = False  # watch tables can change the answer
 
 
 def one_queue(
@@ -65,8 +67,9 @@ def one_queue(
     )
     folder = opened(members) if opened is not None and found.holders is None else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, special))
-    asks = again.asks or found.asks or isinstance(queue, FolderQueue)
-    return Queues((queue,), msgspec.structs.replace(found, layout=layout), asks)
+    asks_watches = again.asks_watches or found.asks_watches or isinstance(queue, FolderQueue)
+    leases_found = msgspec.structs.replace(found, layout=layout)
+    return Queues((queue,), leases_found, asks_watches=asks_watches)
 
 
 def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQueue:
@@ -125,13 +128,4 @@ def mixed(
 def _queues(families: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
     folder = opened([member for family in families for member in family.members])
     queues = tuple(queue_in(folder, family) for family in families)
-    return Queues(queues, asks=any(isinstance(queue, FolderQueue) for queue in queues))
-
-
-def watching_in(path: Text, watches: WatchLookup) -> WatchLookup:
-    """Return a look-up of watches on nodes, named relative to the lock."""
-
-    def watching(session: Session, node: Text) -> bool | None:
-        return watches(session, join(path, node))
-
-    return watching
+    return Queues(queues, asks_watches=any(isinstance(queue, FolderQueue) for queue in queues))

@@ -120,7 +120,7 @@ class Leases(msgspec.Struct, frozen=True):
     are: Literal["known", "inferred"] | None = None
     holders: tuple[Member, ...] | None = None  # if markers in the data name them
     layout: Layout | None = None  # a variant of the layout that the data shows
-    asks: bool = False  # a watch table may change this
+    asks_watches: bool = False  # a watch table may change this
     warnings: tuple[str, ...] = ()
 
 
@@ -177,9 +177,10 @@ def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> 
     waiters = list(pairwise(members[:_LOOKED_AT]))
     seen = [watching(after.owner, before.node) for before, after in waiters]
     if not seen or None in seen or any(seen):
-        return Leases(asks=bool(seen))
+        return Leases(asks_watches=bool(seen))
     return Leases(
-        layout=msgspec.structs.replace(layout, watch="children", kind="election"), asks=True
+        layout=msgspec.structs.replace(layout, watch="children", kind="election"),
+        asks_watches=True,
     )
 
 
@@ -192,10 +193,10 @@ def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
             if sees is None:
                 return Leases()
             if sees and back > 1:
-                return Leases(back, "inferred", asks=True)
+                return Leases(back, "inferred", asks_watches=True)
             if sees:
-                return Leases(asks=True)
-    return Leases(asks=True)
+                return Leases(asks_watches=True)
+    return Leases(asks_watches=True)
 
 
 _AMBIGUOUS: Final = frozenset(("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence"))

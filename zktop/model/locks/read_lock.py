@@ -2,10 +2,12 @@
 
 from typing import Final
 
-from zktop.model.facts import Millis, Session
+import msgspec
+
+from zktop.model.facts import Millis, Session, join
 from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.layouts.site import LockSite
-from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue, watching_in
+from zktop.model.locks.by_name import Queues, grouped, mixed, one_queue
 from zktop.model.locks.client_order import sorts_by_id
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_election, is_promoting, known_members
@@ -19,7 +21,7 @@ from zktop.model.locks.open_folder import (
 )
 from zktop.model.locks.recognise import Recognised, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
-from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.update import updated
 from zktop.model.locks.warnings import NEARLY_EXHAUSTED
 from zktop.model.settings import Settings
@@ -54,8 +56,10 @@ def lock_at(
         return NotALock(site.path, recognised.kind, error=DENIED)
     if not recognised.is_lock:
         foreign = tuple(znode.name for znode in recognised.rest)
-        return NotALock(site.path, recognised.kind, foreign, _denial(site), recognised.asks)
-    return _Build(site, recognised, world, now, before).lock()
+        return NotALock(
+            site.path, recognised.kind, foreign, _denial(site), recognised.asks_watches
+        )
+    return _Build(site, recognised, now, before).lock()
 
 
 def _is_same_root(previous: Lock, site: LockSite) -> bool:
@@ -74,123 +78,112 @@ def _denial(site: LockSite) -> str | None:
 
 
 class _Build:
-    """The input of one lock, while it is put together."""
+    """One lock while it is put together."""
 
     def __init__(
-        self,
-        site: LockSite,
-        recognised: Recognised,
-        world: World,
-        now: Millis,
-        before: Lock | None,
+        self, site: LockSite, recognised: Recognised, now: Millis, before: Lock | None
     ) -> None:
-        self.site, self.recognised, self.world, self.now = site, recognised, world, now
-        self.configured = site.configured
-        self.leases = self.configured.leases if self.configured else None
-        self.before = before
-        self.known = known_members(before)
+        self._site, self._recognised, self._now = site, recognised, now
+        self._configured = site.configured
+        self._leases = self._configured.leases if self._configured else None
+        self._known = known_members(before)
+        self._opening = FolderOpener(site.world, site, memory_of(before))
 
     def lock(self) -> Lock:
-        shape = SHAPE_OF_LAYOUT.get(self.recognised.kind)
-        if shape is not None and not self.recognised.places:
-            return self._of_shape(shape)
-        return self._of_queues()
-
-    def _of_shape(self, shape: LockShape) -> Lock:
-        layout = self.recognised.layouts[0]
-        opening = FolderOpener(self.world, self.site, memory_of(self.before))
-        made = shape.make(
-            ShapeContext(self.site, layout, self.now, self.leases, self.known, opening)
-        )
-        return self._lock(made, made.foreign, layout)
-
-    def _of_queues(self) -> Lock:
-        queues = self._queues()
-        foreign = tuple(znode.name for znode in self.recognised.rest)
-        layout = queues.leases.layout or self.recognised.layouts[0]
-        return self._lock(queues, foreign, layout)
-
-    def _queues(self) -> Queues:
-        layouts, places = self.recognised.layouts, self.recognised.places
-        opening = FolderOpener(self.world, self.site, memory_of(self.before))
-        opened = opening.of(self.site.family, layouts)
-        if len(layouts) > 1:
-            interop = self.configured is not None and self.configured.interop
-            return mixed(layouts, places, self.known, opened, interop=interop)
-        layout = layouts[0]
-        listed = places.get(layout.name, [])
-        if layout.grouped:
-            return grouped(layout, listed, self.known, opened)
-        if layout.name == "clickhouse-leader-election":
-            listed = [] if any(place.name.sequence is None for place in listed) else listed
-        is_unsure = self.recognised.rest or opening.memory.stranded or sorts_by_id(layout)
-        watching = watching_in(self.site.path, self._watches)
-        return one_queue(
-            layout,
-            listed,
-            watching,
-            opened=opened if is_unsure else None,
-            leases=self.leases,
-            known=self.known,
-        )
-
-    def _watches(self, session: Session, path: Text) -> bool | None:
-        return is_watching(self.world, session, path)
-
-    def _lock(
-        self, made: Queues | ShapedQueues, foreign: tuple[Text, ...], layout: Layout
-    ) -> Lock:
-        family = self.site.family
+        shape = SHAPE_OF_LAYOUT.get(self._recognised.kind)
+        if shape is not None and not self._recognised.places:
+            made = self._by_shape(shape)
+        else:
+            made = self._by_name()
+        family = self._site.family
         return Lock(
-            path=self.site.path,
-            layout=self.recognised.kind,
-            kind=self._kind(made, layout),
+            path=self._site.path,
+            layout=self._recognised.kind,
+            kind=self._kind(made),
             queues=made.queues,
-            stat=self.site.stat,
+            stat=self._site.stat,
             seen_zxid=family.listed_at,
             at=family.told_at,
             leases=made.leases.number,
             leases_are=made.leases.are,
-            foreign=foreign,
+            foreign=made.foreign,
             obstacles=obstacles_of(made.queues),
             stranded=stranded_in(made.queues),
-            warnings=self._warnings(made, foreign),
-            error=_denial(self.site),
-            blocking=self.configured is not None and self.configured.blocking,
-            until=made.until if isinstance(made, ShapedQueues) else None,
-            asks_watches=self.recognised.asks or made.asks,
+            warnings=self._warnings(made),
+            error=_denial(self._site),
+            blocking=self._configured is not None and self._configured.blocking,
+            until=made.until,
+            asks_watches=self._recognised.asks_watches or made.asks_watches,
             family=family,
-            dependencies=tuple(self.site.dependencies),
+            dependencies=tuple(self._site.dependencies),
         )
 
-    def _kind(self, made: Queues | ShapedQueues, layout: Layout) -> LockKind:
-        if self.configured is not None and self.configured.kind is not None:
-            return self.configured.kind
+    def _by_shape(self, shape: LockShape) -> Queues:
+        layout = self._recognised.layouts[0]
+        return shape.make(
+            ShapeContext(self._site, layout, self._now, self._leases, self._known, self._opening)
+        )
+
+    def _by_name(self) -> Queues:
+        found = self._queues_by_name()
+        foreign = tuple(znode.name for znode in self._recognised.rest)
+        return msgspec.structs.replace(found, foreign=foreign)
+
+    def _queues_by_name(self) -> Queues:
+        layouts, places = self._recognised.layouts, self._recognised.places
+        opened = self._opening.of(self._site.family, layouts)
+        if len(layouts) > 1:
+            interop = self._configured is not None and self._configured.interop
+            return mixed(layouts, places, self._known, opened, interop=interop)
+        layout = layouts[0]
+        listed = places.get(layout.name, [])
+        if layout.grouped:
+            return grouped(layout, listed, self._known, opened)
+        if layout.name == "clickhouse-leader-election":
+            listed = [] if any(place.name.sequence is None for place in listed) else listed
+        rest, stranded = self._recognised.rest, self._opening.memory.stranded
+        is_unsure = rest or stranded or sorts_by_id(layout)
+        return one_queue(
+            layout,
+            listed,
+            self._is_watching,
+            opened=opened if is_unsure else None,
+            leases=self._leases,
+            known=self._known,
+        )
+
+    def _is_watching(self, session: Session, node: Text) -> bool | None:
+        return is_watching(self._site.world, session, join(self._site.path, node))
+
+    def _kind(self, made: Queues) -> LockKind:
+        layout = made.leases.layout or self._recognised.layouts[0]
+        if self._configured is not None and self._configured.kind is not None:
+            return self._configured.kind
         if layout.means == "mutex" and made.leases.number is not None and made.leases.number > 1:
             return "semaphore"
-        if any(_is_shared(one, made) for one in self.recognised.layouts):
+        if any(_is_shared(one, made) for one in self._recognised.layouts):
             return "read-write"
         means = "mutex" if layout.means == "read-write" else layout.means
-        return "election" if is_election(self.site.path, layout, made.queues) else means
+        return "election" if is_election(self._site.path, layout, made.queues) else means
 
-    def _warnings(self, made: Queues | ShapedQueues, foreign: tuple[Text, ...]) -> tuple[str, ...]:
+    def _warnings(self, made: Queues) -> tuple[str, ...]:
         warnings = [word for queue in made.queues for word in queue.warnings]
         warnings.extend(made.warnings)
-        stat = self.site.stat
+        stat = self._site.stat
         if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
             warnings.append("sequence-exhausted")
-        if foreign:
+        if made.foreign:
             warnings.append("foreign-children")
         if obstacles_of(made.queues):
             warnings.append("blocked-by-foreign")
         if any(queue.fails for queue in folder_queues(made.queues)):
             warnings.append("broken-by-foreign")
-        if self.recognised.guessed:
+        if self._recognised.guessed:
             warnings.append("low-confidence")
         return tuple(dict.fromkeys(warnings))
 
 
-def _is_shared(layout: Layout, made: Queues | ShapedQueues) -> bool:
+def _is_shared(layout: Layout, made: Queues) -> bool:
     """Return whether readers may share; with some names only once there is a reader."""
     if layout.means != "read-write" or not is_promoting(layout):
         return layout.means == "read-write"

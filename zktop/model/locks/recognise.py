@@ -91,7 +91,7 @@ class Recognised(msgspec.Struct, frozen=True):
     places: dict[str, list[ParsedChild]] = {}  # by layout; empty where the shape decides
     rest: tuple[Znode, ...] = ()  # children that are no contenders
     guessed: bool = False
-    asks: bool = False  # watch tables can change the answer
+    asks_watches: bool = False  # watch tables can change the answer
 
     @property
     def is_lock(self) -> bool:
@@ -112,15 +112,15 @@ def recognise(site: LockSite, last: str | None = None) -> Recognised:
     if shape := structure(site):
         return _by_shape(shape.layout, site.family.members.values())
     found = _unless_registry(site, _by_name(site, last))
-    return found if found.is_lock or found.asks else _otherwise(site, last, found)
+    return found if found.is_lock or found.asks_watches else _otherwise(site, last, found)
 
 
 def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
     """Reject a registry; a later watch table may still change that."""
     doubted = check_registry(site, found.places)
     if doubted.is_registry:
-        return Recognised(REGISTRY, asks=True)
-    return msgspec.structs.replace(found, asks=True) if doubted.asks else found
+        return Recognised(REGISTRY, asks_watches=True)
+    return msgspec.structs.replace(found, asks_watches=True) if doubted.asks_watches else found
 
 
 def _by_word(site: LockSite, layout: Layout) -> Recognised:

@@ -340,7 +340,7 @@ class Reentry(msgspec.Struct, frozen=True, gc=False):
 
     exempt: frozenset[Text] = frozenset()
     warnings: tuple[str, ...] = ()
-    asks: bool = False
+    asks_watches: bool = False
 
 
 NONE = Reentry()

@@ -8,12 +8,10 @@ import msgspec
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import RUBY_ELECTION
 from zktop.model.layouts.site import LockSite
-from zktop.model.layouts.sorting import sort_by_layout
 from zktop.model.locks import queue as order
-from zktop.model.locks.by_name import queue_in
+from zktop.model.locks.by_name import Queues, queue_in
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
-from zktop.model.locks.members import members_of
-from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.special_queues import SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
@@ -23,14 +21,13 @@ def _is_ruby_election(site: LockSite) -> bool:
     return "leader_ack" in site.family.members
 
 
-def _ruby_election(context: ShapeContext) -> ShapedQueues:
-    by_layout = sort_by_layout(context.site.family, (context.layout,))
-    places = by_layout.families.get(context.layout.name, ())
-    members = order.in_order(context.layout, members_of(context.layout, places, context.known))
+def _ruby_election(context: ShapeContext) -> Queues:
+    found, rest = context.sorted_children(context.layout, context.site.family)
+    members = order.in_order(context.layout, found)
     folder = context.opening.of(context.site.family, (context.layout,))(members)
     queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
-    strangers = tuple(znode.name for znode in by_layout.rest if znode.name != "leader_ack")
-    return ShapedQueues((queue,), foreign=strangers, asks=isinstance(queue, FolderQueue))
+    strangers = tuple(znode.name for znode in rest if znode.name != "leader_ack")
+    return Queues((queue,), foreign=strangers, asks_watches=isinstance(queue, FolderQueue))
 
 
 RUBY: Final = LockShape(
@@ -43,19 +40,19 @@ RUBY: Final = LockShape(
 
 def _fixed(
     context: ShapeContext, node: str, standbys: Iterable[Znode] = (), below: str = ""
-) -> ShapedQueues:
+) -> Queues:
     """Make the queue of one holder; standbys may have nodes of their own."""
     found = context.site.family.members.get(Text(node))
     holders = [context.single(node, found)] if found else []
     waiting = [context.single(below + znode.name, znode) for znode in standbys]
-    return ShapedQueues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
+    return Queues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
 
 
 def _is_hadoop(site: LockSite) -> bool:
     return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & site.family.members.keys())
 
 
-def _hadoop(context: ShapeContext) -> ShapedQueues:
+def _hadoop(context: ShapeContext) -> Queues:
     shape = _fixed(context, "ActiveStandbyElectorLock")
     names = context.site.family.members
     stale = "ActiveBreadCrumb" in names and "ActiveStandbyElectorLock" not in names
@@ -82,7 +79,7 @@ def _is_hbase(site: LockSite) -> bool:
     return {"master", "backup-masters"} <= site.family.members.keys()
 
 
-def _hbase(context: ShapeContext) -> ShapedQueues:
+def _hbase(context: ShapeContext) -> Queues:
     backups = context.site.below("backup-masters")
     return _fixed(context, "master", backups, "backup-masters/")
 
@@ -114,7 +111,7 @@ def _is_patroni(site: LockSite) -> bool:
     return "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
 
 
-def _patroni(context: ShapeContext) -> ShapedQueues:
+def _patroni(context: ShapeContext) -> Queues:
     return _fixed(context, "leader")
 
 

@@ -10,16 +10,15 @@ from zktop.model.facts import split
 from zktop.model.layouts.layout import MACROS, ClientView, Layout, read
 from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.site import LockSite
-from zktop.model.layouts.sorting import sort_by_layout
 from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks import queue as order
-from zktop.model.locks.by_name import queue_in
+from zktop.model.locks.by_name import Queues, queue_in
 from zktop.model.locks.folder import foreign
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.lock import LockQueue, Member, Target
-from zktop.model.locks.members import Leases, members_of, number_in
+from zktop.model.locks.members import Leases, number_in
 from zktop.model.locks.queue import RankedQueue
-from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues, next_end
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.special_queues import LeasePool, SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Family
@@ -31,14 +30,13 @@ def _gate(
     layout: Layout, family: Family, context: ShapeContext, below: str
 ) -> tuple[RankedQueue | FolderQueue, tuple[Text, ...]]:
     """Make the queue before the leases; its members wait for a lease, not for a lock."""
-    by_layout = sort_by_layout(family, (layout,))
-    found = members_of(layout, by_layout.families.get(layout.name, ()), context.known, below)
+    found, rest = context.sorted_children(layout, family, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
     members = order.in_order(layout, wanting)
     opened = context.opening.of(family, (layout,), below)
-    folder = opened(members) if by_layout.rest else None
+    folder = opened(members) if rest else None
     queue = queue_in(folder, LayoutMembers(layout, "first", members))
-    return queue, tuple(Text(below + znode.name) for znode in by_layout.rest)
+    return queue, tuple(Text(below + znode.name) for znode in rest)
 
 
 _SEMAPHORE_V2: Final = Layout(
@@ -64,13 +62,13 @@ def _is_curator_semaphore(site: LockSite) -> bool:
     return any(read(_SEMAPHORE_V2, name) for name in site.below("leases").members)
 
 
-def _curator_semaphore(context: ShapeContext) -> ShapedQueues:
+def _curator_semaphore(context: ShapeContext) -> Queues:
     family = context.site.family
-    by_layout = sort_by_layout(context.site.below("leases"), (context.layout,))
-    places = by_layout.families.get(context.layout.name, ())
-    listed = members_of(context.layout, places, context.known, "leases/")
+    listed, others = context.sorted_children(
+        context.layout, context.site.below("leases"), "leases/"
+    )
     leases = list(order.in_order(context.layout, listed))
-    taken = [foreign(znode, (), "leases/") for znode in by_layout.rest]
+    taken = [foreign(znode, (), "leases/") for znode in others]
     gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
     newest = _taken_by_head(leases, gate)
     out = len(leases) + len(taken)
@@ -90,7 +88,7 @@ def _curator_semaphore(context: ShapeContext) -> ShapedQueues:
     strangers = [z.name for z in family if z.name not in ("leases", "locks")]
     found = (*strangers, *(one.node for one in taken), *rest)
     known = Leases(number, are if number else None)
-    return ShapedQueues((pool,), known, found, asks=isinstance(gate, FolderQueue))
+    return Queues((pool,), known, found, asks_watches=isinstance(gate, FolderQueue))
 
 
 def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
@@ -118,12 +116,9 @@ def _is_kazoo_semaphore(site: LockSite) -> bool:
     return not names or any(re.fullmatch(MACROS["{H32}"], name) for name in names)
 
 
-def _kazoo_semaphore(context: ShapeContext) -> ShapedQueues:
+def _kazoo_semaphore(context: ShapeContext) -> Queues:
     site, family = context.site, context.site.family
-    by_layout = sort_by_layout(family, (context.layout,))
-    listed = members_of(
-        context.layout, by_layout.families.get(context.layout.name, ()), context.known
-    )
+    listed, others = context.sorted_children(context.layout, family)
     leases = order.in_order(context.layout, listed)
     beside = site.beside(QUEUE_OF_SEMAPHORE) or Family()
     below = f"../{split(site.path)[1]}{QUEUE_OF_SEMAPHORE}/"
@@ -131,12 +126,12 @@ def _kazoo_semaphore(context: ShapeContext) -> ShapedQueues:
     root = site.itself()
     number = number_in(root.data if root else None)
     number = context.leases if number is None else number
-    taken = [foreign(znode, ()) for znode in by_layout.rest]
+    taken = [foreign(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
     pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched)
-    strangers = tuple(z.name for z in by_layout.rest) + rest
+    strangers = tuple(z.name for z in others) + rest
     known = Leases(number, "known" if number is not None else None)
-    return ShapedQueues((pool,), known, strangers, asks=isinstance(gate, FolderQueue))
+    return Queues((pool,), known, strangers, asks_watches=isinstance(gate, FolderQueue))
 
 
 KAZOO_SEMAPHORE: Final = LockShape(
@@ -172,7 +167,7 @@ def _lease_slots(site: LockSite) -> Iterator[str]:
         yield str(number)
 
 
-def _kazoo_lease(context: ShapeContext) -> ShapedQueues:
+def _kazoo_lease(context: ShapeContext) -> Queues:
     family = context.site.family
     if "lease_holder" in family.members:
         sites = {"": family}
@@ -190,7 +185,7 @@ def _kazoo_lease(context: ShapeContext) -> ShapedQueues:
                 holders.append(context.single(f"{below}lease_holder", node))
         pools.append(LeasePool(holders, queue, leases=1, watched=None, head="hidden"))
     until = next_end(ends, context.now)
-    return ShapedQueues(tuple(pools), Leases(len(pools), "known"), until=until)
+    return Queues(tuple(pools), Leases(len(pools), "known"), until=until)
 
 
 def _exclusive(queue: RankedQueue | FolderQueue) -> RankedQueue:
@@ -220,12 +215,9 @@ def _is_locking_queue(site: LockSite) -> bool:
     return {"entries", "taken"} <= site.family.members.keys()
 
 
-def _locking_queue(context: ShapeContext) -> ShapedQueues:
-    taken = context.site.below("taken")
-    by_layout = sort_by_layout(taken, (context.layout,))
-    places = by_layout.families.get(context.layout.name, ())
-    members = members_of(context.layout, places, context.known, "taken/")
-    return ShapedQueues((SingleNodeQueue(members, how="children"),))
+def _locking_queue(context: ShapeContext) -> Queues:
+    members, _ = context.sorted_children(context.layout, context.site.below("taken"), "taken/")
+    return Queues((SingleNodeQueue(members, how="children"),))
 
 
 KAZOO_LOCKING_QUEUE: Final = LockShape(

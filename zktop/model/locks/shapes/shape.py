@@ -12,23 +12,14 @@ from zktop.model.facts import Millis
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.sorting import sort_by_layout
 from zktop.model.layouts.timed_leases import FOREVER
-from zktop.model.locks.lock import LockQueue, Member
-from zktop.model.locks.members import KnownMembers, Leases
+from zktop.model.locks.by_name import Queues
+from zktop.model.locks.lock import Member
+from zktop.model.locks.members import KnownMembers, members_of
 from zktop.model.locks.open_folder import FolderOpener
 from zktop.model.text import Text
-from zktop.model.world.family import Znode
-
-
-class ShapedQueues(msgspec.Struct, frozen=True):
-    """The queues of a lock, and what else its shape shows."""
-
-    queues: tuple[LockQueue, ...] = ()
-    leases: Leases = Leases()
-    foreign: tuple[Text, ...] = ()
-    until: Millis | None = None
-    warnings: tuple[str, ...] = ()
-    asks: bool = False
+from zktop.model.world.family import Family, Znode
 
 
 class ShapeContext(msgspec.Struct, frozen=True):
@@ -51,6 +42,14 @@ class ShapeContext(msgspec.Struct, frozen=True):
         before = self.known.get(member.node)
         return before if before is not None and before.znode is znode else member
 
+    def sorted_children(
+        self, layout: Layout, family: Family, below: str = ""
+    ) -> tuple[list[Member], list[Znode]]:
+        """Return the members of a layout among some children, and the other children."""
+        by_layout = sort_by_layout(family, (layout,))
+        places = by_layout.families.get(layout.name, ())
+        return members_of(layout, places, self.known, below), by_layout.rest
+
 
 class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A lock layout that is recognised by sub-nodes, siblings, nodes with fixed names, or data.
@@ -62,7 +61,7 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     layout: Layout
     fits: Callable[[LockSite], bool]
-    make: Callable[[ShapeContext], ShapedQueues]
+    make: Callable[[ShapeContext], Queues]
     telling: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()  # children that may look like locks, and belong to this one
     has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too

@@ -7,7 +7,8 @@ from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
-from zktop.model.locks.shapes.shape import LockShape, ShapeContext, ShapedQueues, next_end
+from zktop.model.locks.by_name import Queues
+from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.special_queues import SingleNodeQueue
 from zktop.model.world.family import Family, Znode
 
@@ -25,13 +26,13 @@ def _is_shedlock(site: LockSite) -> bool:
     return all(date is not None for date in dates)
 
 
-def _shedlock(context: ShapeContext) -> ShapedQueues:
+def _shedlock(context: ShapeContext) -> Queues:
     holders, ends = [], []
     for znode in context.site.family:
         ends.append(shedlock_end(znode.data))
         if context.now < ends[-1]:
             holders.append(context.single(znode.name, znode))
-    return ShapedQueues((SingleNodeQueue(holders),), until=next_end(ends, context.now))
+    return Queues((SingleNodeQueue(holders),), until=next_end(ends, context.now))
 
 
 SHEDLOCK: Final = LockShape(
@@ -58,25 +59,23 @@ def _has_single_nodes(site: LockSite) -> bool:
     return node is not None and lease_end(node.data) is not None
 
 
-def _single_node(context: ShapeContext) -> ShapedQueues:
+def _single_node(context: ShapeContext) -> Queues:
     """Make the queue of the root's own node, or of the only one below it."""
     site, family = context.site, context.site.family
     root = site.itself()
     end = lease_end(root.data) if root else None
     if root is not None and end is not None and not (root.stat and root.stat.owner):
         held = [context.single(".", root)] if context.now < end else []
-        return ShapedQueues((SingleNodeQueue(held),), until=next_end([end], context.now))
+        return Queues((SingleNodeQueue(held),), until=next_end([end], context.now))
     children = single_children(family, site.path)
     if children or family.members:
         found = children or tuple(z for z in family if z.stat and z.stat.owner)
-        return ShapedQueues(
-            (SingleNodeQueue([context.single(znode.name, znode) for znode in found]),)
-        )
+        return Queues((SingleNodeQueue([context.single(znode.name, znode) for znode in found]),))
     stat = site.stat
     if stat is None or not stat.owner:
-        return ShapedQueues((SingleNodeQueue(()),))
+        return Queues((SingleNodeQueue(()),))
     node = root or Znode(split(site.path)[1], stat)
-    return ShapedQueues((SingleNodeQueue([context.single(".", node)]),))
+    return Queues((SingleNodeQueue([context.single(".", node)]),))
 
 
 SINGLE_NODE: Final = LockShape(
