@@ -16,7 +16,7 @@ from zktop.model.layouts.client_view import assumed
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.client_order import ClientOrder
 from zktop.model.locks.folder import Folder, ViewProof
-from zktop.model.locks.lock import FOREIGN, Member, Target
+from zktop.model.locks.lock import FOREIGN, Member, QueueDefaults, Target
 from zktop.model.locks.queue import DEFAULT_OPTIONS, HERE, QueueOptions, QueueRule
 from zktop.model.locks.warnings import QueueOddities
 from zktop.model.text import Text
@@ -54,7 +54,7 @@ class UnreadableChild(Struct, frozen=True, gc=False):
     will_fail: tuple[Member, ...]  # when they list the children next
 
 
-class FolderQueue:
+class FolderQueue(QueueDefaults):
     """The members of one layout, each of which waits by the view of its own client."""
 
     __slots__ = (
@@ -104,9 +104,6 @@ class FolderQueue:
     def is_stranded(self, member: Member) -> bool:
         """Return whether a client failed and left this node behind."""
         return self._decisions[member.node].does == "stranded"
-
-    def is_pending(self, member: Member) -> bool:
-        return False
 
     def is_exempt(self, member: Member) -> bool:
         return member.node in self.exempt

@@ -109,6 +109,30 @@ class LockQueue(Protocol):
         """Return the watches that the recipe of this waiter sets."""
 
 
+class QueueDefaults:
+    """The answers of a queue with few members, all of which hold or wait in order."""
+
+    __slots__ = ()
+
+    def find(self: LockQueue, node: str) -> Member | None:
+        return next((member for member in self.members if member.node == node), None)
+
+    def holds(self: LockQueue, member: Member) -> bool:
+        return any(holder.node == member.node for holder in self.holders)
+
+    def is_pending(self, member: Member) -> bool:
+        return False
+
+    def is_exempt(self, member: Member) -> bool:
+        return False
+
+    def before(self: LockQueue, member: Member) -> Sequence[Member]:
+        return self.blocked_by(member)
+
+    def count_before(self: LockQueue, member: Member) -> int:
+        return len(self.before(member))
+
+
 class Lock(msgspec.Struct, frozen=True, eq=False):
     """One lock: compared by identity, because an unchanged lock is the same object."""
 

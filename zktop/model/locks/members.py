@@ -178,10 +178,8 @@ def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> 
     seen = [watching(after.owner, before.node) for before, after in waiters]
     if not seen or None in seen or any(seen):
         return Leases(asks_watches=bool(seen))
-    return Leases(
-        layout=msgspec.structs.replace(layout, watch="children", kind="election"),
-        asks_watches=True,
-    )
+    election = msgspec.structs.replace(layout, watch="children", kind="election")
+    return Leases(layout=election, asks_watches=True)
 
 
 def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from zktop.model.layouts.layout import Layout, written
-from zktop.model.locks.lock import Member, Target
+from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.warnings import QueueOddities, is_unseen
 from zktop.model.text import Text
 
@@ -195,7 +195,7 @@ class QueueOptions(Struct, frozen=True):
 DEFAULT_OPTIONS: Final = QueueOptions()
 
 
-class RankedQueue:
+class RankedQueue(QueueDefaults):
     """Members in queue order. `seen` are those that clients count; mostly all of them."""
 
     __slots__ = (
@@ -247,9 +247,6 @@ class RankedQueue:
         if self._held is None:
             self._held = frozenset(holder.node for holder in self.holders)
         return member.node in self._held
-
-    def is_pending(self, member: Member) -> bool:
-        return False
 
     def is_exempt(self, member: Member) -> bool:
         return member.node in self.exempt

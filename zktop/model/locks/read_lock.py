@@ -56,9 +56,8 @@ def lock_at(
         return NotALock(site.path, recognised.kind, error=DENIED)
     if not recognised.is_lock:
         foreign = tuple(znode.name for znode in recognised.rest)
-        return NotALock(
-            site.path, recognised.kind, foreign, _denial(site), recognised.asks_watches
-        )
+        asks_watches = recognised.asks_watches
+        return NotALock(site.path, recognised.kind, foreign, _denial(site), asks_watches)
     return _Build(site, recognised, now, before).lock()
 
 

@@ -28,7 +28,7 @@ import msgspec
 from zktop.model.facts import Session
 from zktop.model.layouts.infrastructure import ACCUMULO
 from zktop.model.layouts.layout import WatchKind
-from zktop.model.locks.lock import FOREIGN, LockQueue, Member, Target
+from zktop.model.locks.lock import FOREIGN, LockQueue, Member, QueueDefaults, Target
 from zktop.model.locks.warnings import QueueOddities
 from zktop.model.text import Text
 
@@ -37,7 +37,7 @@ from zktop.model.text import Text
 GateHead = Literal["waiting", "taking", "hidden"]
 
 
-class LeasePool:
+class LeasePool(QueueDefaults):
     """Leases, the pending one, and the gate. `watched` is the node that shows a free lease.
 
     Foreign children among the leases are no holders, but each takes a permit.
@@ -89,17 +89,10 @@ class LeasePool:
         leases = (*self.holders, self.pending) if self.pending else self.holders
         return next((m for m in leases if m.node == node), None) or self.gate.find(node)
 
-    def holds(self, member: Member) -> bool:
-        """Return whether it is a taken lease."""
-        return any(holder.node == member.node for holder in self.holders)
-
     def is_pending(self, member: Member) -> bool:
         """Return whether it is the pending lease, or the place of its client at the gate."""
         waiting = (self.pending, self.hidden)
         return any(other is not None and other.node == member.node for other in waiting)
-
-    def is_exempt(self, member: Member) -> bool:
-        return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return all leases for the first of the gate, and the gate's order for the others."""
@@ -160,7 +153,7 @@ _LAST: Final[TableRow] = (1, b"")
 _ROWS: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
 
 
-class RowRangeQueue:
+class RowRangeQueue(QueueDefaults):
     """A queue in which two members conflict if their rows overlap and one of them writes."""
 
     __slots__ = ("_held", "_oddities", "_ranges", "holders", "members")
@@ -181,18 +174,9 @@ class RowRangeQueue:
         """The ids of warnings; several holders are fine here."""
         return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
 
-    def find(self, node: str) -> Member | None:
-        return next((member for member in self.members if member.node == node), None)
-
     def holds(self, member: Member) -> bool:
         """Return whether no member before it wants the same rows."""
         return member.node in self._held
-
-    def is_pending(self, member: Member) -> bool:
-        return False
-
-    def is_exempt(self, member: Member) -> bool:
-        return False
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return all members before it that it conflicts with."""
@@ -207,12 +191,6 @@ class RowRangeQueue:
             if not shares and _overlap(wanted, self._ranges[other.node]):
                 blockers.append(other)
         return tuple(blockers)
-
-    def before(self, member: Member) -> Sequence[Member]:
-        return self.blocked_by(member)
-
-    def count_before(self, member: Member) -> int:
-        return len(self.blocked_by(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Return no watches: these clients poll."""
@@ -281,7 +259,7 @@ def _overlap(one: RowRange, other: RowRange) -> bool:
     return max(one[0], other[0]) < min(one[1], other[1])
 
 
-class SingleNodeQueue:
+class SingleNodeQueue(QueueDefaults):
     """Nodes that are held as long as they exist, and standbys with nodes elsewhere."""
 
     __slots__ = ("_how", "holders", "waiters", "warnings")
@@ -303,27 +281,9 @@ class SingleNodeQueue:
     def members(self) -> Sequence[Member]:
         return self.holders + self.waiters
 
-    def find(self, node: str) -> Member | None:
-        return next((member for member in self.members if member.node == node), None)
-
-    def holds(self, member: Member) -> bool:
-        return any(holder.node == member.node for holder in self.holders)
-
-    def is_pending(self, member: Member) -> bool:
-        return False
-
-    def is_exempt(self, member: Member) -> bool:
-        return False
-
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return the holders: any standby may win after them."""
         return () if self.holds(member) else self.holders
-
-    def before(self, member: Member) -> Sequence[Member]:
-        return self.blocked_by(member)
-
-    def count_before(self, member: Member) -> int:
-        return len(self.blocked_by(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         """Return the nodes of the holders, which a standby watches."""
