@@ -8,7 +8,7 @@ from zktop.config.checks import check
 from zktop.config.load import load
 from zktop.config.tree import ConfigError
 from zktop.model.layouts.layout import Layout
-from zktop.model.locks.catalogue import LAYOUTS
+from zktop.model.locks.all_layouts import LAYOUTS
 
 VALID = [  # as users write them
     (

@@ -36,7 +36,7 @@ from zktop.config.tree import (
 )
 from zktop.config.types import Config
 from zktop.config.values import forms
-from zktop.model.locks.catalogue import LAYOUTS
+from zktop.model.locks.all_layouts import LAYOUTS
 
 
 class EffectiveConfig(msgspec.Struct, frozen=True):

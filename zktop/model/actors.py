@@ -8,7 +8,7 @@ name the actor by a pattern over owner labels: `host:pid:tid` splits, a common `
 import re
 
 from zktop.model.facts import Session, session_text
-from zktop.model.locks.catalogue import LAYOUTS
+from zktop.model.locks.all_layouts import LAYOUTS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 

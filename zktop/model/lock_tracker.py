@@ -13,7 +13,7 @@ from zktop.model.locks.candidates import may_be_lock, read_by
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.locks.simple_lock import simple_lock
-from zktop.model.locks.update import difference
+from zktop.model.locks.update_lock import difference
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.family import NO_FAMILY

@@ -23,10 +23,10 @@ from zktop.model.findings.context import (
     SharedContext,
 )
 from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
+from zktop.model.history.durations import Durations
 from zktop.model.history.events import Departure, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
 from zktop.model.history.sessions import SessionHistories
-from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings

@@ -23,7 +23,7 @@ from model.findings.cases import (
 
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import LookAgainAt
-from zktop.model.history.statistics import Attempts
+from zktop.model.history.attempts import Attempts
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)

@@ -13,8 +13,8 @@ from zktop.model.findings.causes import folded
 from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import LockContext, SessionContext, SessionPlace
 from zktop.model.findings.finding import Finding
+from zktop.model.history.attempts import Attempts
 from zktop.model.history.events import Departure
-from zktop.model.history.statistics import Attempts
 from zktop.model.text import clean
 from zktop.model.waits.assess import assess
 from zktop.model.waits.ring import ActorEvidence

@@ -6,10 +6,11 @@ from model.builders import NOW
 from model.plain_locks import Root, note
 
 from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories
+from zktop.model.history.attempts import MAX_IDENTITIES
 from zktop.model.history.change import LockChange
+from zktop.model.history.durations import MAX_SAMPLES
 from zktop.model.history.events import Since
 from zktop.model.history.lock_log import MAX_DEPARTURES
-from zktop.model.history.statistics import MAX_IDENTITIES, MAX_SAMPLES
 from zktop.model.world.ensemble import NO_ENSEMBLE
 
 LOCKS = 2_000

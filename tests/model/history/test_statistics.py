@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.model.history.statistics import (
+from zktop.model.history.durations import (
     MAX_SAMPLES,
     MIN_SAMPLES,
     NO_DURATIONS,

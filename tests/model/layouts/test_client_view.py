@@ -9,7 +9,7 @@ from zktop.model.facts import Stat
 from zktop.model.layouts.client_view import assumed, views_of
 from zktop.model.layouts.layout import ClientView, Layout, written
 from zktop.model.locks import queue as order
-from zktop.model.locks.catalogue import LAYOUTS, layout_named
+from zktop.model.locks.all_layouts import LAYOUTS, layout_named
 from zktop.model.locks.client_order import ClientOrder
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text

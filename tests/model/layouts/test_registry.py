@@ -11,7 +11,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Node, Stat, Watches, join
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.registry import DOUBTFUL
-from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.report import Report

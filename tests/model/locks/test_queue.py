@@ -11,12 +11,12 @@ from model.locks.lock_worlds import NOBODY_SAID, ZXID, child, gone, lock_in, nod
 from model.locks.slow_queue import ORDERS, blockers, closure
 
 from zktop.model.facts import Children
-from zktop.model.layouts.by_name import BY_NAME
 from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, written
+from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.layouts.site import LockSite
-from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.update import updated
+from zktop.model.locks.update_lock import updated
 
 UNSURE = {"hive-lock", "accumulo-fate-lock", "medallion-semaphore", "permit-semaphore"}
 SENSIBLE = [

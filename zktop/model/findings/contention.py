@@ -16,7 +16,7 @@ from zktop.model.findings.finding import (
     rule,
 )
 from zktop.model.format import count, short, waits
-from zktop.model.history.statistics import Attempts, identity_of
+from zktop.model.history.attempts import Attempts, identity_of
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Confidence, Reason, RuleMatch, RuleResult, rule
 from zktop.model.format import count, several, short, waits
-from zktop.model.layouts.sorting import sort_by_layout
+from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.locks.folder_queue import FolderQueue, UnreadableChild
 from zktop.model.locks.lock import FOREIGN, Member, absolute
 from zktop.model.locks.open_folder import folder_queues

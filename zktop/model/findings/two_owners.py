@@ -22,7 +22,7 @@ from zktop.model.findings.wakeups import (
 )
 from zktop.model.format import clock, count, several, short
 from zktop.model.history.events import Departure
-from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Member
 from zktop.model.waits.sentences import span
 

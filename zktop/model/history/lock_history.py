@@ -1,24 +1,22 @@
-"""The history of one lock as a frozen value, with its last minute second by second.
+"""The history of one lock as a frozen value.
 
 `FirstLook` is what one look alone proves: how long the present holders have held at least.
 """
 
-from array import array
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 from zktop.model.facts import Millis, Stat
+from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.change import all_members
+from zktop.model.history.durations import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
-from zktop.model.history.statistics import NO_DURATIONS, Attempts, Durations, Identity
+from zktop.model.history.last_minute import WINDOW_S
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
-
-WINDOW_S: Final = 60  # of the history of queue lengths
 
 
 class Stay(msgspec.Struct, frozen=True, gc=False):
@@ -140,98 +138,3 @@ def are_direct_children(members: Sequence[Member]) -> bool:
     """Whether the root's counters count all of these members: a fast check of all names."""
     nodes = [member.node for member in members]
     return "." not in nodes and "/" not in "".join(nodes)
-
-
-SECOND_MS: Final = 1000
-MINUTE_MS: Final = WINDOW_S * SECOND_MS
-_ROWS: Final = 4
-MAX_CELL: Final = 0xFFFF  # the largest value of a cell
-_QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * WINDOW_S for row in range(_ROWS))
-
-
-class MinuteStats(msgspec.Struct, frozen=True, gc=False):
-    """The last minute of a lock; None for seconds before the first look."""
-
-    queue: tuple[int | None, ...]  # the longest queue of each second, oldest first
-    requests_per_s: float | None
-    releases_per_s: float | None
-    busy: float | None  # which part of the minute the lock was held
-
-
-@lru_cache(maxsize=1024)
-def _shared(queue: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Share equal minutes: most queues keep their length, and the UI stores many reports."""
-    return queue
-
-
-class MinuteRing:
-    """A ring of sixty columns, one per second."""
-
-    __slots__ = ("_at", "_cells", "_from", "_held", "_waiting")
-
-    def __init__(self, since: Millis, *, waiting: int, held: bool) -> None:
-        """Start with this number of waiters."""
-        self._cells = array("H", bytes(2 * _ROWS * WINDOW_S))
-        self._at = self._from = since
-        self._held, self._waiting = held, waiting
-        self._open(since // SECOND_MS)
-
-    def advance(self, now_ms: Millis) -> None:
-        """Move on to this time; nothing changed since the last one."""
-        if now_ms <= self._at:
-            return
-        start = max(self._at, now_ms - MINUTE_MS)
-        first, last = start // SECOND_MS, now_ms // SECOND_MS
-        if self._held:
-            self._add(_BUSY, first % WINDOW_S, min(now_ms, (first + 1) * SECOND_MS) - start)
-        for second in range(first + 1, last + 1):
-            self._open(second)
-            if self._held:
-                self._cells[_BUSY + second % WINDOW_S] = min(
-                    SECOND_MS, now_ms - second * SECOND_MS
-                )
-        self._at = now_ms
-
-    def change(self, *, waiting: int, held: bool, arrivals: int = 0, releases: int = 0) -> None:
-        """Set what is true from now on, and count arrivals and releases."""
-        column = self._at // SECOND_MS % WINDOW_S
-        self._waiting, self._held = waiting, held
-        longest = max(waiting, self._cells[_QUEUE + column])
-        self._cells[_QUEUE + column] = min(MAX_CELL, longest)
-        self._add(_ARRIVALS, column, arrivals)
-        self._add(_RELEASES, column, releases)
-
-    def stats(self, now_ms: Millis) -> MinuteStats:
-        """The minute up to this time."""
-        self.advance(now_ms)
-        last = self._at // SECOND_MS
-        first = max(self._from // SECOND_MS, last - WINDOW_S + 1)
-        unknown: tuple[None, ...] = (None,) * (WINDOW_S - (last - first + 1))
-        window = min(self._at - self._from, self._at - first * SECOND_MS)
-        return MinuteStats(
-            _shared((*unknown, *self._row(_QUEUE, first, last))),
-            self._rate(_ARRIVALS, first, last, window),
-            self._rate(_RELEASES, first, last, window),
-            self._rate(_BUSY, first, last, window, per=1) if not unknown else None,
-        )
-
-    def _rate(
-        self, row: int, first: int, last: int, window: int, per: int = SECOND_MS
-    ) -> float | None:
-        return per * sum(self._row(row, first, last)) / window if window >= SECOND_MS else None
-
-    def _row(self, row: int, first: int, last: int) -> "array[int]":
-        """The cells of one row from one second to another, inclusive."""
-        begin, end = row + first % WINDOW_S, row + last % WINDOW_S + 1
-        if begin < end:
-            return self._cells[begin:end]
-        return self._cells[begin : row + WINDOW_S] + self._cells[row:end]
-
-    def _add(self, row: int, column: int, amount: int) -> None:
-        self._cells[row + column] = min(MAX_CELL, self._cells[row + column] + amount)
-
-    def _open(self, second: int) -> None:
-        column = second % WINDOW_S
-        for row in (_ARRIVALS, _RELEASES, _BUSY):
-            self._cells[row + column] = 0
-        self._cells[_QUEUE + column] = min(MAX_CELL, self._waiting)

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
+from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.change import (
     ChangeContext,
     LockChange,
@@ -21,6 +22,7 @@ from zktop.model.history.change import (
     is_unclear,
     newer_than_counters,
 )
+from zktop.model.history.durations import DurationSamples
 from zktop.model.history.events import (
     Departure,
     Elapsed,
@@ -30,15 +32,9 @@ from zktop.model.history.events import (
     Since,
     judge_expiry,
 )
-from zktop.model.history.lock_history import (
-    MINUTE_MS,
-    FirstLook,
-    LockHistory,
-    MinuteRing,
-    RootHistory,
-    Stay,
-)
-from zktop.model.history.statistics import AttemptLog, DurationSamples, RootCounters
+from zktop.model.history.last_minute import MINUTE_MS, MinuteRing
+from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
+from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap

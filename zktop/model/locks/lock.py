@@ -1,6 +1,6 @@
 """A lock at one moment: who holds it, who waits, in the order that its own clients use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
 from typing import Final, Literal, Protocol
 
@@ -14,6 +14,8 @@ from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 
 MemberState = Literal["holds", "waits", "standby", "pending"]
+
+WatchLookup = Callable[[Session, Text], bool | None]  # None: unknown
 
 FOREIGN: Final = ""  # the layout of a child that is no contender
 

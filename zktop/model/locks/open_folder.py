@@ -9,8 +9,8 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
 from zktop.model.locks.folder_queue import FolderQueue
+from zktop.model.locks.lease_pool import LeasePool
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
-from zktop.model.locks.special_queues import LeasePool
 from zktop.model.text import Text
 from zktop.model.world.family import Family
 from zktop.model.world.world import World

@@ -6,24 +6,27 @@ last; a guess never counts beside a surer match. Groups, barriers, queues and re
 like locks and are none.
 """
 
+import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.by_name import BY_NAME
-from zktop.model.layouts.layout import MACROS, Layout
-from zktop.model.layouts.registry import REGISTRY, check_registry
-from zktop.model.layouts.site import LockSite, is_lockish
-from zktop.model.layouts.sorting import (
+from zktop.model.layouts.children_by_layout import (
     ParsedChild,
     SortedChildren,
     disambiguate,
     is_probe,
     sort_by_layout,
 )
-from zktop.model.locks.catalogue import layout_named
+from zktop.model.layouts.layout import MACROS, Layout
+from zktop.model.layouts.precedence import BY_NAME
+from zktop.model.layouts.registry import REGISTRY, check_registry
+from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.locks.all_layouts import layout_named
+from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.shapes import part_of, structure
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
 from zktop.model.world.family import Family, Znode
@@ -263,3 +266,27 @@ def _looks_like_a_lock(site: LockSite, name: str) -> bool:
 def _no_lock(site: LockSite, kind: str) -> Recognised:
     held = [z for z in site.family if kind == CONTAINER and z.stat and z.stat.owner]
     return Recognised(kind, rest=tuple(held))
+
+
+_AMBIGUOUS: Final = frozenset(("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence"))
+_ELECTION_SAMPLE = 4
+
+
+def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
+    """Detect an election by its path; candidates of Curator have an id, not an address."""
+    if layout.name not in _AMBIGUOUS or not _elects(path.lower()):
+        return False
+    members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
+    return layout.name != "curator-mutex" or not any(map(_is_address, members))
+
+
+def _elects(path: str) -> bool:
+    return "leader" in path or "elect" in path
+
+
+def _is_address(member: Member) -> bool:
+    try:
+        ipaddress.ip_address(member.label or "")
+    except ValueError:
+        return False
+    return True

@@ -17,11 +17,10 @@ from zktop.model.facts import Stat
 from zktop.model.layouts.layout import Layout, LockKind, compiled
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.layouts.site import LockSite
-from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, Member
-from zktop.model.locks.members import is_election
 from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
-from zktop.model.locks.recognise import by_path
+from zktop.model.locks.recognise import by_path, is_election
 from zktop.model.locks.shapes import may_be_part
 from zktop.model.locks.warnings import DISORDER, NEARLY_EXHAUSTED, QueueOddities
 

@@ -15,7 +15,7 @@ import msgspec
 
 from zktop.model.facts import Millis, Session, Watches, split
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.locks.catalogue import layout_named
+from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, LockQueue, Member, Target, absolute, relative
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble

@@ -14,7 +14,7 @@ from zktop.model.actors import session_of
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.history.all_locks import LockHistories
-from zktop.model.history.statistics import identity_of
+from zktop.model.history.attempts import identity_of
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.text import Text

@@ -9,10 +9,10 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import RUBY_ELECTION
 from zktop.model.layouts.site import LockSite
 from zktop.model.locks import queue as order
-from zktop.model.locks.by_name import Queues, queue_in
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
-from zktop.model.locks.special_queues import SingleNodeQueue
+from zktop.model.locks.shapes.single_node_queue import SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
 

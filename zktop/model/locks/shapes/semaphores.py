@@ -12,14 +12,15 @@ from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.site import LockSite
 from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks import queue as order
-from zktop.model.locks.by_name import Queues, queue_in
 from zktop.model.locks.folder import foreign
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.lease_pool import LeasePool
+from zktop.model.locks.leases import Leases, number_in
 from zktop.model.locks.lock import LockQueue, Member, Target
-from zktop.model.locks.members import Leases, number_in
 from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
-from zktop.model.locks.special_queues import LeasePool, SingleNodeQueue
+from zktop.model.locks.shapes.single_node_queue import SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Family
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from zktop.model.facts import Millis
+from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.layouts.site import LockSite
-from zktop.model.layouts.sorting import sort_by_layout
 from zktop.model.layouts.timed_leases import FOREVER
-from zktop.model.locks.by_name import Queues
 from zktop.model.locks.lock import Member
 from zktop.model.locks.members import KnownMembers, members_of
 from zktop.model.locks.open_folder import FolderOpener
+from zktop.model.locks.queues_by_name import Queues
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 

@@ -7,9 +7,9 @@ from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
-from zktop.model.locks.by_name import Queues
+from zktop.model.locks.queues_by_name import Queues
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
-from zktop.model.locks.special_queues import SingleNodeQueue
+from zktop.model.locks.shapes.single_node_queue import SingleNodeQueue
 from zktop.model.world.family import Family, Znode
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger

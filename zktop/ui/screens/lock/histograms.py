@@ -4,8 +4,8 @@ from itertools import zip_longest
 from typing import Final
 
 from zktop.model.format import spoken
+from zktop.model.history.durations import Durations
 from zktop.model.history.lock_history import LockHistory
-from zktop.model.history.statistics import Durations
 from zktop.model.locks.lock import Member
 from zktop.ui.screens.common.format import age, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail

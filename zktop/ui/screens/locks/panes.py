@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from zktop.model.facts import Cost
 from zktop.model.findings.finding import Finding
-from zktop.model.history.lock_history import SECOND_MS
+from zktop.model.history.last_minute import SECOND_MS
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables

@@ -13,7 +13,8 @@ import msgspec
 
 from zktop.model.facts import Millis, session_text
 from zktop.model.history.events import UNKNOWN_SINCE, Since
-from zktop.model.history.lock_history import MINUTE_MS, SECOND_MS, WINDOW_S, LockHistory
+from zktop.model.history.last_minute import MINUTE_MS, SECOND_MS, WINDOW_S
+from zktop.model.history.lock_history import LockHistory
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import OwnerName
 from zktop.model.text import Text

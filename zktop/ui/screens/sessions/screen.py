@@ -10,7 +10,7 @@ from textual.containers import Vertical
 
 from zktop.model.facts import Session
 from zktop.model.format import count
-from zktop.model.history.lock_history import SECOND_MS
+from zktop.model.history.last_minute import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount

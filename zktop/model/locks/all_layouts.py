@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from zktop.model.layouts.by_name import BY_NAME
 from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.shapes import SHAPES
 
 _NAMED: Final = frozenset(layout.name for layout in BY_NAME)

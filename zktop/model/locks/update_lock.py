@@ -13,10 +13,10 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.by_name import BY_NAME
+from zktop.model.layouts.children_by_layout import ParsedChild, sort_by_layout
 from zktop.model.layouts.layout import Layout, read
+from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.layouts.site import LockSite
-from zktop.model.layouts.sorting import ParsedChild, sort_by_layout
 from zktop.model.locks import queue as order
 from zktop.model.locks.client_order import has_two_orders
 from zktop.model.locks.lock import Lock, Member

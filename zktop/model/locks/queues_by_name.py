@@ -7,16 +7,18 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Millis
+from zktop.model.layouts.children_by_layout import ParsedChild
 from zktop.model.layouts.client_view import BY_NUMBER
 from zktop.model.layouts.layout import ClientView, Layout
-from zktop.model.layouts.sorting import ParsedChild
 from zktop.model.locks import queue as order
 from zktop.model.locks.folder import Folder
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
-from zktop.model.locks.lock import LockQueue, Member
-from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, Leases, leases_of, members_of
+from zktop.model.locks.leases import Leases, leases_of
+from zktop.model.locks.lock import LockQueue, Member, WatchLookup
+from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
 from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
-from zktop.model.locks.special_queues import NONE, RowRangeQueue, WatchLookup, reentry
+from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
+from zktop.model.locks.row_ranges import RowRangeQueue
 from zktop.model.locks.warnings import count_oddities
 from zktop.model.text import Text
 
@@ -58,7 +60,7 @@ def one_queue(
     rule = rule_of(layout, found.number)
     if rule == "first-n" and layout.mode != "lease":
         members = tuple(msgspec.structs.replace(m, mode="lease") for m in members)
-    again = reentry(members, watching) if layout.reentrant else NONE
+    again = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
     special = QueueOptions(
         found.number,
         again.exempt,

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.by_name import BY_NAME
 from zktop.model.layouts.layout import Layout, ParsedName, read
 from zktop.model.layouts.libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
+from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.layouts.site import LockSite
 from zktop.model.world.family import Family, Znode
 

@@ -1,0 +1,107 @@
+"""The attempts of each contender at one lock: how often it gave up, and after which wait."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import session_text
+from zktop.model.locks.lock import Member
+
+
+def median(samples: Collection[int]) -> int:
+    """The median, rounded; `statistics.median` would import decimal fractions.
+
+    >>> median([30, 10, 20]), median([10_000, 10_200])
+    (20, 10100)
+    """
+    ordered = sorted(samples)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return round((low + high) / 2)
+
+
+MAX_IDENTITIES: Final = 64  # of one lock; the least recent is dropped first
+MAX_WAITS: Final = 8
+MIN_WAITS_TO_LEARN: Final = 2
+
+Identity = str
+
+
+def identity_of(member: Member) -> Identity:
+    """The label or else the session of a contender, so that its retries are recognised."""
+    return member.label or session_text(member.owner)
+
+
+class Attempts(msgspec.Struct, frozen=True, gc=False):
+    """The attempts of one contender at one lock."""
+
+    given_up: int = 0  # in a row, since it last held the lock
+    overtaken: int = 0  # later arrivals that were served meanwhile
+    first_czxid: int = 0  # the first attempt in that row
+    waits_ms: tuple[int, ...] = ()  # the newest waits that ended without the lock
+    tries: int = 0  # number of attempts that were observed
+
+    @property
+    def learned_timeout_ms(self) -> int | None:
+        """The wait after which it usually gives up; None before it did so twice."""
+        if len(self.waits_ms) < MIN_WAITS_TO_LEARN:
+            return None
+        return median(self.waits_ms)
+
+
+NO_ATTEMPTS: Final[Mapping[Identity, Attempts]] = {}
+
+
+class AttemptLog:
+    """The attempts of all contenders at one lock."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[Identity, Attempts] = {}
+
+    @property
+    def known(self) -> Mapping[Identity, Attempts]:
+        """The contenders that gave up at least once."""
+        if not self._known:
+            return NO_ATTEMPTS
+        return {identity: one for identity, one in self._known.items() if one.waits_ms}
+
+    def queued(self, member: Member) -> None:
+        """A contender joined the queue."""
+        identity = identity_of(member)
+        one = self._known.get(identity)
+        if one is not None:
+            self._keep(identity, msgspec.structs.replace(one, tries=one.tries + 1))
+
+    def gave_up(self, member: Member, waited_ms: int) -> None:
+        """A contender left the queue without the lock."""
+        identity = identity_of(member)
+        one = self._known.get(identity) or Attempts(tries=1)
+        self._keep(
+            identity,
+            Attempts(
+                one.given_up + 1,
+                one.overtaken,
+                one.first_czxid or member.czxid,
+                (*one.waits_ms, waited_ms)[-MAX_WAITS:],
+                one.tries,
+            ),
+        )
+
+    def acquired(self, member: Member) -> None:
+        """A contender got the lock; those that had queued before it were overtaken."""
+        winner = identity_of(member)
+        for identity, one in self._known.items():
+            if identity == winner:
+                won = msgspec.structs.replace(one, given_up=0, overtaken=0, first_czxid=0)
+                self._known[identity] = won
+            elif 0 < one.first_czxid < member.czxid:
+                more = msgspec.structs.replace(one, overtaken=one.overtaken + 1)
+                self._known[identity] = more
+
+    def _keep(self, identity: Identity, one: Attempts) -> None:
+        self._known.pop(identity, None)
+        self._known[identity] = one
+        if len(self._known) > MAX_IDENTITIES:
+            del self._known[next(iter(self._known))]

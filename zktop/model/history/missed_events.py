@@ -1,0 +1,56 @@
+"""Creations and deletions in one lock that no look has shown, by the counters of its root."""
+
+from typing import Final
+
+from zktop.model.facts import Stat
+
+_WRAP: Final = 1 << 32
+_PLAUSIBLE: Final = 1 << 31
+
+
+class RootCounters:
+    """Counts creations and deletions that were missed, from the counters of a lock's root.
+
+    The root counts every creation and its children, so the number of both between two readings is
+    exact. The counters are read with a listing, while members may be known earlier; members that
+    are ahead of the counters stay in the balance until the counters catch up.
+    """
+
+    __slots__ = ("_stat", "creates", "deletes", "missed_creates", "missed_deletes", "seen")
+
+    def __init__(self, stat: Stat | None, ahead: int = 0) -> None:
+        """Start with a reading and the number of creations seen after it."""
+        self._stat = stat
+        self.creates = self.deletes = 0  # by the root's counters
+        self.seen = [ahead, 0]
+        self.missed_creates = self.missed_deletes = 0
+
+    def after(self, stat: Stat | None, created: int, deleted: int) -> tuple[int, int]:
+        """Add a look; return how many more creations and deletions were missed."""
+        self.seen[0] += created
+        self.seen[1] += deleted
+        if stat is not None and stat != self._stat:
+            self._read(stat)
+        creates = max(0, self.creates - self.seen[0] - self.missed_creates)
+        deletes = max(0, self.deletes - self.seen[1] - self.missed_deletes)
+        self.missed_creates += creates
+        self.missed_deletes += deletes
+        return creates, deletes
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of all creations that was seen; None while the counters show none."""
+        known = self.creates
+        return None if known <= 0 else max(0.0, 1 - self.missed_creates / known)
+
+    def _read(self, stat: Stat) -> None:
+        before, self._stat = self._stat, stat
+        following, earlier = stat.next_sequence, before.next_sequence if before else None
+        if before is None or following is None or earlier is None:
+            return
+        creates = (following - earlier) % _WRAP
+        if creates >= _PLAUSIBLE:  # the counter decreased: an older reading, or another node
+            self._stat = before
+            return
+        self.creates += creates
+        self.deletes += creates - (stat.num_children - before.num_children)

@@ -1,0 +1,123 @@
+"""The queue of a semaphore whose leases are nodes of their own, behind a gate.
+
+Clients queue at the gate for the right to take a lease. The first member of the gate takes one and
+lets the next client in. Some create the lease before they know that it is theirs: it is pending,
+and stands for their client's place at the gate.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from zktop.model.locks.lock import FOREIGN, LockQueue, Member, QueueDefaults, Target
+
+# What the first member of the gate does: it waits for a lease, it is about to take one, or it has
+# a lease already and its node in the gate is only a left-over.
+GateHead = Literal["waiting", "taking", "hidden"]
+
+
+class LeasePool(QueueDefaults):
+    """Leases, the pending one, and the gate. `watched` is the node that shows a free lease.
+
+    Foreign children among the leases are no holders, but each takes a permit.
+    """
+
+    __slots__ = (
+        "_takes_first",
+        "_watched",
+        "gate",
+        "hidden",
+        "holders",
+        "leases",
+        "pending",
+        "taken",
+        "warnings",
+    )
+
+    def __init__(
+        self,
+        holders: Sequence[Member],
+        gate: LockQueue,
+        *,
+        leases: int | None,
+        watched: Target | None,
+        pending: Member | None = None,
+        head: GateHead = "waiting",
+    ) -> None:
+        self.holders = tuple(one for one in holders if one.layout != FOREIGN)
+        self.taken = tuple(one for one in holders if one.layout == FOREIGN)
+        self.pending, self.gate, self.leases = pending, gate, leases
+        self.hidden = gate.members[0] if head == "hidden" and gate.members else None
+        self.warnings = tuple(gate.warnings)
+        self._watched = watched
+        self._takes_first = head == "taking"
+
+    @property
+    def members(self) -> Sequence[Member]:
+        """Leases first, then the gate."""
+        pending = (self.pending,) if self.pending else ()
+        return (*self.holders, *pending, *self.gate.members)
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        """The pending lease, then the members of the gate."""
+        queued = self.gate.members[1:] if self.hidden else self.gate.members
+        return (self.pending, *queued) if self.pending else queued
+
+    def find(self, node: str) -> Member | None:
+        leases = (*self.holders, self.pending) if self.pending else self.holders
+        return next((m for m in leases if m.node == node), None) or self.gate.find(node)
+
+    def is_pending(self, member: Member) -> bool:
+        """Return whether it is the pending lease, or the place of its client at the gate."""
+        waiting = (self.pending, self.hidden)
+        return any(other is not None and other.node == member.node for other in waiting)
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Return all leases for the first of the gate, and the gate's order for the others."""
+        if self.holds(member):
+            return ()
+        if self.is_pending(member) or self.gate.holds(member):
+            return self._permits if self._is_full() else ()
+        return self.gate.blocked_by(member)
+
+    def before(self, member: Member) -> Sequence[Member]:
+        """Return the leases while none is free, and the members before it at the gate."""
+        if self.holds(member):
+            return ()
+        leases = self._permits if self._is_full() else ()
+        return leases if self.is_pending(member) else (*leases, *self.gate.before(member))
+
+    def count_before(self, member: Member) -> int:
+        if self.holds(member):
+            return 0
+        leases = len(self._permits) if self._is_full() else 0
+        return leases if self.is_pending(member) else leases + self.gate.count_before(member)
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        if self.holds(member):
+            return ()
+        if self._is_next(member):
+            return (self._watched,) if self._watched else ()
+        return self.gate.expected(member)
+
+    def _is_next(self, member: Member) -> bool:
+        """Return whether it is this member's turn to wait for a lease."""
+        if self.pending is not None:
+            return member.node == self.pending.node
+        return not self._takes_first and self.gate.holds(member)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether members wait because of foreign children."""
+        return bool(self.taken) and bool(self.waiters) and self._is_full()
+
+    @property
+    def _permits(self) -> tuple[Member, ...]:
+        """The nodes that take a permit, foreign ones included."""
+        return (*self.taken, *self.holders)
+
+    def _is_full(self) -> bool:
+        """Return whether a lease must be returned first; assumed if the number is unknown."""
+        if self._watched is None:
+            return False
+        return self.leases is None or len(self._permits) >= self.leases

@@ -1,0 +1,103 @@
+"""How many members of a queue may hold the lock at once: the number of leases.
+
+It is configured, written in the data, shown by watches, or unknown. The same data may name the
+holders, or show which variant of its layout a client follows.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import msgspec
+
+from zktop.model.layouts.layout import Layout
+from zktop.model.locks.lock import Member, WatchLookup
+
+_LOOKED_AT = 8  # waiters; their watches show how far back they look
+_LONGEST_NUMBER = 10
+ACQUIRED = b"ACQUIRED"
+
+
+class Leases(msgspec.Struct, frozen=True):
+    """The number of leases and its origin, and what else the same data shows."""
+
+    number: int | None = None
+    are: Literal["known", "inferred"] | None = None
+    holders: tuple[Member, ...] | None = None  # if markers in the data name them
+    layout: Layout | None = None  # a variant of the layout that the data shows
+    asks_watches: bool = False  # a watch table may change this
+    warnings: tuple[str, ...] = ()
+
+
+def leases_of(
+    layout: Layout, members: Sequence[Member], configured: int | None, watching: WatchLookup
+) -> Leases:
+    """Find the number of leases of a queue."""
+    if layout.name == "medallion-semaphore":
+        return _marked(members, configured)
+    if layout.name == "permit-semaphore":
+        return _voted(layout, members, configured)
+    if layout.name == "member-group":
+        return _group(layout, members, watching)
+    if configured is not None:
+        return Leases(configured, "known")
+    if layout.name == "curator-mutex" and len(members) > 1:
+        return _watched(members, watching)
+    return Leases(warnings=("low-confidence",) if layout.means == "semaphore" else ())
+
+
+def number_in(data: bytes | None) -> int | None:
+    """Read a decimal number, as kazoo writes its number of leases.
+
+    >>> number_in(b"3"), number_in(b""), number_in(b"three")
+    (3, None, None)
+    """
+    text = (data or b"")[: _LONGEST_NUMBER + 1].strip()
+    return int(text) if text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+
+
+def _marked(members: Sequence[Member], configured: int | None) -> Leases:
+    """DistributedLock.ZooKeeper: a holder writes a marker."""
+    marked = tuple(member for member in members if member.znode.data == ACQUIRED)
+    if configured is not None:
+        return Leases(configured, "known", marked or None)
+    full = len(marked) if marked and len(marked) < len(members) else None
+    return Leases(full, "inferred" if full else None, marked)
+
+
+def _voted(layout: Layout, members: Sequence[Member], configured: int | None) -> Leases:
+    """Count Twitter's votes: each client writes its own number, and all watch the root."""
+    votes = Counter(number_in(member.znode.data) for member in members)
+    votes.pop(None, None)
+    if not votes:
+        unsure = () if configured else ("low-confidence",)
+        return Leases(configured, "known" if configured else None, warnings=unsure)
+    number, _ = votes.most_common(1)[0]
+    variant = msgspec.structs.replace(layout, watch="children")
+    return Leases(configured or number or 1, "known", layout=variant)
+
+
+def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
+    """Twitter's group: a lock if predecessors are watched; candidates watch the children."""
+    waiters = list(pairwise(members[:_LOOKED_AT]))
+    seen = [watching(after.owner, before.node) for before, after in waiters]
+    if not seen or None in seen or any(seen):
+        return Leases(asks_watches=bool(seen))
+    election = msgspec.structs.replace(layout, watch="children", kind="election")
+    return Leases(layout=election, asks_watches=True)
+
+
+def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
+    """Curator's old semaphore: a waiter watches the node that is `leases` places before it."""
+    for place in range(1, min(len(members), _LOOKED_AT)):
+        owner = members[place].owner
+        for back in range(1, place + 1):
+            sees = watching(owner, members[place - back].node)
+            if sees is None:
+                return Leases()
+            if sees and back > 1:
+                return Leases(back, "inferred", asks_watches=True)
+            if sees:
+                return Leases(asks_watches=True)
+    return Leases(asks_watches=True)

@@ -1,0 +1,130 @@
+"""The queue of Accumulo's table locks: readers and writers of row ranges that may overlap.
+
+Two members conflict where their rows overlap and one of them writes. A union of the ranges so far,
+one for all and one for writers, finds the holders with a bisection each instead of comparing every
+pair.
+"""
+
+import base64
+import binascii
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Final
+
+from zktop.model.layouts.infrastructure import ACCUMULO
+from zktop.model.locks.lock import Member, QueueDefaults, Target
+from zktop.model.locks.warnings import QueueOddities
+
+TableRow = tuple[int, bytes]  # before all rows, a row, after all rows
+RowRange = tuple[TableRow, TableRow]  # the first row is excluded, the last one included
+
+_FIRST: Final[TableRow] = (-1, b"")
+_LAST: Final[TableRow] = (1, b"")
+_ROWS: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
+
+
+class RowRangeQueue(QueueDefaults):
+    """A queue in which two members conflict if their rows overlap and one of them writes."""
+
+    __slots__ = ("_held", "_oddities", "_ranges", "holders", "members")
+
+    def __init__(self, members: Sequence[Member], oddities: QueueOddities) -> None:
+        self.members = tuple(members)
+        self._oddities = oddities
+        self._ranges = {member.node: range_of(member.node) for member in members}
+        self.holders = tuple(self._free())
+        self._held = frozenset(member.node for member in self.holders)
+
+    @property
+    def waiters(self) -> Sequence[Member]:
+        return tuple(member for member in self.members if member.node not in self._held)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """The ids of warnings; several holders are fine here."""
+        return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
+
+    def holds(self, member: Member) -> bool:
+        """Return whether no member before it wants the same rows."""
+        return member.node in self._held
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Return all members before it that it conflicts with."""
+        if self.holds(member):
+            return ()
+        wanted = self._ranges[member.node]
+        blockers = []
+        for other in self.members:
+            if other.node == member.node:
+                break
+            shares = other.mode == member.mode == "read"
+            if not shares and _overlap(wanted, self._ranges[other.node]):
+                blockers.append(other)
+        return tuple(blockers)
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        """Return no watches: these clients poll."""
+        return ()
+
+    def _free(self) -> list[Member]:
+        free: list[Member] = []
+        all_rows, writers = RowUnion(), RowUnion()
+        for member in self.members:
+            wanted = self._ranges[member.node]
+            if not (writers if member.mode == "read" else all_rows).meets(wanted):
+                free.append(member)
+            all_rows.add(wanted)
+            if member.mode != "read":
+                writers.add(wanted)
+        return free
+
+
+class RowUnion:
+    """Rows covered so far, as disjoint ranges in order."""
+
+    def __init__(self) -> None:
+        self._starts: list[TableRow] = []
+        self._ends: list[TableRow] = []
+
+    def meets(self, wanted: RowRange) -> bool:
+        """Return whether any wanted row is covered."""
+        start, end = wanted
+        place = bisect_right(self._ends, start)
+        return start < end and place < len(self._starts) and self._starts[place] < end
+
+    def add(self, wanted: RowRange) -> None:
+        """Cover these rows."""
+        start, end = wanted
+        if start >= end:
+            return
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        if first < last:
+            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
+        self._starts[first:last] = [start]
+        self._ends[first:last] = [end]
+
+
+def range_of(node: str) -> RowRange:
+    """Read the rows in a name; without any, the range is the whole table.
+
+    >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
+    ((-1, b''), (0, b'm'))
+    """
+    found = re.fullmatch(_ROWS, node)
+    if found is None:
+        return _FIRST, _LAST
+    return _row(found[1], _FIRST), _row(found[2], _LAST)
+
+
+def _row(text: str, unbounded: TableRow) -> TableRow:
+    if text == "N":
+        return unbounded
+    try:
+        return 0, base64.urlsafe_b64decode(text[1:] + "=" * (-len(text[1:]) % 4))
+    except (binascii.Error, ValueError):
+        return unbounded
+
+
+def _overlap(one: RowRange, other: RowRange) -> bool:
+    return max(one[0], other[0]) < min(one[1], other[1])
