@@ -25,7 +25,7 @@ from zktop.errors import UsageError
 from zktop.model.facts import AnyFact, Fact, Millis, Node, SourceFact, single_facts
 from zktop.model.settings import Settings
 from zktop.model.text import label
-from zktop.model.world.world import World, difference, state
+from zktop.model.world.world import World, facts_between, facts_of
 
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
@@ -107,7 +107,7 @@ class Recorder:
         self._write(LookMark(zxid=self._world.zxid, at=at, thorough=thorough))
         if self._state_at is not None and at - self._state_at >= STATE_INTERVAL_MS:
             self._begin(at)
-            facts = tuple(state(self._world))
+            facts = tuple(facts_of(self._world))
             for line in (StateMark(zxid=self._world.zxid, at=at, facts=len(facts)), *facts):
                 self._write(line)
         elif self._member is not None:
@@ -229,7 +229,7 @@ def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header)
     """Write worlds at given times as a recording."""
     recorder, before = Recorder(file, header), World()
     for world, at in looks:
-        recorder.facts(tuple(difference(before, world)))
+        recorder.facts(tuple(facts_between(before, world)))
         recorder.look(at)
         before = world
     recorder.close()

@@ -14,7 +14,7 @@ from zktop.model.facts import Connections, Link, Server
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world.world import World, difference, state
+from zktop.model.world.world import World, facts_between, facts_of
 from zktop.recording import Header, Recording, clip
 from zktop.ui.ports import Frame
 
@@ -37,10 +37,10 @@ def test_differences_add_up_to_the_same_world(seed: int, cuts: list[int]) -> Non
     told, rebuilt = World(), World()
     for begin, end in zip([0, *sorted(cuts)], sorted(cuts), strict=False):
         told_before, told = told, told.after(*facts[begin:end])
-        rebuilt = rebuilt.after(*difference(told_before, told))
+        rebuilt = rebuilt.after(*facts_between(told_before, told))
 
         assert knowledge(rebuilt) == knowledge(told)
-        assert knowledge(World().after(*state(told))) == knowledge(told)
+        assert knowledge(World().after(*facts_of(told))) == knowledge(told)
 
 
 def test_tables_and_the_connection_are_told_when_they_are_new() -> None:
@@ -52,8 +52,8 @@ def test_tables_and_the_connection_are_told_when_they_are_new() -> None:
     figures = Server(server=server, znodes=7, zxid=2, at=2)
     lost = Link(state="lost", zxid=0, at=2)
 
-    assert list(difference(first, first.after(figures, lost))) == [figures, lost]
-    assert list(difference(first, first)) == []
+    assert list(facts_between(first, first.after(figures, lost))) == [figures, lost]
+    assert list(facts_between(first, first)) == []
 
 
 def cut(frames: list[Frame], file: Path) -> list[Report]:

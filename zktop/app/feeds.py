@@ -14,7 +14,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
-from zktop.model.world.world import state
+from zktop.model.world.world import facts_of
 from zktop.ui.ports import Complaint, Frame, OnNews, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
@@ -165,7 +165,7 @@ class LiveFeed:
     def _start_recording(self, path: Path, run: LiveRun) -> None:
         self._file = FailsafeFile(path.open("wb"), self._recording_failed)
         run.recorder = recorder_of(self._file, run)
-        run.recorder.facts(tuple(state(run.world)))
+        run.recorder.facts(tuple(facts_of(run.world)))
 
     def _recording_failed(self, path: Path, error: OSError) -> None:
         why = error.strerror or str(error)

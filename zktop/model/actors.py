@@ -1,8 +1,9 @@
 """Actors: what can be blocked. A session, unless the configuration says otherwise.
 
-ZooKeeper shows sessions, not threads. Waits between threads of one session look like waits of a
-session for itself, and a process with many sessions hides real deadlocks. So the configuration may
-name the actor by a pattern over owner labels: `host:pid:tid` splits, a common `host` merges.
+ZooKeeper shows sessions, not threads. When threads of one session wait for each other, the session
+seems to wait for itself, and a process with many sessions hides real deadlocks. So the config may
+name the actor by a pattern over owner labels: `host:pid:tid` splits a session into threads, and a
+common `host` merges several sessions.
 """
 
 import re
@@ -12,7 +13,7 @@ from zktop.model.locks.all_layouts import LAYOUTS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 
-# Prefixes of actors that are no sessions.
+# Prefixes of actors that are not sessions.
 UNOWNED = "nobody:"  # a node that no session will ever remove
 STRANDED = "stranded:"  # a node that a failed client left; only the end of its session removes it
 UNKNOWN = "unknown:"  # a node that we may not read

@@ -4,9 +4,9 @@ A client is called by its label if no other client has the same one, else by its
 its label and the last digits of its session. Sentences, tables, copies and graphs all use these
 names; `owner` in JSON stays the plain label.
 
-`SharedNames` counts which labels are carried by several sessions. It looks at all members once and
-then at changes. The first count may be spread over several looks, since it takes a while for fifty
-thousand sessions.
+`SharedNames` counts which labels several sessions have. It counts all members once, and then those
+that changed. Parsing the labels of fifty thousand sessions takes 0.1 s or more, so a quick look
+counts a part of them and leaves the rest to the next looks.
 """
 
 from collections import Counter, deque
@@ -63,11 +63,11 @@ class _Sharing:
 
 
 class SharedNames:
-    """The labels that several sessions carry. `shared` is immutable; reports keep it."""
+    """The labels that several sessions have. `shared` is immutable; reports keep it."""
 
     def __init__(self) -> None:
         self.shared: PersistentMap[Text, Apart] = PersistentMap()
-        self._carriers: dict[Text, Session | _Sharing] = {}  # of a single place: the session
+        self._sessions: dict[Text, Session | _Sharing] = {}  # by label; one node: just its session
         # Members still to be counted: from which one on, and whether they came or went.
         self._uncounted: deque[tuple[Sequence[Member], int, bool]] = deque()
 
@@ -101,26 +101,26 @@ class SharedNames:
         self._publish(touched)
 
     def _count(self, label: Text, session: Session, *, comes: bool) -> None:
-        known = self._carriers.get(label)
+        known = self._sessions.get(label)
         if known is None:
             if comes:
-                self._carriers[label] = session
+                self._sessions[label] = session
             return
         if not isinstance(known, _Sharing):
             if not comes:
                 if known == session:
-                    del self._carriers[label]
+                    del self._sessions[label]
                 return
-            known = self._carriers[label] = _Sharing(known)
+            known = self._sessions[label] = _Sharing(known)
         (known.enter if comes else known.leave)(session)
         if not known.places:
-            del self._carriers[label]
+            del self._sessions[label]
 
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""
         changes: dict[Text, Apart | None] = {}
         for label in labels:
-            known = self._carriers.get(label)
+            known = self._sessions.get(label)
             apart = known.apart if isinstance(known, _Sharing) else None
             if apart != self.shared.get(label):
                 changes[label] = apart

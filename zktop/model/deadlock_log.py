@@ -1,8 +1,8 @@
-"""Numbers the deadlocks of a run, and tells how each of them ended.
+"""Numbers for the deadlocks of a run, and how each of them ended.
 
 Numbers follow the order of detection, so a replay gives the same ones. A deadlock that is over
 keeps its last verdict. How it ended may become clear a moment later, since the nodes of a session
-go one after another.
+disappear one after another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ Departed = Callable[[DeadlockPlace], Departure | None]
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
-    """A deadlock that is over: its last verdict, when it was gone, and how it ended."""
+    """A deadlock that is over: its last verdict, when it was over, and how it ended."""
 
     deadlock: Deadlock
     at: Millis
@@ -76,7 +76,7 @@ class DeadlockLog:
         return replace(one, number=known.number if known else self._count)
 
     def _cleared(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
-        """Update how it ended while more of its nodes may go."""
+        """Update how it ended, as long as more of its nodes may disappear."""
         if now - one.at > CLEAR_AFTER_MS:
             return one
         how = _how(one.deadlock, departed)
@@ -89,7 +89,7 @@ class DeadlockLog:
 
 
 def _how(was: Deadlock, departed: Departed) -> str:
-    """Which actor left first, and how."""
+    """A sentence: which actor left first, and how."""
     left = [(min(one.gone_at for one in gone), step) for step, gone in _left(was, departed)]
     if not left:
         return RULES_CHANGED

@@ -55,7 +55,7 @@ MAX_NAME_LENGTH = 80
 _SECOND_MS = 1000
 _DAY_S = 24 * 3600
 _UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
-_NAMED = 3
+_MAX_LISTED = 3
 
 
 def short(name: str) -> Text:
@@ -90,8 +90,8 @@ def several(names: Iterable[str]) -> str:
     ('a', 'a and b', 'a, b, c and 2 more')
     """
     shown = list(dict.fromkeys(names))
-    if len(shown) > _NAMED + 1:
-        shown = [*shown[:_NAMED], f"{len(shown) - _NAMED} more"]
+    if len(shown) > _MAX_LISTED + 1:
+        shown = [*shown[:_MAX_LISTED], f"{len(shown) - _MAX_LISTED} more"]
     head, tail = shown[:-1], shown[-1:]
     return " and ".join([", ".join(head), *tail]) if head else "".join(tail)
 

@@ -1,7 +1,7 @@
-"""The locks of a world, and how they differ from those of the world before.
+"""The locks of a world, and how they differ from the locks of the world before.
 
-Only paths whose facts changed are read again, and locks that the clock or new watch tables can
-change: timed leases, and layouts that are recognised by who watches what.
+A path is read again when its facts change. Locks that the clock or a new watch table can change
+are read again then, too: timed leases, and layouts that are recognised by who watches what.
 """
 
 from collections.abc import Iterable
@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
 from zktop.model.layouts.site import LockSite
-from zktop.model.locks.candidates import may_be_lock, read_by
+from zktop.model.locks.candidates import affected_locks, may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.read_lock import lock_at
 from zktop.model.locks.simple_lock import simple_lock
-from zktop.model.locks.update_lock import difference
+from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.family import NO_FAMILY
@@ -30,12 +30,12 @@ class LockTracker:
         self._world = World()
         self._due: dict[Text, Millis] = {}  # locks that time alone will change
         self._watched: set[Text] = set()  # locks that watch tables can change
-        self._rejected: set[Text] = set()  # paths that are no locks, as far as watch tables show
+        self._rejected: set[Text] = set()  # paths that watch tables may still show to be locks
 
     def changes(self, world: World, now: Millis) -> list[LockChange]:
         """Move on to the next world; return the locks that differ."""
         changed = world.changed_since(self._world)
-        paths = self._paths_read(world, changed.paths)
+        paths = self._affected(world, changed.paths)
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._watched | self._rejected
@@ -48,13 +48,15 @@ class LockTracker:
             self.paths = tuple(sorted(self.locks))
         return changes
 
-    def _paths_read(self, world: World, changed: Iterable[Text]) -> set[Text]:
-        """The paths whose locks depend on the children of these znodes that changed."""
+    def _affected(self, world: World, changed: Iterable[Text]) -> set[Text]:
+        """The paths of the locks that depend on the changed children of these znodes."""
         paths: set[Text] = set()
         for path in changed:
             before = self._world.families.get(path, NO_FAMILY).members
             after = world.families.get(path, NO_FAMILY).members
-            paths.update(read_by(path, difference(before, after).names if before else after))
+            paths.update(
+                affected_locks(path, children_diff(before, after).names if before else after)
+            )
         return paths
 
     def _change(self, path: Text, world: World, now: Millis) -> LockChange | None:

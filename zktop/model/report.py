@@ -230,7 +230,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:
         """All sessions with nodes in locks, by id."""
-        holds, waits, labels = _places(self.parts.values())
+        holds, waits, labels = _locks_and_labels(self.parts.values())
         return {
             session: self._session(
                 session, labels.get(session), holds.get(session, []), waits.get(session, [])
@@ -257,7 +257,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 _Paths = dict[Session, list[Text]]
 
 
-def _places(parts: Collection[LockRecord]) -> tuple[_Paths, _Paths, dict[Session, Text]]:
+def _locks_and_labels(parts: Collection[LockRecord]) -> tuple[_Paths, _Paths, dict[Session, Text]]:
     """The locks that each session holds and waits for, and its label."""
     holds: _Paths = {}
     waits: _Paths = {}

@@ -1,7 +1,7 @@
-"""The locks in which each session has places: one index for rules, screens and scripts.
+"""The locks in which each session has nodes: one index for rules, screens and scripts.
 
-It is a persistent mapping, so each report keeps the index of its own moment at no cost. A session
-that has several places in one lock has that lock as many times.
+It is a persistent map, so that each report can keep the index of its own time. A lock in which a
+session has several nodes is listed once for each of them.
 """
 
 from collections.abc import Iterable
@@ -16,20 +16,20 @@ LocksOfSessions: TypeAlias = PersistentMap[Session, tuple[Text, ...]]
 
 
 def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksOfSessions:
-    """Update the index with the places that came and went."""
+    """Update the index with the nodes that were created and deleted."""
     changed: dict[Session, tuple[Text, ...]] = {}
     known = index.finder
     for change in changes:
-        alone = (change.path,)  # shared by all sessions that have no other place
+        this_lock = (change.path,)  # shared by all sessions that have no other place
         for member in change.deleted:
             locks = _locks(member.owner, changed, index)
             if change.path in locks:
-                place = locks.index(change.path)
-                changed[member.owner] = locks[:place] + locks[place + 1 :]
+                position = locks.index(change.path)
+                changed[member.owner] = locks[:position] + locks[position + 1 :]
         for session in change.entered:
             if session:
                 earlier = changed[session] if session in changed else known(session)
-                changed[session] = earlier + alone if earlier else alone
+                changed[session] = earlier + this_lock if earlier else this_lock
     return index.with_changes({session: locks or None for session, locks in changed.items()})
 
 

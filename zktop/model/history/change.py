@@ -189,12 +189,12 @@ def _arrival(member: Member) -> tuple[int, int, Text]:
 
 def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
     """Whether a waiter that left may have held the lock between the two looks."""
-    queue = _line_of(change.before, member)
+    queue = _queue_with(change.before, member)
     before = queue.blocked_by(member) if queue else ()
     return bool(before) and all(one.node in deleted for one in before)
 
 
-def _line_of(lock: Lock | None, member: Member) -> LockQueue | None:
+def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
     lines = lock.queues if lock else ()
     if len(lines) == 1:
         return lines[0]

@@ -20,7 +20,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     samples: Sequence[int] = ()
     count: int = 0
-    at_least: int = 0  # number of others, whose begin was not observed
+    at_least: int = 0  # number of others, whose beginning was not observed
 
     @property
     def newest(self) -> int | None:

@@ -1,10 +1,10 @@
 """Events of locks, and whether a node was removed by its client or by an expiry.
 
 ZooKeeper does not record who deleted a znode. A session that was active less than its timeout ago
-cannot have expired; one without a connection to any server, or one that had been silent for too
-long, most likely has. A client that closes its session removes all its nodes in one transaction,
-just like an expiry: only its recent activity tells the two apart. Without any evidence a node
-counts as removed by its own client, which is the usual case.
+cannot have expired. A session without a connection to any server, or one that had been silent for
+too long, most likely has. A client that closes its session removes all its nodes in one
+transaction, just like an expiry: only its recent activity tells the two apart. Without any
+evidence a node counts as removed by its own client, which is the usual case.
 """
 
 from typing import Final, Literal
@@ -35,8 +35,8 @@ Measure = Literal["exact", "at-least"]
 class Since(msgspec.Struct, frozen=True, gc=False):
     """When a state began, and how exactly that is known.
 
-    seen: the begin was observed. at-least: it has lasted at least since then. at-most: it began
-    then at the earliest.
+    seen: the beginning was observed. at-least: it has lasted at least since then. at-most: it
+    began then at the earliest.
     """
 
     at: Millis | None
@@ -114,7 +114,7 @@ def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int)
     if (presence.quiet_ms or 0) >= timeout * GIVEN_UP_SHARE:
         spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
         return ExpiryVerdict(expired=True, why=Text(f"its session had been silent for {spans}"))
-    return _by_company(locks)
+    return _by_joint_deletion(locks)
 
 
 def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:
@@ -122,10 +122,10 @@ def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> Expir
         return ExpiryVerdict(expired=True, why=Text("no server had a connection of its session"))
     if ensemble.alive(member.owner, member.czxid) is False:
         return ExpiryVerdict(expired=True, why=Text("its session had left the ensemble"))
-    return _by_company(locks)
+    return _by_joint_deletion(locks)
 
 
-def _by_company(locks: int) -> ExpiryVerdict:
+def _by_joint_deletion(locks: int) -> ExpiryVerdict:
     if locks >= SEVERAL:
         return ExpiryVerdict(
             expired=True, why=Text(f"its nodes left {locks} locks in one transaction")

@@ -1,4 +1,4 @@
-"""Nodes that recently went with their expired sessions, to find sessions that expired at once."""
+"""Nodes that were recently removed with their sessions, to see how many expired at once."""
 
 from collections import deque
 from collections.abc import Collection, Iterable
@@ -17,7 +17,7 @@ MAX_KEPT: Final = 10_000
 
 
 class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
-    """One node that went with its session."""
+    """One node that was removed with its session."""
 
     at: Millis
     session: Session
@@ -34,7 +34,7 @@ class RecentExpiries:
         self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_KEPT)
 
     def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
-        """Add the nodes that went with their sessions."""
+        """Add the nodes that were removed with their sessions."""
         for one in events:
             if one.event == "expired" and one.session:
                 server, client = sessions.last_place(one.session)
@@ -46,7 +46,7 @@ class RecentExpiries:
             self._recent.popleft()
 
     def most_at_once(self) -> Collection[ExpiredPlace]:
-        """What expired within the 15 seconds in which most did."""
+        """The nodes of the 15 seconds in which most of them were removed."""
         best: list[ExpiredPlace] = []
         window: deque[ExpiredPlace] = deque()
         for one in self._recent:

@@ -87,8 +87,8 @@ class SessionHistories:
     def idle_before(self, session: Session, moment: Millis) -> bool:
         """Whether it made its last request well before this time.
 
-        Just before proves nothing: news arrive a little late, and a table that was read meanwhile
-        may already show what the client did at this time.
+        A request just before proves nothing: events arrive a little late, and a table that was
+        read meanwhile may already show what the client did at this time.
         """
         idle = self.idle_since(session)
         return idle is not None and idle < moment - LAG_MS

@@ -25,30 +25,30 @@ class ParsedChild(msgspec.Struct, frozen=True, gc=False):
 class SortedChildren(msgspec.Struct, frozen=True, gc=False):
     """Children by layout, and those that no layout matches."""
 
-    families: dict[str, list[ParsedChild]]
+    matches: dict[str, list[ParsedChild]]
     layouts: dict[str, Layout]
     rest: list[Znode]
 
     def give_up(self, layout: str) -> None:
         """Drop the match of one layout."""
-        self.rest.extend(place.znode for place in self.families.pop(layout))
+        self.rest.extend(place.znode for place in self.matches.pop(layout))
 
     def move(self, source: str, target: Layout) -> None:
         """Match the children of one layout with another layout instead."""
         self.layouts[target.name] = target
-        for place in self.families.pop(source):
+        for place in self.matches.pop(source):
             name = read(target, place.znode.name)
             if name is None:
                 self.rest.append(place.znode)
             else:
-                self.families.setdefault(target.name, []).append(ParsedChild(place.znode, name))
+                self.matches.setdefault(target.name, []).append(ParsedChild(place.znode, name))
 
 
 def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME) -> SortedChildren:
     """Match every name with the first layout that fits.
 
     >>> by_layout = sort_by_layout([Znode("lock-0000000001"), Znode("config")])
-    >>> list(by_layout.families), [znode.name for znode in by_layout.rest]
+    >>> list(by_layout.matches), [znode.name for znode in by_layout.rest]
     (['plain-lock'], ['config'])
     """
     known = tuple(layouts)
@@ -59,10 +59,10 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
         if layout is None or name is None:
             result.rest.append(znode)
             continue
-        if layout.name not in result.families:
-            result.families[layout.name] = []
+        if layout.name not in result.matches:
+            result.matches[layout.name] = []
             result.layouts[layout.name] = layout
-        result.families[layout.name].append(ParsedChild(znode, name))
+        result.matches[layout.name].append(ParsedChild(znode, name))
         guess = layout if _is_strict(layout) else None
     return result
 
@@ -104,14 +104,14 @@ def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
     _session_ids(by_layout)
     _dashless(by_layout)
     _mesos(site, by_layout)
-    if "curator-custom" in by_layout.families:
+    if "curator-custom" in by_layout.matches:
         _probes(site, by_layout)
 
 
 def _session_ids(by_layout: SortedChildren) -> None:
     """`x-<id>-`: the id is the owner's session, in base 16 by the C client, else in base 10."""
-    families = by_layout.families
-    places = families.get(C_WRITELOCK.name, []) + families.get(JAVA_WRITELOCK.name, [])
+    matches = by_layout.matches
+    places = matches.get(C_WRITELOCK.name, []) + matches.get(JAVA_WRITELOCK.name, [])
     if not places:
         return
     decimal = sum(_is_session(place, 10) for place in places)
@@ -120,7 +120,7 @@ def _session_ids(by_layout: SortedChildren) -> None:
         return
     winner = JAVA_WRITELOCK if decimal > hexadecimal else C_WRITELOCK
     loser = C_WRITELOCK if winner is JAVA_WRITELOCK else JAVA_WRITELOCK
-    if loser.name in families and all(read(winner, p.znode.name) for p in families[loser.name]):
+    if loser.name in matches and all(read(winner, p.znode.name) for p in matches[loser.name]):
         by_layout.move(loser.name, winner)
 
 
@@ -136,8 +136,8 @@ def _is_session(place: ParsedChild, base: int) -> bool:
 
 def _dashless(by_layout: SortedChildren) -> None:
     """`lock-2147483648` shows that the dash is a minus sign, in its siblings, too."""
-    if "plain-lock-dashless" in by_layout.families and "plain-lock" in by_layout.families:
-        places = by_layout.families["plain-lock"]
+    if "plain-lock-dashless" in by_layout.matches and "plain-lock" in by_layout.matches:
+        places = by_layout.matches["plain-lock"]
         dashless = _LAYOUT["plain-lock-dashless"]
         if all(read(dashless, place.znode.name) for place in places):
             by_layout.move("plain-lock", dashless)
@@ -145,20 +145,20 @@ def _dashless(by_layout: SortedChildren) -> None:
 
 def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
     """Treat bare numbers as Mesos beside `info_` names, and in the folder of its log."""
-    if "bare-sequence" not in by_layout.families:
+    if "bare-sequence" not in by_layout.matches:
         return
-    if "mesos-group" in by_layout.families or site.path.endswith("/log_replicas"):
+    if "mesos-group" in by_layout.matches or site.path.endswith("/log_replicas"):
         by_layout.move("bare-sequence", _LAYOUT["mesos-group"])
 
 
 def _probes(site: LockSite, by_layout: SortedChildren) -> None:
     """Drop nodes that old versions of Spring left behind: no contender made them."""
-    places = by_layout.families["curator-custom"]
+    places = by_layout.matches["curator-custom"]
     leaked = [place for place in places if is_probe(place.znode.name, site.family)]
     places[:] = [place for place in places if place not in leaked]
     by_layout.rest.extend(place.znode for place in leaked)
     if not places:
-        del by_layout.families["curator-custom"]
+        del by_layout.matches["curator-custom"]
 
 
 def is_probe(name: str, siblings: Family) -> bool:

@@ -1,7 +1,7 @@
 """The form of a lock layout: how one client library writes a lock into znodes.
 
-A layout is data. Everything that tells one client library from another has a key here, so a layout
-in a user's config can express whatever a built-in one does.
+A layout is data. Each way in which client libraries differ has a key here, so a layout in a user's
+config can express everything that a built-in one does.
 
 A server prints the signed 32-bit counter of sequential nodes ten characters wide, so -1 reads
 `-000000001`. A pattern says `{SEQ}` for that, `{U36}` for a uuid with dashes and `{H32}` for 32

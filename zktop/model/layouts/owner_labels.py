@@ -41,7 +41,7 @@ def label_of(data: bytes, layout: str) -> Text | None:
     """Return what the data says about its owner, or None."""
     if data in _CONSTANTS:
         return None
-    found = _READERS.get(layout, _plainly)(data)
+    found = _READERS.get(layout, _from_text)(data)
     if not found:
         return None
     short = found if len(found) <= MAX_LABEL_LENGTH else found[: MAX_LABEL_LENGTH - 1] + "…"
@@ -58,7 +58,7 @@ def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
     return Text(f"{process[1]} pid {process[2]}" if process else name.id)
 
 
-def _plainly(data: bytes) -> str | None:
+def _from_text(data: bytes) -> str | None:
     if data[:1] in (b"{", b"["):
         return _from_json(data)
     text = data[: 4 * 1024].decode("utf-8", "replace")
@@ -147,12 +147,12 @@ _KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
 
 
 def _unless_digits(data: bytes) -> str | None:
-    return None if data.isdigit() else _plainly(data)
+    return None if data.isdigit() else _from_text(data)
 
 
 def _fate(data: bytes) -> str | None:
     found = re.fullmatch(_FATE, data.decode("utf-8", "replace"))
-    return found[1] if found else _plainly(data)
+    return found[1] if found else _from_text(data)
 
 
 def _hive(data: bytes) -> str | None:
@@ -161,7 +161,7 @@ def _hive(data: bytes) -> str | None:
 
 def _bookie(data: bytes) -> str | None:
     found = re.search(_BOOKIE, data[:4096].decode("utf-8", "replace"))
-    return found[1] if found else _plainly(data)
+    return found[1] if found else _from_text(data)
 
 
 def _clickhouse(data: bytes) -> str | None:
@@ -170,7 +170,7 @@ def _clickhouse(data: bytes) -> str | None:
 
 def _unless_date(data: bytes) -> str | None:
     text = data[:64].decode("utf-8", "replace").strip()
-    return None if re.fullmatch(_DATE, text) else _plainly(data)
+    return None if re.fullmatch(_DATE, text) else _from_text(data)
 
 
 _READERS: Final[dict[str, Callable[[bytes], str | None]]] = {

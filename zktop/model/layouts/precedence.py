@@ -1,4 +1,4 @@
-"""The layouts that names show, the surest first: of two that match, the earlier one wins."""
+"""The order in which layouts are tried on names: of two that match, the earlier one wins."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
 """The place that may be a lock: one znode, its children, and a few nodes around it.
 
-A site records what it was asked, so that a lock can tell which facts it was made from.
+A site records the answers it gives: they are the facts that a lock was made from.
 """
 
 import re

@@ -16,10 +16,10 @@ from zktop.model.world.world import World
 _DIGITS: Final = 9  # of a sequence number, at least
 
 
-def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
+def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     """Return the paths of the locks that a change of these children can affect.
 
-    >>> read_by("/pool/sem-__lock__"), read_by("/app/sem/leases")
+    >>> affected_locks("/pool/sem-__lock__"), affected_locks("/app/sem/leases")
     (['/pool/sem-__lock__', '/pool/sem'], ['/app/sem/leases', '/app/sem'])
     """
     found = [path]
@@ -29,16 +29,16 @@ def read_by(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     if with_part(name):
         found.append(split(path)[0])
     for child in dict.fromkeys(unnumbered(children)):
-        found += _read_child(path, child)
+        found += _affected_by_child(path, child)
     return found
 
 
 def unnumbered(names: Iterable[Text]) -> list[Text]:
-    """Return the names without a sequence number; numbered children are no locks."""
+    """Return the names without a sequence number; numbered children are not locks themselves."""
     return [name for name in names if not name[-_DIGITS:].isdecimal() or len(name) < _DIGITS]
 
 
-def _read_child(path: str, name: Text) -> Iterator[Text]:
+def _affected_by_child(path: str, name: Text) -> Iterator[Text]:
     """Yield the locks that depend on the data or the owner of a child."""
     child = join(path, name)
     yield child
@@ -47,9 +47,9 @@ def _read_child(path: str, name: Text) -> Iterator[Text]:
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
-    """Return whether a path may be a lock: a parent of anything, or a lock-like node.
+    """Return whether a path may be a lock: a parent of any children, or a node like a lock.
 
-    What is part of another lock is none of its own.
+    A part of another lock is not a lock itself.
     """
     if any(root.path == path for root in settings.roots):
         return True

@@ -32,8 +32,8 @@ class LayoutMembers(Struct, frozen=True):
     layout: Layout
     rule: QueueRule
     members: tuple[Member, ...]
-    special: QueueOptions = DEFAULT_OPTIONS
-    group: str = ""  # the name of the lock, where several share the folder
+    options: QueueOptions = DEFAULT_OPTIONS
+    name: str = ""  # the name of the lock, where several share the folder
 
 
 class ClientDecision(Struct, frozen=True, gc=False):
@@ -75,11 +75,11 @@ class FolderQueue(QueueDefaults):
         "waiters",
     )  # fmt: skip
 
-    def __init__(self, family: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
-        self.layout, self.rule, self.members = family.layout, family.rule, family.members
-        special = family.special
-        self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
-        self.oddities, self.folder, self._group = oddities, folder, family.group
+    def __init__(self, group: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
+        self.layout, self.rule, self.members = group.layout, group.rule, group.members
+        options = group.options
+        self.leases, self.exempt, self.remarks = options.leases, options.exempt, options.remarks
+        self.oddities, self.folder, self._group = oddities, folder, group.name
         self._orders: dict[tuple[ClientView, bool], ClientOrder] = {}
         self.proofs: dict[Text, ViewProof] = dict(self._proofs())
         self._members = {member.node: member for member in self.members}

@@ -1,4 +1,4 @@
-"""A lock at one moment: who holds it, who waits, in the order that its own clients use."""
+"""A lock at one moment: its holders and its waiters, in the order that its own clients use."""
 
 from collections.abc import Callable, Iterator, Sequence
 from heapq import merge

@@ -1,4 +1,4 @@
-"""The ordinary queue of a lock: who must go before whom, and which watches its members set.
+"""The ordinary queue of a lock: which member goes first, and which watches its members set.
 
 It covers exclusive, read/write and first-n locks. A queue never changes. What all members share is
 computed once, from the front; what one member needs is computed on demand. In a `regular` queue,
@@ -43,30 +43,30 @@ def targets(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
 
 def _predecessor(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
     back = (queue.leases or 1) if queue.rule == "first-n" else 1
-    return queue.seen[ahead - back :][:1] if ahead >= back else ()
+    return queue.counted[ahead - back :][:1] if ahead >= back else ()
 
 
 def _adjacent(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
-    return queue.seen[ahead - 1 : ahead] if ahead else ()
+    return queue.counted[ahead - 1 : ahead] if ahead else ()
 
 
 def _nearest(queue: "RankedQueue", member: Member, ahead: int) -> Sequence[Member]:
     if queue.rule == "first-n":
-        return queue.seen[max(0, ahead - (queue.leases or 1)) : ahead]
+        return queue.counted[max(0, ahead - (queue.leases or 1)) : ahead]
     if queue.rule == "read-write" and member.mode == "read":
         ahead = queue.wall_before(ahead)
-    return queue.seen[ahead - 1 : ahead] if ahead else ()
+    return queue.counted[ahead - 1 : ahead] if ahead else ()
 
 
 def _first_writer(queue: "RankedQueue", member: Member, ahead: int) -> Sequence[Member]:
     if member.mode != "read":
         return _adjacent(queue, member, ahead)
     first = queue.walls[0] if queue.walls else 0
-    return queue.seen[first : first + 1]
+    return queue.counted[first : first + 1]
 
 
 def _holder(queue: "RankedQueue", _: Member, __: int) -> Sequence[Member]:
-    return queue.seen[:1]
+    return queue.counted[:1]
 
 
 def _run(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
@@ -74,15 +74,15 @@ def _run(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
     if not ahead:
         return ()
     first = ahead - 1
-    token = queue.seen[first].token
-    while first > 0 and token is not None and queue.seen[first - 1].token == token:
+    token = queue.counted[first].token
+    while first > 0 and token is not None and queue.counted[first - 1].token == token:
         first -= 1
-    return queue.seen[first : first + 1]
+    return queue.counted[first : first + 1]
 
 
 def _marker(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
     ahead = queue.ahead(member)
-    previous = queue.seen[ahead - 1 : ahead] if ahead else ()
+    previous = queue.counted[ahead - 1 : ahead] if ahead else ()
     if not previous or queue.holds(previous[0]):
         return (Target(HERE, "children"),)
     return (Target(previous[0].node, "data"),)
@@ -108,7 +108,7 @@ sequence: Final = attrgetter("sequence")
 def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
     """Sort members as the layout's clients do; they come in the order of the listing."""
     listed = list(members)
-    if is_sane(listed) and agrees(layout):
+    if is_sane(listed) and sorts_by_number(layout):
         listed.sort(key=sequence)
         return tuple(listed)
     tie = _TIES.get(layout.ties)
@@ -133,7 +133,7 @@ def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
     return _KEYS[layout.order]
 
 
-def agrees(layout: Layout) -> bool:
+def sorts_by_number(layout: Layout) -> bool:
     """Return whether this layout sorts by number, as long as the numbers are sane."""
     return layout.order not in ("name", "arrival")
 
@@ -196,12 +196,12 @@ DEFAULT_OPTIONS: Final = QueueOptions()
 
 
 class RankedQueue(QueueDefaults):
-    """Members in queue order. `seen` are those that clients count; mostly all of them."""
+    """Members in queue order. `counted` are those that clients count: mostly all of them."""
 
     __slots__ = (
-        "_ahead", "_held", "_index", "_walls",
+        "_ahead", "_held", "_index", "_walls", "counted",
         "exempt", "holders", "layout", "leases", "members", "oddities", "regular", "remarks",
-        "rule", "seen",
+        "rule",
         )  # fmt: skip
 
     def __init__(
@@ -210,13 +210,13 @@ class RankedQueue(QueueDefaults):
         rule: QueueRule,
         members: tuple[Member, ...],
         oddities: QueueOddities,
-        special: QueueOptions = DEFAULT_OPTIONS,
+        options: QueueOptions = DEFAULT_OPTIONS,
     ) -> None:
         self.layout, self.rule, self.members, self.oddities = layout, rule, members, oddities
-        self.leases, self.exempt, self.remarks = special.leases, special.exempt, special.remarks
-        marked = special.marked
-        self.seen = _counted(layout, members) if oddities.unseen else members
-        self.regular = oddities.is_sane and agrees(layout)
+        self.leases, self.exempt, self.remarks = options.leases, options.exempt, options.remarks
+        marked = options.marked
+        self.counted = _counted_in(layout, members) if oddities.unseen else members
+        self.regular = oddities.is_sane and sorts_by_number(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
         self._walls: list[int] | None = None
@@ -252,7 +252,7 @@ class RankedQueue(QueueDefaults):
         return member.node in self.exempt
 
     def ahead(self, member: Member) -> int:
-        """Count the seen members before this one."""
+        """Count the counted members before this one."""
         if self.regular:
             return bisect_left(self.members, member.sequence, key=sequence)
         if self._ahead is None:
@@ -272,7 +272,7 @@ class RankedQueue(QueueDefaults):
         return self._readers_before(ahead)
 
     def before(self, member: Member) -> Sequence[Member]:
-        return self.seen[: self.count_before(member)]
+        return self.counted[: self.count_before(member)]
 
     def count_before(self, member: Member) -> int:
         if self.holds(member):
@@ -285,7 +285,7 @@ class RankedQueue(QueueDefaults):
         return () if self.holds(member) else targets(self, member)
 
     def wall_before(self, ahead: int) -> int:
-        """Count the seen members up to the last one before a position that readers wait for."""
+        """Count the counted members up to the last one before a position that readers wait for."""
         walls = self.walls
         found = bisect_left(walls, ahead)
         return walls[found - 1] + 1 if found else 0
@@ -294,7 +294,7 @@ class RankedQueue(QueueDefaults):
     def walls(self) -> list[int]:
         """The positions of the members that readers wait for."""
         if self._walls is None:
-            self._walls = [place for place, m in enumerate(self.seen) if self.bars_readers(m)]
+            self._walls = [place for place, m in enumerate(self.counted) if self.bars_readers(m)]
         return self._walls
 
     def bars_readers(self, member: Member) -> bool:
@@ -335,12 +335,12 @@ class RankedQueue(QueueDefaults):
         return ahead == 0
 
     def _places(self) -> dict[Text, int]:
-        """Count, for each member, the seen members before it."""
-        key = key_of(self.layout, self.seen)
+        """Count, for each member, the counted members before it."""
+        key = key_of(self.layout, self.counted)
         shares = self.layout.ties == "share"
         places: dict[Text, int] = {}
-        keys = [key(member) for member in self.seen]
-        for place, member in enumerate(self.seen):
+        keys = [key(member) for member in self.counted]
+        for place, member in enumerate(self.counted):
             first = bisect_left(keys, keys[place]) if shares else place
             places[member.node] = first
         for member in self.members:
@@ -352,10 +352,10 @@ class RankedQueue(QueueDefaults):
         """Return the last of the first `ahead` members, and others that share its number."""
         if not ahead:
             return ()
-        last = self.seen[ahead - 1]
+        last = self.counted[ahead - 1]
         if self.regular or self.layout.ties != "share":
             return (last,)
-        return self.seen[self.ahead(last) : ahead]
+        return self.counted[self.ahead(last) : ahead]
 
     def _writers_before(self, ahead: int) -> tuple[Member, ...]:
         """Return the same without readers, which do not block a reader."""
@@ -365,16 +365,19 @@ class RankedQueue(QueueDefaults):
     def _readers_before(self, ahead: int) -> tuple[Member, ...]:
         """Return the readers right before a position, and the member before them."""
         wall = self.wall_before(ahead)
-        readers = self.seen[wall:ahead]
+        readers = self.counted[wall:ahead]
         return (*self._run_before(wall), *readers)
 
     def _pool_before(self, ahead: int) -> tuple[Member, ...]:
         """Return all holders for the first waiter, and the previous waiter for the others."""
-        if self.seen is self.members and self.find(self.seen[ahead - 1].node) in self.holders:
+        if (
+            self.counted is self.members
+            and self.find(self.counted[ahead - 1].node) in self.holders
+        ):
             return tuple(self.holders)
-        return (self.seen[ahead - 1],)
+        return (self.counted[ahead - 1],)
 
 
-def _counted(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
+def _counted_in(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Return the members that clients count."""
     return tuple(member for member in members if not is_unseen(layout, member))

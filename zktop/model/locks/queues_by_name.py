@@ -1,4 +1,7 @@
-"""Make the queues of a lock whose contenders are recognised by their names."""
+"""Make the queues of a lock whose contenders are recognised by their names.
+
+`shapes` makes the queues of the other locks.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -61,14 +64,14 @@ def one_queue(
     if rule == "first-n" and layout.mode != "lease":
         members = tuple(msgspec.structs.replace(m, mode="lease") for m in members)
     again = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
-    special = QueueOptions(
+    options = QueueOptions(
         found.number,
         again.exempt,
         marked=found.holders,
         remarks=again.warnings + found.warnings,
     )
     folder = opened(members) if opened is not None and found.holders is None else None
-    queue = queue_in(folder, LayoutMembers(layout, rule, members, special))
+    queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
     asks_watches = again.asks_watches or found.asks_watches or isinstance(queue, FolderQueue)
     leases_found = msgspec.structs.replace(found, layout=layout)
     return Queues((queue,), leases_found, asks_watches=asks_watches)
@@ -77,8 +80,8 @@ def one_queue(
 def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQueue:
     """Make the queue of one layout; children that its clients do not count do not matter."""
     oddities = count_oddities(one.layout, one.members)
-    if folder is None or not folder.matters(one.layout, one.members, one.group):
-        return RankedQueue(one.layout, one.rule, one.members, oddities, one.special)
+    if folder is None or not folder.matters(one.layout, one.members, one.name):
+        return RankedQueue(one.layout, one.rule, one.members, oddities, one.options)
     return FolderQueue(one, oddities, folder)
 
 
@@ -89,16 +92,16 @@ def grouped(
     groups: defaultdict[str, list[ParsedChild]] = defaultdict(list)
     for place in places:
         groups[place.name.group].append(place)
-    families = [
+    groups_of_members = [
         LayoutMembers(
             layout,
             rule_of(layout, None),
             order.in_order(layout, members_of(layout, group, known)),
-            group=name,
+            name=name,
         )
         for name, group in groups.items()
     ]
-    return _queues(families, opened)
+    return _queues(groups_of_members, opened)
 
 
 def mixed(
@@ -112,7 +115,7 @@ def mixed(
     """Make one queue for each layout, of the children that its clients count."""
     found = {one.name: members_of(one, places.get(one.name, ()), known) for one in layouts}
     reads = any(member.mode == "read" for members in found.values() for member in members)
-    families = [
+    groups_of_members = [
         LayoutMembers(
             msgspec.structs.replace(layout, sights=_BY_NUMBER) if interop else layout,
             "read-write" if reads and interop else rule_of(layout, None),
@@ -120,14 +123,14 @@ def mixed(
         )
         for layout in layouts
     ]
-    queues = _queues(families, opened)
+    queues = _queues(groups_of_members, opened)
     holders = [holder for queue in queues.queues for holder in queue.holders]
     broken = len(holders) > 1 and any(holder.mode != "read" for holder in holders)
     warnings = ("mixed-families", "mutual-exclusion-broken")[: 1 + broken]
     return msgspec.structs.replace(queues, warnings=warnings)
 
 
-def _queues(families: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
-    folder = opened([member for family in families for member in family.members])
-    queues = tuple(queue_in(folder, family) for family in families)
+def _queues(groups_of_members: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
+    folder = opened([member for one in groups_of_members for member in one.members])
+    queues = tuple(queue_in(folder, one) for one in groups_of_members)
     return Queues(queues, asks_watches=any(isinstance(queue, FolderQueue) for queue in queues))

@@ -3,7 +3,7 @@
 The decision is about a root as a whole, never about a single child. The shape of the root comes
 first, then names that only one library writes, then owners and data, then short names, and guesses
 last; a guess never counts beside a surer match. Groups, barriers, queues and reference counts look
-like locks and are none.
+like locks, but they are not.
 """
 
 import ipaddress
@@ -27,14 +27,14 @@ from zktop.model.layouts.registry import REGISTRY, check_registry
 from zktop.model.layouts.site import LockSite, is_lockish
 from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import LockQueue, Member
-from zktop.model.locks.shapes import part_of, structure
+from zktop.model.locks.shapes import part_of, shape_of
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
 from zktop.model.world.family import Family, Znode
 
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
 _HOST_PID: Final = rb".+-\d+"
 
-# Name pattern -> kind. One such child decides, if there is no contender.
+# Name pattern -> kind. One such child decides if there are no contenders.
 _NAMES: Final = {
     rf"{_H32}__party__": "kazoo-party",
     rf"{_H32}-(?!.*-n_\d{{10}}$)(?!(?:lock|read|write)-).*": "kazoo-shallow-party",
@@ -60,7 +60,7 @@ def barrier(family: Family) -> str | None:
 
 
 def entering_barrier(family: Family) -> str | None:
-    """Return the kind of double barrier that these may be, before it opens."""
+    """Return the kind of a double barrier that has not opened yet, by the data of its children."""
     hosts = [
         z for z in family if re.fullmatch(_H32, z.name) and re.fullmatch(_HOST_PID, z.data or b"")
     ]
@@ -68,7 +68,7 @@ def entering_barrier(family: Family) -> str | None:
 
 
 def other_kind(znodes: Iterable[Znode]) -> str | None:
-    """Return what these children are instead, when none of them contends for a lock."""
+    """Return what children are when none of them contends for a lock."""
     sampled = list(znodes)[:64]
     for znode in sampled:
         if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
@@ -102,20 +102,20 @@ class Recognised(msgspec.Struct, frozen=True):
         return bool(self.layouts)
 
 
-def recognise(site: LockSite, last: str | None = None) -> Recognised:
-    """Recognise a root; `last` is the layout that the same node had before."""
-    told = site.configured
-    said = layout_named(told.layout, site.settings.layouts) if told and told.layout else None
-    if said is not None:
-        return _by_word(site, said)
+def recognise(site: LockSite, previous: str | None = None) -> Recognised:
+    """Recognise a root; `previous` is the layout that the same node had before."""
+    root = site.configured
+    layout = layout_named(root.layout, site.settings.layouts) if root and root.layout else None
+    if layout is not None:
+        return _as_configured(site, layout)
     if part_of(site):
         return _no_lock(site, PART)
     if kind := by_path(site.path) or barrier(site.family):
         return _no_lock(site, f"not-a-lock:{kind}")
-    if shape := structure(site):
+    if shape := shape_of(site):
         return _by_shape(shape.layout, site.family.members.values())
-    found = _unless_registry(site, _by_name(site, last))
-    return found if found.is_lock or found.asks_watches else _otherwise(site, last, found)
+    found = _unless_registry(site, _by_name(site, previous))
+    return found if found.is_lock or found.asks_watches else _otherwise(site, previous, found)
 
 
 def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
@@ -126,37 +126,37 @@ def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
     return msgspec.structs.replace(found, asks_watches=True) if doubted.asks_watches else found
 
 
-def _by_word(site: LockSite, layout: Layout) -> Recognised:
+def _as_configured(site: LockSite, layout: Layout) -> Recognised:
     if layout not in BY_NAME and layout not in site.settings.layouts:
         return _by_shape(layout, site.family.members.values())
     by_layout = sort_by_layout(site.family, (layout,))
-    listed = by_layout.families.get(layout.name, ())
+    listed = by_layout.matches.get(layout.name, ())
     if not all(is_left_over(layout, place.znode) for place in listed):
         _drop_left_over(by_layout, layout.name)
-    return Recognised(layout.name, (layout,), by_layout.families, tuple(by_layout.rest))
+    return Recognised(layout.name, (layout,), by_layout.matches, tuple(by_layout.rest))
 
 
 def _by_shape(layout: Layout, rest: Iterable[Znode]) -> Recognised:
     return Recognised(layout.name, (layout,), {}, tuple(rest))
 
 
-def _by_name(site: LockSite, last: str | None) -> Recognised:
+def _by_name(site: LockSite, previous: str | None) -> Recognised:
     own = site.settings.layouts
     by_layout = sort_by_layout(site.family, (*own, *BY_NAME) if own else BY_NAME)
-    if len(by_layout.families) > 1 or by_layout.layouts.keys() & _TO_CHECK:
+    if len(by_layout.matches) > 1 or by_layout.layouts.keys() & _SHARED_NAMES:
         disambiguate(site, by_layout)
-    lasting = set((last or "").removeprefix("mixed:").split("+"))
-    for name in [n for n in by_layout.families if n not in lasting]:
+    lasting = set((previous or "").removeprefix("mixed:").split("+"))
+    for name in [n for n in by_layout.matches if n not in lasting]:
         if not _contends(site, by_layout, name):
             by_layout.give_up(name)
     _drop_guesses(by_layout)
-    for name in list(by_layout.families):
+    for name in list(by_layout.matches):
         _drop_left_over(by_layout, name)
-    names = sorted(by_layout.families)
+    names = sorted(by_layout.matches)
     kind = f"mixed:{'+'.join(names)}" if len(names) > 1 else "".join(names)
     layouts = tuple(by_layout.layouts[name] for name in names)
     guessed = any(layout.guessed for layout in layouts)
-    return Recognised(kind, layouts, by_layout.families, tuple(by_layout.rest), guessed)
+    return Recognised(kind, layouts, by_layout.matches, tuple(by_layout.rest), guessed)
 
 
 def is_left_over(layout: Layout, znode: Znode) -> bool:
@@ -169,17 +169,17 @@ def is_left_over(layout: Layout, znode: Znode) -> bool:
 
 def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
     """Treat left-over nodes as foreign; they still block their successors."""
-    layout, places = by_layout.layouts[name], by_layout.families.get(name, [])
+    layout, places = by_layout.layouts[name], by_layout.matches.get(name, [])
     left = [p for p in places if is_left_over(layout, p.znode) and p.name.sequence is not None]
     if not left:
         return
     by_layout.rest.extend(place.znode for place in left)
-    by_layout.families[name] = [place for place in places if place not in left]
-    if not by_layout.families[name]:
-        del by_layout.families[name]
+    by_layout.matches[name] = [place for place in places if place not in left]
+    if not by_layout.matches[name]:
+        del by_layout.matches[name]
 
 
-_TO_CHECK: Final = frozenset(
+_SHARED_NAMES: Final = frozenset(
     (
         "zk-writelock-c",
         "zk-writelock-java",
@@ -192,7 +192,7 @@ _TO_CHECK: Final = frozenset(
 
 def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
     """Return whether the children of one layout can really be contenders."""
-    layout, places = by_layout.layouts[name], by_layout.families[name]
+    layout, places = by_layout.layouts[name], by_layout.matches[name]
     if layout.persistent:
         return True
     if not layout.guessed:
@@ -219,17 +219,17 @@ def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
 
 
 def _drop_guesses(by_layout: SortedChildren) -> None:
-    sure = [name for name in by_layout.families if not by_layout.layouts[name].guessed]
-    for name in [n for n in by_layout.families if by_layout.layouts[n].guessed]:
-        if sure or len(by_layout.families) > 1:
+    sure = [name for name in by_layout.matches if not by_layout.layouts[name].guessed]
+    for name in [n for n in by_layout.matches if by_layout.layouts[n].guessed]:
+        if sure or len(by_layout.matches) > 1:
             by_layout.give_up(name)
 
 
-def _otherwise(site: LockSite, last: str | None, found: Recognised) -> Recognised:
+def _otherwise(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
     """Decide what a root without contenders is."""
     family = site.family
-    if last is not None and not _is_busy(found.rest):
-        return _as_before(site, last)
+    if previous is not None and not _is_busy(found.rest):
+        return _as_before(site, previous)
     kind = entering_barrier(family) or other_kind(found.rest)
     if kind is not None:
         return _no_lock(site, f"not-a-lock:{kind}")
@@ -244,11 +244,11 @@ def _is_busy(rest: Iterable[Znode]) -> bool:
     return any(znode.stat and znode.stat.owner for znode in rest)
 
 
-def _as_before(site: LockSite, last: str) -> Recognised:
-    names = last.removeprefix("mixed:").split("+")
+def _as_before(site: LockSite, previous: str) -> Recognised:
+    names = previous.removeprefix("mixed:").split("+")
     layouts = tuple(filter(None, (layout_named(n, site.settings.layouts) for n in names)))
     guessed = any(layout.guessed for layout in layouts)
-    return Recognised(last, layouts, {}, tuple(site.family), guessed)
+    return Recognised(previous, layouts, {}, tuple(site.family), guessed)
 
 
 def _contains_roots(site: LockSite) -> bool:
@@ -268,13 +268,15 @@ def _no_lock(site: LockSite, kind: str) -> Recognised:
     return Recognised(kind, rest=tuple(held))
 
 
-_AMBIGUOUS: Final = frozenset(("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence"))
+_MAYBE_ELECTIONS: Final = frozenset(
+    ("curator-mutex", "kazoo-lock", "bare-sequence", "named-sequence")
+)
 _ELECTION_SAMPLE = 4
 
 
 def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
     """Detect an election by its path; candidates of Curator have an id, not an address."""
-    if layout.name not in _AMBIGUOUS or not _elects(path.lower()):
+    if layout.name not in _MAYBE_ELECTIONS or not _elects(path.lower()):
         return False
     members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
     return layout.name != "curator-mutex" or not any(map(_is_address, members))

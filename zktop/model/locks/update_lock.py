@@ -41,11 +41,11 @@ class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
         return [znode.name for znode in chain(self.gone, self.come)]
 
 
-def difference(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> ChildrenDiff:
+def children_diff(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> ChildrenDiff:
     """Compare two versions of the children of a znode.
 
     >>> one, two, three = Znode("a"), Znode("b"), Znode("c")
-    >>> found = difference({"a": one, "b": two}, {"b": two, "c": three})
+    >>> found = children_diff({"a": one, "b": two}, {"b": two, "c": three})
     >>> [z.name for z in found.gone], [z.name for z in found.come]
     (['a'], ['c'])
     """
@@ -79,7 +79,7 @@ def updated(lock: Lock, site: LockSite) -> Lock | None:
     queue = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
         return None
-    changes = difference(lock.family.members, site.family.members)
+    changes = children_diff(lock.family.members, site.family.members)
     if len(changes.gone) + len(changes.come) > _MAX_CHANGES:
         return None
     if changes.gone or changes.come or queue.oddities.repeated:
@@ -157,9 +157,9 @@ def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | No
     if name is None or name.sequence is None or name.sequence < 0:
         return None
     rivals = (*own, *_rivals(layout))
-    if rivals != (layout,) and layout.name not in _PROVEN:
+    if rivals != (layout,) and layout.name not in _UNRIVALLED:
         by_layout = sort_by_layout([znode], rivals)
-        if layout.name not in by_layout.families:
+        if layout.name not in by_layout.matches:
             return None
     member = members_of(layout, [ParsedChild(znode, name)])[0]
     if is_left_over(layout, member.znode) or is_unseen(layout, member):
@@ -183,11 +183,11 @@ def _around(members: list[Member], before: int, after: int) -> tuple[Member | No
 
 def _next(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
     stat = family.stat or lock.stat
-    words = list(queue.warnings)
+    warnings = list(queue.warnings)
     if stat is not None and (stat.next_sequence or 0) > NEARLY_EXHAUSTED:
-        words.append("sequence-exhausted")
+        warnings.append("sequence-exhausted")
     if lock.foreign:
-        words.append("foreign-children")
+        warnings.append("foreign-children")
     return Lock(
         path=lock.path,
         layout=lock.layout,
@@ -199,11 +199,11 @@ def _next(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
         leases=lock.leases,
         leases_are=lock.leases_are,
         foreign=lock.foreign,
-        warnings=tuple(dict.fromkeys(words)),
+        warnings=tuple(dict.fromkeys(warnings)),
         blocking=lock.blocking,
         family=family,
         dependencies=lock.dependencies,
     )
 
 
-_PROVEN: Final = frozenset(("zk-writelock-java", "zk-writelock-c"))
+_UNRIVALLED: Final = frozenset(("zk-writelock-java", "zk-writelock-c"))

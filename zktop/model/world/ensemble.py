@@ -1,9 +1,9 @@
 """The tables of all ensemble members joined: which sessions are connected, watch, and expire.
 
 Tables of different servers are read at slightly different times and may contradict each other. The
-newest one wins, and other servers that claim the same session are named. What no table can decide
-is None. An absence counts only in a table that could have shown the thing: with the `czxid` of a
-session's node given, tables read before that transaction are ignored.
+newest one wins, and other servers that claim the same session are named. An answer is None where
+no table can decide. The absence of a session counts only in a table that could have shown it:
+where the `czxid` of one of its nodes is given, tables read before that transaction are ignored.
 """
 
 from collections.abc import Iterator
@@ -101,8 +101,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def hides_watches(self, session: Session) -> bool | None:
         """Return whether the server of a session counts more watches than it lists."""
-        keeper = self._keeper(session)
-        return keeper.hides_watches(self.own) if keeper else None
+        tables = self._server_of(session)
+        return tables.hides_watches(self.own) if tables else None
 
     def presence(self, session: Session) -> Presence | None:
         """Return the connection of a session, the newest one when several servers claim it."""
@@ -133,8 +133,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         Only the server of its connection has them. Where connections are not visible, that is
         the server with watches of the session.
         """
-        keeper = self._keeper(session)
-        return keeper.watches.of(session) if keeper and keeper.watches else None
+        tables = self._server_of(session)
+        return tables.watches.of(session) if tables and tables.watches else None
 
     def watched_at(self, session: Session) -> Millis | None:
         """Return when `watched` was read."""
@@ -143,8 +143,8 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def watch_fact(self, session: Session) -> Watches | None:
         """Return the table that `watched` was read from."""
-        keeper = self._keeper(session)
-        return keeper.facts.watches if keeper and keeper.watches else None
+        tables = self._server_of(session)
+        return tables.facts.watches if tables and tables.watches else None
 
     def watchers(self, path: str) -> frozenset[Session]:
         """Return the sessions that watch a path, without our own."""
@@ -211,7 +211,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return None if alive is None else not alive
 
     def owner_of(self, path: str) -> Session | None:
-        """Name the owner of an ephemeral znode by a server's dump, also where its ACL hides it."""
+        """Return the owner of an ephemeral znode by a server's dump, even if its ACL hides it."""
         dumps = sorted(self.tables, key=lambda one: one.expiry.at, reverse=True)
         return next((one.owners[Text(path)] for one in dumps if path in one.owners), None)
 
@@ -224,7 +224,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
             changed |= _difference(earlier.get(server), later.get(server))
         return frozenset(changed)
 
-    def _keeper(self, session: Session) -> ServerTables | None:
+    def _server_of(self, session: Session) -> ServerTables | None:
         """Find the server that the session is connected to, as far as that is known."""
         presence = self.presence(session)
         if presence is not None:

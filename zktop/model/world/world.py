@@ -1,9 +1,9 @@
 """The world: the newest fact about every znode and every server.
 
 Facts commute: in whatever order and however often they arrive, they make the same world, because
-each says how new it is. A source may therefore read twice, late and in parallel, and read
-everything again after a reconnect. A world can be turned back into facts, all of them or those
-that lead from an earlier world to a later one; recordings are made of these.
+each fact has the zxid or the time that it is true of. So a source may read things twice, late or
+in parallel, and read everything again after a reconnect. A world can be turned back into facts:
+all of them, or those that lead from an earlier world to a later one. Recordings consist of these.
 """
 
 from collections import defaultdict
@@ -54,7 +54,7 @@ class TableFacts(msgspec.Struct, frozen=True):
 
 
 NO_TABLES = TableFacts()
-_OF_ONE = (Node, Gone)
+_ABOUT_ONE_CHILD = (Node, Gone)
 
 
 class WorldDiff(msgspec.Struct, frozen=True, gc=False):
@@ -78,7 +78,7 @@ class World(msgspec.Struct, frozen=True):
         """Return the world with these facts learned; older facts change nothing."""
         if not facts:
             return self
-        sorted_facts = _sorted_out(facts)
+        sorted_facts = _grouped(facts)
         links = [*sorted_facts.links, self.link] if self.link else sorted_facts.links
         families = self._families_after(sorted_facts.families)
         return World(
@@ -90,7 +90,7 @@ class World(msgspec.Struct, frozen=True):
         )
 
     def family(self, path: str) -> Family:
-        """Return the children of a path, as far as they are known of the path as it is now."""
+        """Return the children of a path, without what is known of earlier znodes at that path."""
         family = self.families.get(Text(path), NO_FAMILY)
         if family is NO_FAMILY:
             return family
@@ -98,7 +98,7 @@ class World(msgspec.Struct, frozen=True):
         return family.since(self.families.get(parent, NO_FAMILY).born_after(name))
 
     def node(self, path: str) -> Znode | None:
-        """Return one znode, or None when it is absent or was never heard of."""
+        """Return one znode, or None when it is absent or unknown."""
         parent, name = split(path)
         return self.family(parent).members.get(name)
 
@@ -132,7 +132,7 @@ class World(msgspec.Struct, frozen=True):
         return after
 
 
-class _SortedOut(msgspec.Struct, frozen=True, gc=False):
+class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
     """Facts by what they are about."""
 
     families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
@@ -141,16 +141,16 @@ class _SortedOut(msgspec.Struct, frozen=True, gc=False):
     links: list[Link]
 
 
-def _sorted_out(facts: Iterable[SourceFact]) -> _SortedOut:
+def _grouped(facts: Iterable[SourceFact]) -> _GroupedFacts:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    found = _SortedOut(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
+    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
     add_znode = found.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
             below = fact.path if fact.path == "/" else f"{fact.path}/"
             found.znodes.update([Text(below + name) for name in fact.names])
-        elif isinstance(fact, _OF_ONE):
+        elif isinstance(fact, _ABOUT_ONE_CHILD):
             path = fact.path
             slash = path.rfind("/")
             families[path[:slash] if slash > 0 else split(path)[0]].append(fact)
@@ -189,8 +189,8 @@ def _age(fact: AnyFact) -> tuple[int, int, bytes]:
     return fact.at, fact.zxid, msgspec.msgpack.encode(fact)
 
 
-def state(world: World) -> Iterator[AnyFact]:
-    """Yield the facts that make this world again."""
+def facts_of(world: World) -> Iterator[AnyFact]:
+    """Yield facts that make the same world."""
     for path in sorted(world.families):
         yield from _family_facts(path, world.family(path), world.at)
     for tables in world.tables.values():
@@ -235,8 +235,8 @@ def _znode_facts(path: Text, znode: Znode, at: Millis) -> Iterator[AnyFact]:
         yield Node(path=path, zxid=znode.seen_at, at=at)
 
 
-def difference(before: World, after: World) -> Iterator[AnyFact]:
-    """Yield the facts that make the later world of the earlier one."""
+def facts_between(before: World, after: World) -> Iterator[AnyFact]:
+    """Yield the facts that turn the earlier world into the later one."""
     change = after.changed_since(before)
     for path in sorted(change.paths):
         family = after.families.get(path)
@@ -268,8 +268,8 @@ def _end(path: Text, world: World) -> Iterator[Gone]:
 
 def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFact]:
     at = after.told_at
-    is_listed_anew = (after.listed_at, after.at) != (before.listed_at, before.at)
-    yield from _listing(path, after) if is_listed_anew else ()
+    is_new_listing = (after.listed_at, after.at) != (before.listed_at, before.at)
+    yield from _listing(path, after) if is_new_listing else ()
     if after.denied and after.denied_at != before.denied_at:
         yield Denied(path=path, what="list", zxid=after.denied_at, at=at)
     for name, znode in after.members.items():

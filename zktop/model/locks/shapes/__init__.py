@@ -35,7 +35,7 @@ _WITH_PART: Final = {
 _WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbered_parts)
 
 
-def structure(site: LockSite) -> LockShape | None:
+def shape_of(site: LockSite) -> LockShape | None:
     """Return the shape that this root has."""
     if not _is_telling(site.family):
         return None
@@ -72,4 +72,4 @@ def part_of(site: LockSite) -> Text | None:
         return whole if site.knows(whole) else None
     shapes = with_part(name)
     above = site.above() if shapes else None
-    return parent if above is not None and structure(above) in shapes else None
+    return parent if above is not None and shape_of(above) in shapes else None

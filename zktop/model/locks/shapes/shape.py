@@ -1,4 +1,4 @@
-"""The form of a shape: a lock layout that more than the names of the children shows.
+"""The form of a shape: a lock layout that is recognised by more than the names of children.
 
 A shape is one object: its layout, how to recognise a root of it, and how to make its queues. To
 add one, write it in a module here, and list it in `SHAPES`.
@@ -47,7 +47,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
     ) -> tuple[list[Member], list[Znode]]:
         """Return the members of a layout among some children, and the other children."""
         by_layout = sort_by_layout(family, (layout,))
-        places = by_layout.families.get(layout.name, ())
+        places = by_layout.matches.get(layout.name, ())
         return members_of(layout, places, self.known, below), by_layout.rest
 
 

@@ -1,4 +1,4 @@
-"""The queue of a lock that is a single node: whoever created the node holds the lock."""
+"""The queue of a lock that is a single node: the client that created the node holds the lock."""
 
 from collections.abc import Sequence
 
