@@ -48,7 +48,7 @@ class Examiner:
     @property
     def is_behind(self) -> bool:
         """Whether the last look, not being thorough, left examinations to the next one."""
-        return self._findings.is_behind or self._waits.is_behind or self._shared_names.is_behind
+        return self._findings.is_behind or self._shared_names.is_behind
 
     def look(
         self,

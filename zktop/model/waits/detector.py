@@ -62,7 +62,6 @@ class DeadlockDetector:
         self._inversions: dict[str, Inversion] = {}
         self._came: set[str] = set()  # actors with new requests since the last verdict
         self._elections: set[str] = set()
-        self._has_changes = False  # since the last look
         self._verdict = DeadlockVerdict()
         self._judged_at: Millis = 0
         self._pause_ms = 0  # between two verdicts on a large knot
@@ -70,11 +69,10 @@ class DeadlockDetector:
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
-        self._is_ranking_due = False
 
     def change(self, change: LockChange) -> None:
         """Take in one changed lock."""
-        self._has_changes = self._is_unranked = self._is_unjudged = True
+        self._is_unranked = self._is_unjudged = True
         lock = change.after
         gone_at = lock.seen_zxid if lock else 0
         for name, queue, created, deleted in queue_updates(
@@ -94,11 +92,6 @@ class DeadlockDetector:
             if queue.kind == "election":
                 self._elections.add(name)
 
-    @property
-    def is_behind(self) -> bool:
-        """True when the last look left ranking the root blockers to the next one."""
-        return self._is_ranking_due
-
     def judge(
         self,
         ensemble: Ensemble,
@@ -109,14 +102,13 @@ class DeadlockDetector:
         client_names: ClientNames,
         is_thorough: bool = True,
     ) -> DeadlockVerdict:
-        """Judge the newest state, quickly if there are changes, unless the look is thorough.
+        """Judge the newest state.
 
         A large knot is judged again only after a pause that grows with it, unless the look is
         thorough: a report of thousands of stuck requests may be a moment old, but must not keep a
         processor busy.
         """
-        blockers = self._root_blockers(now_ms, is_calm=is_thorough or not self._has_changes)
-        self._has_changes = False
+        blockers = self._root_blockers(now_ms)
         pause_ms = self._pause_ms if self._is_unjudged else REST * self._pause_ms
         if is_thorough or not 0 <= now_ms - self._judged_at < pause_ms:
             self._judged_at, self._is_unjudged = now_ms, False
@@ -167,22 +159,17 @@ class DeadlockDetector:
             self._inversions[one.id] = known if known == one else one
         return tuple(self._inversions.values())
 
-    def _root_blockers(self, now_ms: Millis, *, is_calm: bool) -> tuple[RootBlocker, ...]:
+    def _root_blockers(self, now_ms: Millis) -> tuple[RootBlocker, ...]:
         """Rank the root blockers at intervals; in between only their waits grow.
 
-        A look that reports events leaves the ranking to the next one for a while, so that no event
-        is delayed. Without any change a ranking can only exchange the last ones of a long list.
-        Actors that have released everything since the ranking are left out.
+        Without any change a ranking can only exchange the last ones of a long list. Actors that
+        have released everything since the ranking are left out.
         """
-        if not self.graph.queues:
-            return ()
-        interval = len(self.graph.queues) // RANKED_PER_MS + self._pause_ms
+        pause_ms = len(self.graph.queues) // RANKED_PER_MS + self._pause_ms
         elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
-        patience = (1 if is_calm else 2) if self._is_unranked else 5
-        if 0 <= elapsed < patience * interval:
-            self._is_ranking_due = self._is_unranked and elapsed >= interval
+        if 0 <= elapsed < (pause_ms if self._is_unranked else REST * pause_ms):
             return aged(filter(self._still_blocks, self._blockers), elapsed)
-        self._ranked_at, self._is_unranked, self._is_ranking_due = now_ms, False, False
+        self._ranked_at, self._is_unranked = now_ms, False
         self._blockers = root_blockers(self.graph, now_ms)
         return self._blockers
 
