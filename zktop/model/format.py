@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.text import Text, clean
-from zktop.model.waits.lock_order import fold_name, fold_path
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -40,14 +40,27 @@ def spoken(seconds: float) -> str:
         return f"{seconds * 1000:.0f}ms"
     if seconds < 10:  # noqa: PLR2004  above, whole seconds are enough
         return f"{seconds:.1f}s"
-    whole = int(seconds)
-    if whole < MINUTE:
-        return f"{whole}s"
-    if whole < HOUR:
-        return f"{whole // MINUTE}m{whole % MINUTE:02d}s"
-    if whole < DAY:
-        return f"{whole // HOUR}h{whole % HOUR // MINUTE:02d}m"
-    return f"{whole // DAY}d{whole % DAY // HOUR:02d}h"
+    return _in_two_units(int(seconds))
+
+
+def span(length_ms: int) -> str:
+    """A duration as sentences show it: in whole seconds from one second on.
+
+    >>> span(900), span(4_200), span(379_000), span(90_000_000)
+    ('0.9s', '4s', '6m19s', '1d01h')
+    """
+    seconds = max(length_ms, 0) / 1000
+    return _in_two_units(int(seconds)) if seconds >= 1 else f"{seconds:.1f}s"
+
+
+def _in_two_units(seconds: int) -> str:
+    if seconds < MINUTE:
+        return f"{seconds}s"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE}m{seconds % MINUTE:02d}s"
+    if seconds < DAY:
+        return f"{seconds // HOUR}h{seconds % HOUR // MINUTE:02d}m"
+    return f"{seconds // DAY}d{seconds % DAY // HOUR:02d}h"
 
 
 MAX_NAME_LENGTH = 80
@@ -117,6 +130,29 @@ def waits(number: int) -> str:
 def session_name(session: Session) -> str:
     """The name of a session without a label."""
     return session_text(session) if session else "nobody"
+
+
+# A part of a path is variable when it is an id (hex, a number) or ends in one.
+_ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
+
+
+def fold_name(name: str) -> str:
+    """Replace the ids in a label by `*`.
+
+    >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a")
+    ('worker-*@*', 'worker-a')
+    """
+    return re.sub(r"\*(?:[.:-]\*)+", "*", re.sub(_ID, "*", name))
+
+
+@lru_cache(maxsize=65_536)
+def fold_path(path: str) -> str:
+    """Replace the variable parts of a lock path by `*`.
+
+    >>> fold_path("/locks/user/42"), fold_path("/locks/orders")
+    ('/locks/user/*', '/locks/orders')
+    """
+    return "/".join(fold_name(part) for part in path.split("/"))
 
 
 def signature(rule: str, locks: Iterable[str], modes: Iterable[str], owners: Sequence[str]) -> str:

@@ -66,6 +66,6 @@ def test_a_long_ring_is_one_short_sentence(graph: WaitGraph):
     assert [made.behind for made in found] == [1_000, 0, 0, 0]
     assert found[0].sentence == (
         "Ring of 50: ring0-0 -> ring0-1 -> ... -> ring0-49 -> ring0-0; "
-        "oldest wait ring0-0 59s, closed by ring0-49 at 00:00:00."
+        "oldest wait ring0-0 59s, closed by ring0-49 at 00:00:00Z."
     )
     assert found[0].ways_out[0].frees == 1_050

@@ -128,7 +128,7 @@ def test_a_ring_of_six_names_its_ends():
     (made,) = assess(graph(state), ActorEvidence(now_ms=72_000)).deadlocks
 
     assert made.sentence == (
-        "Ring of 6: F -> A -> ... -> E -> F; oldest wait F 1m02s, closed by E at 00:00:15."
+        "Ring of 6: F -> A -> ... -> E -> F; oldest wait F 1m02s, closed by E at 00:00:15Z."
     )
 
 

@@ -14,10 +14,9 @@ from zktop.model.findings.finding import (
     RuleResult,
     rule,
 )
-from zktop.model.format import short, waits
+from zktop.model.format import short, span, waits
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
-from zktop.model.waits.sentences import span
 
 LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 LEASES_SINCE = 2

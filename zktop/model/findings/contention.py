@@ -15,10 +15,9 @@ from zktop.model.findings.finding import (
     RuleResult,
     rule,
 )
-from zktop.model.format import count, short, waits
+from zktop.model.format import count, short, span, waits
 from zktop.model.history.attempts import Attempts, identity_of
 from zktop.model.locks.lock import Member
-from zktop.model.waits.sentences import span
 
 LONG_HOLD_FACTOR = 10  # times the 99th percentile
 BUSY_SHARE = 0.95

@@ -7,9 +7,8 @@ from itertools import pairwise
 from zktop.model.facts import split
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import RuleMatch, RuleResult, rule
-from zktop.model.format import short
+from zktop.model.format import short, span
 from zktop.model.locks.lock import Member
-from zktop.model.waits.sentences import span
 
 RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
 LONG_HOLD_FACTOR = 20  # times the 99th percentile

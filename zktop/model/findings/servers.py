@@ -17,9 +17,8 @@ from zktop.model.findings.finding import (
     RuleResult,
     rule,
 )
-from zktop.model.format import clock, count, short
+from zktop.model.format import clock, count, short, span
 from zktop.model.history.expiries import ExpiredPlace
-from zktop.model.waits.sentences import span
 
 
 @rule("P13", "member-down", "warning", "server")

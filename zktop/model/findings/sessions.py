@@ -13,8 +13,7 @@ from zktop.model.findings.finding import (
     Severity,
     rule,
 )
-from zktop.model.format import count, several, short, waits
-from zktop.model.waits.sentences import span
+from zktop.model.format import count, several, short, span, waits
 from zktop.model.world.server_tables import Presence
 
 MIN_TIMEOUT_TICKS = 2  # the default of servers

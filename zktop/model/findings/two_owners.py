@@ -20,11 +20,10 @@ from zktop.model.findings.wakeups import (
     may_own_beside_readers,
     may_read,
 )
-from zktop.model.format import clock, count, several, short
+from zktop.model.format import clock, count, several, short, span
 from zktop.model.history.events import Departure
 from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Member
-from zktop.model.waits.sentences import span
 
 _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 

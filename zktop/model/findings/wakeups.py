@@ -18,11 +18,10 @@ from zktop.model.findings.finding import (
     RuleResult,
     rule,
 )
-from zktop.model.format import short, waits
+from zktop.model.format import short, span, waits
 from zktop.model.locks.lock import Member
 from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
-from zktop.model.waits.sentences import span
 
 
 def may_own(ctx: LockContext, seen: MemberWatches) -> bool:

@@ -4,10 +4,10 @@ from hashlib import blake2s
 
 from msgspec import Struct
 
+from zktop.model.format import fold_name, fold_path
 from zktop.model.waits.confidence import Confidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.lock_order import fold_name, fold_path
 from zktop.model.waits.ring import Clue, DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.sentences import LETTER, DisplayNames
 from zktop.model.waits.wait_queue import Mode, WaitRequest

@@ -13,39 +13,15 @@ threads behind one session: its order says nothing, and all pairs of ten thousan
 minutes.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from hashlib import blake2s
 from typing import Final
 
 from msgspec import Struct
 
+from zktop.model.format import fold_path
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
-
-# A part of a path is variable when it is an id (hex, a number) or ends in one.
-_ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
-
-
-def fold_name(name: str) -> str:
-    """Replace the ids in a label by `*`.
-
-    >>> fold_name("worker-17@10.0.0.3"), fold_name("worker-a")
-    ('worker-*@*', 'worker-a')
-    """
-    return re.sub(r"\*(?:[.:-]\*)+", "*", re.sub(_ID, "*", name))
-
-
-@lru_cache(maxsize=65_536)
-def fold_path(path: str) -> str:
-    """Replace the variable parts of a lock path by `*`.
-
-    >>> fold_path("/locks/user/42"), fold_path("/locks/orders")
-    ('/locks/user/*', '/locks/orders')
-    """
-    return "/".join(fold_name(part) for part in path.split("/"))
-
 
 MAX_SAMPLES = 4
 

@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from zktop.model.format import span
 from zktop.model.waits.lock_order import (
     Cycle,
     LockOrderGraph,
@@ -13,7 +14,7 @@ from zktop.model.waits.lock_order import (
     is_soft,
 )
 from zktop.model.waits.ring import Clue
-from zktop.model.waits.sentences import LETTER, span
+from zktop.model.waits.sentences import LETTER
 
 SESSION_DIGITS: Final = 4
 

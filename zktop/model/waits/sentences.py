@@ -5,12 +5,12 @@ no lease to give back, have a sentence of their own.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from zktop.model.format import clock, span
 from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.ring import DeadlockRule, Ring, WaitEdge, passes_by, queued, upgraders
 from zktop.model.waits.wait_queue import Mode, WaitRequest
@@ -64,34 +64,6 @@ class DisplayNames(Struct, frozen=True):
         if hidden:
             shown.append(f"{hidden} more")
         return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-
-
-def moment(at_ms: int) -> str:
-    """The time of day in UTC.
-
-    >>> moment(1_769_860_630_400)
-    '11:57:10'
-    """
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S")
-
-
-def span(length_ms: int) -> str:
-    """A duration in two units.
-
-    >>> span(900), span(42_000), span(379_000), span(90_000_000)
-    ('0.9s', '42s', '6m19s', '1d01h')
-    """
-    seconds = max(length_ms, 0) // 1000
-    if seconds < 1:
-        return f"{max(length_ms, 0) / 1000:.1f}s"
-    for unit, small, size, part in (
-        ("d", "h", 86_400, 3_600),
-        ("h", "m", 3_600, 60),
-        ("m", "s", 60, 1),
-    ):
-        if seconds >= size:
-            return f"{seconds // size}{unit}{seconds % size // part:02d}{small}"
-    return f"{seconds}s"
 
 
 _MAX_PARTS = 5
@@ -198,7 +170,7 @@ def _long_ring(ring: Ring, names: DisplayNames, now_ms: int) -> str:
         since, oldest = min(dated, key=lambda pair: pair[0])
         text += f"; oldest wait {names.owner(oldest.request.actor)} {span(now_ms - since)}"
     closed = ring[-1].request.since_ms
-    at = f" at {moment(closed)}" if closed is not None else ""
+    at = f" at {clock(closed)}" if closed is not None else ""
     return f"{text}, closed by {names.owner(ring[-1].request.actor)}{at}."
 
 

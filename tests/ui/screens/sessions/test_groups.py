@@ -12,7 +12,7 @@ from model.builders import NOW, ZK1, connections, figures, lock, own, row, sessi
 from textual.pilot import Pilot
 from ui.fake_feed import WAIT_S, app_of, frames, settled
 
-from zktop.model.waits.lock_order import fold_name
+from zktop.model.format import fold_name
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
 from zktop.ui.screens.common.live_rows import LiveRows

@@ -8,11 +8,10 @@ from zktop.model.actors import session_of
 from zktop.model.facts import session_text
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.format import clock, count, session_name, short
+from zktop.model.format import clock, count, fold_name, session_name, short
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import fold_name
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock

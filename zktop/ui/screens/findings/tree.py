@@ -6,12 +6,11 @@ from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
 from zktop.model.facts import Session, session_text, split
-from zktop.model.format import count, short
+from zktop.model.format import count, fold_name, short
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import fold_name
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import locks_held, name_in
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces

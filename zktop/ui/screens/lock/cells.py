@@ -6,10 +6,9 @@ from itertools import islice
 from typing import Final
 
 from zktop.model.facts import split
-from zktop.model.format import several, short, spoken
+from zktop.model.format import fold_name, several, short, spoken
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import fold_name
 from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.queue_summary import ranged

@@ -5,8 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from zktop.model.facts import session_text
-from zktop.model.format import count
-from zktop.model.waits.lock_order import fold_name
+from zktop.model.format import count, fold_name
 from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, fitted, line, right

@@ -8,9 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis, Session, session_text
+from zktop.model.format import fold_name
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
-from zktop.model.waits.lock_order import fold_name
 from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence

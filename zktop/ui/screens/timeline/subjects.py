@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
+from zktop.model.format import fold_name
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.lock_order import fold_name
 from zktop.ui.past.states import busiest, name_at
 from zktop.ui.screens.timeline.strips import TimeWindow
 from zktop.ui.state import ViewState
