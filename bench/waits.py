@@ -56,11 +56,11 @@ def _event(graph: WaitGraph, lock: str, actor: str) -> float:
     went = shorter(came, request)
 
     def come() -> None:
-        graph.replaced(lock, came, created=(request,), deleted=())
+        graph.replace(came, created=(request,), deleted=())
         len(graph.stuck_set.cores)
 
     def go() -> None:
-        graph.replaced(lock, went, created=(), deleted=(request,))
+        graph.replace(went, created=(), deleted=(request,))
         len(graph.stuck_set.cores)
 
     return median(max(milliseconds(come, 1), milliseconds(go, 1)) for _ in range(9))

@@ -152,13 +152,13 @@ def test_step_by_step_is_the_same_as_all_at_once(queues: list[WaitQueue], seed: 
     for number in range(chance.randint(1, 12)):
         queue = now[chance.choice(sorted(now))]
         if chance.random() < 0.05:
-            graph.removed(queue.lock)
+            graph.remove(queue.lock)
             now[queue.lock] = replace(queue, requests=())
             continue
         after, created, deleted = w.changed(queue, number + 100, chance)
         now[queue.lock] = after
         is_told = chance.random() < 0.5 and queue.kind != "single"
-        graph.replaced(queue.lock, after, *((created, deleted) if is_told else ()))
+        graph.replace(after, *((created, deleted) if is_told else ()))
         if chance.random() < 0.6:
             assert verdict(graph) == verdict(WaitGraph(now.values()))
 

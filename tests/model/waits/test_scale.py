@@ -46,14 +46,14 @@ def test_the_last_of_the_chain_closes_it_and_any_deletion_opens_it(graph: WaitGr
     """3,200 stuck with a fifth core of 2,000; then 1,200 again."""
     lock = "/chain/0"
     queue, request = longer(graph.queues[lock], "chain1999")
-    graph.replaced(lock, queue, created=(request,), deleted=())
+    graph.replace(queue, created=(request,), deleted=())
 
     assert sizes(graph) == [50, 50, 50, 50, 2_000]
     assert len(stuck_classes(graph)) == 3_200
 
     middle = graph.queues["/chain/700"]
     asked = middle.requests[1]
-    graph.replaced("/chain/700", shorter(middle, asked), created=(), deleted=(asked,))
+    graph.replace(shorter(middle, asked), created=(), deleted=(asked,))
 
     assert sizes(graph) == [50, 50, 50, 50]
     assert len(stuck_classes(graph)) == 1_200

@@ -30,7 +30,7 @@ def test_a_ring_stitched_from_two_moments_is_no_deadlock():
     assert len(before.candidates) == 1
     assert before.relist == ("/X",)
 
-    found.replaced("/X", queue("X x: B@90", seen_zxid=125))
+    found.replace(queue("X x: B@90", seen_zxid=125))
     after = assess(found, KNOWN)
 
     assert (after.deadlocks, after.candidates, after.relist) == ((), (), ())
@@ -41,7 +41,7 @@ def test_a_second_listing_proves_a_ring():
     late = queue("X x: A@80 B@90", seen_zxid=100)
     found = WaitGraph([late, queue("Y x: B@85 A@110", seen_zxid=120)])
     assess(found, KNOWN)
-    found.replaced("/X", replace(late, seen_zxid=125), created=(), deleted=())
+    found.replace(replace(late, seen_zxid=125), created=(), deleted=())
     after = assess(found, KNOWN)
 
     assert [made.coexistence_proven for made in after.deadlocks] == [True]
@@ -82,7 +82,7 @@ def test_a_session_that_ends_is_not_concurrent():
 
     assert activity.look(found) == ("/Y",)
 
-    found.replaced("/Y", queue("Y x: B@2", seen_zxid=31))
+    found.replace(queue("Y x: B@2", seen_zxid=31))
 
     assert activity.look(found) == ()
     assert not activity.is_concurrent("A")

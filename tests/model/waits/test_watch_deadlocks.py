@@ -4,6 +4,7 @@ from model.waits.notation import queues
 from model.waits.stuck import stuck_classes
 
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
 from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
@@ -18,7 +19,7 @@ def test_two_that_watch_each_other_sleep_for_good():
     """T24: by order the reader holds the lock, by the watch table both sleep."""
     lock = queue("L rw: A.R@1 B.W@2")
     watched = {"A": {"lock-0000000002"}, "B": {"lock-0000000001"}}
-    (made,) = watch_deadlocks(lock, watched)
+    (made,) = watch_deadlocks(lock, watched, DisplayNames())
 
     assert not stuck_classes(WaitGraph([lock]))
     assert (made.rule, made.kind, made.confidence) == ("D7", "watches", "C4")
@@ -30,7 +31,8 @@ def test_two_that_watch_each_other_sleep_for_good():
 
 def test_a_waiter_that_watches_its_successor_is_never_woken():
     """All its watches are behind it."""
-    (made,) = watch_deadlocks(queue("L x: A@1 B@2 C@3"), {"B": {"lock-0000000003"}})
+    watched = {"B": {"lock-0000000003"}}
+    (made,) = watch_deadlocks(queue("L x: A@1 B@2 C@3"), watched, DisplayNames())
 
     assert made.sentence == (
         "B waits in /L but watches C, which stands behind it; no release wakes it."
@@ -42,18 +44,18 @@ def test_a_proper_chain_of_watches_is_fine():
     chain = {"B": {"lock-0000000001"}, "C": {"lock-0000000002"}, "A": {"lock-0000000003"}}
     lock = queue("L x: A@1 B@2 C@3")
 
-    assert not watch_deadlocks(lock, {"B": chain["B"], "C": chain["C"]})
-    assert not watch_deadlocks(lock, {"A": chain["A"]})
+    assert not watch_deadlocks(lock, {"B": chain["B"], "C": chain["C"]}, DisplayNames())
+    assert not watch_deadlocks(lock, {"A": chain["A"]}, DisplayNames())
 
 
 def test_a_watch_before_it_is_enough():
     """Several members in a root: the union counts."""
     both = {"B": {"lock-0000000001", "lock-0000000003"}}
 
-    assert not watch_deadlocks(queue("L x: A@1 B@2 C@3"), both)
+    assert not watch_deadlocks(queue("L x: A@1 B@2 C@3"), both, DisplayNames())
 
 
 def test_watches_outside_of_the_lock_say_nothing():
     """Only members count, and actors whose table is unknown are left out."""
-    assert not watch_deadlocks(queue("L x: A@1 B@2"), {"B": {"config"}})
-    assert not watch_deadlocks(queue("L x: A@1 B@2"), {})
+    assert not watch_deadlocks(queue("L x: A@1 B@2"), {"B": {"config"}}, DisplayNames())
+    assert not watch_deadlocks(queue("L x: A@1 B@2"), {}, DisplayNames())

@@ -5,7 +5,7 @@ it in effect wait for those before it. Only *tangled* actors decide about deadlo
 several places, and those with a place that they do not leave by finishing.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -41,15 +41,6 @@ class ActorIndex:
         """How many places the actor has in all queues."""
         found = self._locks.get(actor, {})
         return 1 if isinstance(found, str) else sum(found.values())
-
-    def enter_all(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
-        """Add requests that are new in their queue: most are the only place of their actor."""
-        may_pass, places = queue.kind not in _STICKY_KINDS, self._locks
-        for request in requests:
-            if may_pass and request.releases and request.actor not in places:
-                places[request.actor] = queue.lock
-            else:
-                self.enter(queue, request)
 
     def enter(self, queue: WaitQueue, request: WaitRequest) -> None:
         """Add a request that is new in its queue."""

@@ -266,7 +266,6 @@ def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[
 
 
 Reach = Mapping[str, frozenset[int]]
-Crowd = tuple[tuple[str, frozenset[int]], ...]
 
 
 def reach(

@@ -84,10 +84,10 @@ class DeadlockDetector:
                 self._concurrency.deleted(request, name, there=there, gone=gone_at)
                 self._orders.ended(name, request.node, lock.at if lock and queue else None)
             if queue is None:
-                self.graph.removed(name)
+                self.graph.remove(name)
                 self._elections.discard(name)
                 continue
-            self.graph.replaced(name, queue, created, deleted)
+            self.graph.replace(queue, created, deleted)
             self._came.update([request.actor for request in created])
             if queue.kind == "election":
                 self._elections.add(name)

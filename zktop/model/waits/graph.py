@@ -6,14 +6,14 @@ again on all queues thinned to the tangled actors, when its result is next asked
 in 2,200 locks take about 30 ms, and a burst of changes costs one test.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import is_
 from types import MappingProxyType
 
 from zktop.model.waits.actor_index import ActorIndex
-from zktop.model.waits.cores import NOTHING_STUCK, Crowd, StuckSet, crowd, explain_stuck
-from zktop.model.waits.reduction import ThinnedQueue, granted, is_granted, stuck, thinned
+from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, crowd, explain_stuck
+from zktop.model.waits.reduction import ThinnedQueue, granted, stuck, thinned
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
@@ -32,9 +32,8 @@ class WaitGraph:
         # Kept per queue, with the version that they are of.
         self._granted: dict[str, tuple[WaitQueue, frozenset[str]]] = {}
         self._by_actor: dict[str, tuple[ThinnedQueue, dict[str, list[WaitRequest]]]] = {}
-        self._crowds: dict[str, tuple[WaitQueue, Crowd]] = {}
         for queue in queues:
-            self.replaced(queue.lock, queue)
+            self.replace(queue)
 
     @property
     def tangled(self) -> AbstractSet[str]:
@@ -73,24 +72,22 @@ class WaitGraph:
 
     def holds(self, queue: WaitQueue, request: WaitRequest) -> bool:
         """Whether this member of one of the graph's queues holds the lock."""
-        if queue.kind not in ("read-write", "conflict"):
-            return is_granted(queue, request)
         known = self._granted.get(queue.lock)
         if known is None or known[0] is not queue:
             known = self._granted[queue.lock] = queue, granted(queue)
         return request.node in known[1]
 
-    def removed(self, lock: str) -> None:
+    def remove(self, lock: str) -> None:
         """Remove a queue."""
         old = self._queues.pop(lock, None)
         if old is not None:
-            self._update(old, None, (), old.requests)
+            self._leave(old, old.requests)
+            self._drop_thinned(lock)
             self._by_actor.pop(lock, None)
             self._granted.pop(lock, None)
 
-    def replaced(
+    def replace(
         self,
-        lock: str,
         queue: WaitQueue,
         created: Iterable[WaitRequest] | None = None,
         deleted: Iterable[WaitRequest] | None = None,
@@ -100,31 +97,30 @@ class WaitGraph:
         `created` and `deleted` spare a comparison of the queues; a request that changed in any
         field must be in both.
         """
-        old = self._queues.get(lock)
+        old = self._queues.get(queue.lock)
         if old is None or old.rules != queue.rules:
             created, deleted = queue.requests, old.requests if old else ()
         elif created is None or deleted is None:
             before, after = set(old.requests), set(queue.requests)
             created, deleted = after - before, before - after
-        self._queues[lock] = queue
-        self._update(old, queue, created, deleted)
+        self._queues[queue.lock] = queue
+        if old is not None:
+            self._leave(old, deleted)
+        if queue.binds:
+            for request in created:
+                self._index.enter(queue, request)
+        self._drop_thinned(queue.lock)
 
-    def _update(
-        self,
-        old: WaitQueue | None,
-        new: WaitQueue | None,
-        created: Iterable[WaitRequest],
-        deleted: Iterable[WaitRequest],
-    ) -> None:
-        if old is not None and old.binds:
-            for request in deleted:
-                self._index.leave(old, request)
-        if new is not None and new.binds:
-            self._index.enter_all(new, created)
+    def _leave(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
+        if queue.binds:
+            for request in requests:
+                self._index.leave(queue, request)
+
+    def _drop_thinned(self, lock: str) -> None:
+        """Drop the thinned queue of this lock, and those whose tangled members changed."""
         touched = self._index.touched
-        for queue in (old, new):
-            if queue is not None and queue.lock in self._thinned:
-                touched.add(queue.lock)
+        if lock in self._thinned:
+            touched.add(lock)
         if touched:
             self._is_changed = True
             for each in touched:
@@ -160,14 +156,9 @@ class WaitGraph:
         if is_same and left == was.actors and was.frozen == left | unowned:
             return
         self._stuck_set, self._stuck_in = explain_stuck(left, unowned, queues), queues
-        self._crowds.clear()
 
-    def crowd(self, lock: str) -> Crowd:
+    def crowd(self, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
         """Actors with one place that are stuck in this queue, and the cores they are behind."""
         stuck_set, queue = self.stuck_set, self._queues[lock]
-        known = self._crowds.get(lock)
-        if known is None or known[0] is not queue:
-            tail = queue.requests[self._thinned[lock].end :]
-            members = tuple(crowd(stuck_set.queues[lock], tail, stuck_set.reach))
-            known = self._crowds[lock] = queue, members
-        return known[1]
+        tail = queue.requests[self._thinned[lock].end :]
+        return crowd(stuck_set.queues[lock], tail, stuck_set.reach)

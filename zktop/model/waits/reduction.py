@@ -201,26 +201,6 @@ def _finished(
     return finished
 
 
-def is_granted(queue: WaitQueue, request: WaitRequest) -> bool:
-    """Whether this member holds: no other has to go first.
-
-    >>> a, b = WaitRequest("a", "a", "read", 1), WaitRequest("b", "b", "read", 2)
-    >>> is_granted(WaitQueue("/l", "read-write", (a, b)), b)
-    True
-    >>> is_granted(WaitQueue("/l", "exclusive", (a, b)), b)
-    False
-    """
-    if request.exempt or (queue.kind == "pool" and not queue.capacity):
-        return True
-    if queue.kind == "read-write" and request.reads:
-        first_writer = next((r for r in queue.requests if r == request or not r.reads), request)
-        return first_writer == request
-    if queue.kind == "conflict":
-        names = (queue.conflicts or {}).get(request.node, ())
-        return not any(other.node in names for other in queue.requests)
-    return request in queue.requests[: queue.room]
-
-
 def granted(queue: WaitQueue) -> frozenset[str]:
     """The nodes of all holders, by one pass over the queue.
 

@@ -15,22 +15,21 @@ from zktop.model.waits.deadlock import (
     deadlock_id,
     signature,
 )
-from zktop.model.waits.reduction import is_granted
+from zktop.model.waits.reduction import granted
 from zktop.model.waits.ring import Clue, Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.sentences import DisplayNames
-from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
+from zktop.model.waits.wait_queue import WaitQueue
 
 Watched = Mapping[str, AbstractSet[str]]
 
 
 def watch_deadlocks(
-    queue: WaitQueue, watched: Watched, names: DisplayNames | None = None
+    queue: WaitQueue, watched: Watched, names: DisplayNames
 ) -> tuple[Deadlock, ...]:
     """Both faults in one lock; `watched` maps an actor to the nodes of this lock that it watches.
 
     Actors whose watch table could not be read are left out.
     """
-    names = names or DisplayNames()
     rings = [*_rings(queue, watched), *_successors(queue, watched)]
     return tuple(_deadlock(queue, found, names) for found in rings)
 
@@ -55,13 +54,14 @@ def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
     in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}
+    holding = granted(queue)
     for actor, nodes in sorted(watched.items()):
         places = sorted(place_of[node] for node in nodes if node in place_of)
         place = own.get(actor)
         if place is None or not places or actor in in_rings:
             continue
         request, target = queue.requests[place], queue.requests[places[0]]
-        if places[0] > place and not is_granted(queue, request):
+        if places[0] > place and request.node not in holding:
             yield (WaitEdge(queue, request, target, is_hard=False),)
 
 
@@ -100,7 +100,7 @@ def _step(queue: WaitQueue, edge: WaitEdge, names: DisplayNames, *, closes: bool
     return DeadlockStep(
         actor=request.actor,
         owner=names.label(request.actor),
-        holds=(place,) if is_granted(queue, request) else (),
+        holds=(place,) if request.node in granted(queue) else (),
         waits=place,
         blocker=edge.blocker.actor,
         edge="hard",
@@ -118,13 +118,10 @@ def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
         wrong = f"{actor} waits in {lock} but watches {other}, which stands behind it"
         return f"{wrong}; no release wakes it."
     actors = [edge.request.actor for edge in found]
-    holders = [_owner(names, edge.request) for edge in found if is_granted(queue, edge.request)]
+    holding = granted(queue)
+    holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
     by_order = f"by order {' and '.join(holders)} may go on, but " if holders else ""
     each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004
     return (
         f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."
     )
-
-
-def _owner(names: DisplayNames, request: WaitRequest) -> str:
-    return names.owner(request.actor)
