@@ -54,8 +54,7 @@ from zktop.model.world.world import World
 MAX_PER_LOOK: Final = 150  # locks and sessions: some 10 ms
 CROWD_MEMBERS: Final = 500  # members of a lock that rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
-ORDERED_PER_MS: Final = 10  # findings: of ten thousand, a new one is shown within a second
-REWORDED_PER_MS: Final = 2  # findings: the same, where only words have changed
+ORDERED_PER_MS: Final = 2  # findings: of a thousand, a new one is shown within half a second
 FRESH_FINDINGS: Final = 40  # findings, about a screen of them: their words are never old
 
 Subject = Text | Session
@@ -96,8 +95,7 @@ class FindingTracker:
         self._fresh: frozenset[Subject] = frozenset()  # what the first findings are about
         self._current = CurrentFindings()
         self._ordered_at: Millis = 0
-        self._is_wrong = True  # the list lacks a finding, or has one too many
-        self._is_old = False  # some words of the list are old
+        self._is_changed = True  # since the list was put in order
 
     @property
     def is_behind(self) -> bool:
@@ -117,16 +115,11 @@ class FindingTracker:
         for subject in self._due.take(look.now, None if look.thorough else MAX_PER_LOOK):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
-        if look.thorough or look.now - self._ordered_at >= self._ordering_pause_ms:
+        # To put a thousand findings in order takes 10 ms.
+        pause_ms = len(self._current.findings) // ORDERED_PER_MS
+        if self._is_changed and (look.thorough or look.now - self._ordered_at >= pause_ms):
             self._put_in_order(look)
         return self._current
-
-    @property
-    def _ordering_pause_ms(self) -> int:
-        """The pause before the list of findings is made again; it takes 10 ms per thousand."""
-        return len(self._current.findings) // (
-            ORDERED_PER_MS if self._is_wrong else REWORDED_PER_MS
-        )
 
     def _shared(self, look: LookInput) -> SharedContext:
         return SharedContext(
@@ -254,10 +247,8 @@ class FindingTracker:
         else:
             self._found.pop(subject, None)
         blind = frozenset(results.blinds)
-        if found.shown != before.shown:
-            self._is_old = True
-            self._is_wrong |= list(map(_gist, before.shown)) != list(map(_gist, found.shown))
-        self._is_wrong |= blind != self._blind_spots.get(subject, frozenset())
+        known_blind = self._blind_spots.get(subject, frozenset())
+        self._is_changed |= found.shown != before.shown or blind != known_blind
         if blind:
             self._blind_spots[subject] = self._equal.setdefault(blind, blind)
         else:
@@ -265,8 +256,6 @@ class FindingTracker:
 
     def _put_in_order(self, look: LookInput) -> None:
         """Make the list of all findings; what its head is about is examined within a second."""
-        if not (self._is_wrong or self._is_old):
-            return
         found = {one.id: one for subject in self._found.values() for one in subject.shown}
         ahead = WaitsAhead(
             lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
@@ -279,15 +268,11 @@ class FindingTracker:
             tuple(chain.from_iterable(knots)),
         )
         self._ordered_at = look.now
-        self._is_wrong = self._is_old = False
+        self._is_changed = False
         fresh = frozenset(_subjects(self._current.findings[:FRESH_FINDINGS]))
         for subject in fresh - self._fresh:
             self._due.set_within(subject, look.now + SECOND_MS)
         self._fresh = fresh
-
-
-def _gist(finding: Finding) -> tuple[str, str, str]:
-    return finding.id, finding.severity, finding.confidence
 
 
 def _subjects(findings: Sequence[Finding]) -> Iterator[Subject]:
