@@ -1,10 +1,12 @@
 """Convert a report to the JSON of `zktop snapshot`."""
 
-from zktop.model.facts import Cost, Millis, Server, session_text
-from zktop.model.findings.finding import BlindSpot, Finding
+from msgspec import convert
+
+from zktop.model.facts import Millis, Server, session_text
+from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.report import Contender, LockView, Report, SessionView
-from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.model.waits.deadlock import Deadlock, DeadlockStep
 from zktop.model.waits.ways_out import WayOut
 from zktop.output import schema
 
@@ -20,8 +22,8 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
         },
         deadlocks=[_deadlock(deadlock) for deadlock in report.deadlocks],
         findings=[finding_json(finding) for finding in report.findings],
-        blind=[_blind(blind) for blind in report.blind],
-        cost=_cost(report.cost),
+        blind=convert(report.blind, list[schema.BlindJson], from_attributes=True),
+        cost=convert(report.cost, schema.CostJson | None, from_attributes=True),
     )
 
 
@@ -33,7 +35,7 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
         state=link.state if link else "unknown",
         zxid=f"{report.world.zxid:#x}" if report.world.zxid else None,
         session=session_text(link.session) if link and link.session else None,
-        sees=schema.SeesJson(sessions=sees.sessions, watches=sees.watches, expiry=sees.expiry),
+        sees=convert(sees, schema.SeesJson, from_attributes=True),
         servers=[_server(server) for server in report.ensemble.servers],
     )
 
@@ -88,7 +90,9 @@ def _contender(contender: Contender) -> schema.ContenderJson:
         blocked_by=list(contender.blocked_by),
         ahead=contender.ahead,
         watch=schema.WatchJson(
-            expected=[schema.WatchTargetJson(path=t.path, how=t.how) for t in contender.expected],
+            expected=convert(
+                contender.expected, list[schema.WatchTargetJson], from_attributes=True
+            ),
             actual=None if actual is None else list(actual),
             verdict=contender.verdict,
         ),
@@ -135,16 +139,12 @@ def _step(step: DeadlockStep) -> schema.StepJson:
         actor=step.actor,
         owner=step.owner,
         name=step.name,
-        holds=[_held(place) for place in step.holds],
-        waits=_held(step.waits),
+        holds=convert(step.holds, list[schema.HeldJson], from_attributes=True),
+        waits=convert(step.waits, schema.HeldJson, from_attributes=True),
         waits_for=step.blocker,
         edge="hard" if step.edge == "hard" else "soft",
         closing=step.closing,
     )
-
-
-def _held(place: DeadlockPlace) -> schema.HeldJson:
-    return schema.HeldJson(lock=place.lock, node=place.node, mode=place.mode)
 
 
 def _way(way: WayOut) -> schema.WayOutJson:
@@ -171,26 +171,8 @@ def finding_json(finding: Finding) -> schema.FindingJson:
         sessions=[session_text(session) for session in finding.sessions],
         since=_moment(finding.since),
         sentence=finding.sentence,
-        evidence=[
-            schema.EvidenceJson(supports=clue.supports, text=clue.text)
-            for clue in finding.evidence
-        ],
+        evidence=convert(finding.evidence, list[schema.EvidenceJson], from_attributes=True),
         advice=finding.advice,
-    )
-
-
-def _blind(blind: BlindSpot) -> schema.BlindJson:
-    return schema.BlindJson(rule=blind.rule, why=blind.why)
-
-
-def _cost(cost: Cost | None) -> schema.CostJson | None:
-    if cost is None:
-        return None
-    return schema.CostJson(
-        watches=cost.watches,
-        requests=cost.requests,
-        bytes_in=cost.bytes_in,
-        requests_per_s=cost.requests_per_s,
     )
 
 

@@ -4,13 +4,15 @@ Deadlocks and findings come first, then locks with waiters, then the quiet ones.
 """
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from zktop.model.facts import Millis
+from zktop.model.findings.finding import BlindSpot
 from zktop.model.format import count, middle, millis, spoken
 from zktop.model.waits.ways_out import process
 from zktop.output.schema import (
+    BlindJson,
     ContenderJson,
     DeadlockJson,
     FindingJson,
@@ -236,13 +238,19 @@ def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 
 def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:
-    whys: dict[str, set[str]] = {}
-    for blind in snapshot.blind:
-        whys.setdefault(blind.why, set()).add(blind.rule)
-    if whys:
+    if snapshot.blind:
         yield ""
-    for why, rules in whys.items():
-        yield from _wrapped(f"not seen: {why} ({', '.join(sorted(rules))})", "", width)
+    for line in blind_lines(snapshot.blind):
+        yield from _wrapped(line, "", width)
+
+
+def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
+    """Yield a line for each reason why rules could not be checked."""
+    rules_by_reason: dict[str, set[str]] = {}
+    for one in blind:
+        rules_by_reason.setdefault(one.why, set()).add(one.rule)
+    for why, rules in rules_by_reason.items():
+        yield f"not seen: {why} ({', '.join(sorted(rules))})"
 
 
 def _since(since: str | None, now: Millis) -> str:

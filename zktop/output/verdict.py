@@ -1,6 +1,6 @@
 """The verdict of `zktop check`: which findings count, after how long, and the lines to print."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, get_args
 
 from zktop.model.facts import Millis
@@ -9,6 +9,7 @@ from zktop.model.findings.confirm import UNCONFIRMED
 from zktop.model.findings.finding import BlindSpot, Confidence, Finding
 from zktop.model.format import count
 from zktop.model.report import Report
+from zktop.output.text import blind_lines
 
 GRACE_MS: Final[Millis] = 5_000  # to wait for the second tables of a slow server
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
@@ -145,15 +146,6 @@ class CheckVerdict(NamedTuple):
 
 def _line(finding: Finding) -> str:
     return f"{finding.rule} {finding.name} ({finding.confidence}): {finding.sentence}"
-
-
-def blind_lines(blind: Iterable[BlindSpot]) -> Iterator[str]:
-    """Yield a line for each reason why rules could not be checked."""
-    rules_by_reason: dict[str, set[str]] = {}
-    for one in blind:
-        rules_by_reason.setdefault(one.why, set()).add(one.rule)
-    for why, rules in rules_by_reason.items():
-        yield f"not seen: {why} ({', '.join(sorted(rules))})"
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Millis]]:
