@@ -243,6 +243,4 @@ def session_context(
 
 def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:
     """Give everything that concerns no single lock."""
-    known = world(*tables)
-    given = {"tables": known.tables, "link": known.link}
-    return EnsembleContext(shared=shared_context(*tables), **{**given, **more})
+    return EnsembleContext(shared=shared_context(*tables), world=world(*tables), **more)

@@ -10,7 +10,7 @@ from functools import cached_property
 import msgspec
 
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import Link, Millis, Session
+from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.expiries import ExpiredPlace
@@ -25,7 +25,7 @@ from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import LETTER
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.server_tables import Presence, TableKind
-from zktop.model.world.world import TableFacts, World
+from zktop.model.world.world import World
 
 TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
 
@@ -139,8 +139,6 @@ class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     shared: SharedContext
     world: World = World()
-    tables: Mapping[Text, TableFacts] = {}
-    link: Link | None = None
     deadlocks: Sequence[Deadlock] = ()
     inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks

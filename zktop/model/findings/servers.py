@@ -65,7 +65,7 @@ def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _servers(ctx: EnsembleContext) -> Sequence[Server]:
-    return [tables.server for _, tables in sorted(ctx.tables.items()) if tables.server]
+    return [tables.server for _, tables in sorted(ctx.world.tables.items()) if tables.server]
 
 
 def _answering(servers: Sequence[Server]) -> str:
@@ -148,8 +148,8 @@ MIN_LAG_ZXIDS = 1_000
 @rule("P12", "stale-view", "warning", "server")
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The server that zktop reads from is behind the others: what you see is old."""
-    own = ctx.link.server if ctx.link else None
-    figures = [one.server for _, one in sorted(ctx.tables.items()) if one.server]
+    own = ctx.world.link.server if ctx.world.link else None
+    figures = [one.server for _, one in sorted(ctx.world.tables.items()) if one.server]
     ours = next((one for one in figures if one.server == own), None)
     if own is None or ours is None or ours.server_zxid is None:
         yield MissingInput("the server that zktop reads from does not tell its zxid", "names")

@@ -223,8 +223,6 @@ class FindingTracker:
         context = EnsembleContext(
             shared=shared,
             world=look.world,
-            tables=look.world.tables,
-            link=look.world.link,
             deadlocks=look.deadlocks,
             inversions=look.inversions,
             owners=look.locks_of.keys(),
