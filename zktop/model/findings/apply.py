@@ -1,7 +1,7 @@
 """Apply the catalogue to one lock, one session, or the whole ensemble.
 
-Most locks are quiet and healthy, so a few cheap signs decide which rules run at all: for a free
-or a calmly held lock that is a handful. The cost for a lock grows with its members.
+Most locks are quiet and healthy, so a few cheap signs decide which rules run at all: for a lock
+without waiters that is a handful. The cost for a lock grows with its members.
 """
 
 from collections.abc import Iterable

@@ -120,7 +120,7 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
         return
     herd = [member for member in ctx.waiters if member.node in ctx.watching_children]
     is_known = len(herd) >= _many(ctx)
-    clue = "inferred: they are spoken to unasked, and no table shows a watch"
+    clue = "inferred: the servers notify them, and no table shows a watch"
     if not is_known:
         herd = [
             s.member for s in ctx.mismatched if ctx.watch_check.watches_children(s.member.owner)

@@ -14,9 +14,9 @@ from zktop.model.facts import Millis
 from zktop.model.findings.confirm import SubjectFindings
 
 FIRST: Final[Millis] = 0  # due before everything that merely has grown older
-AGE_PER_PAUSE: Final = 10  # a finding that has lasted so many seconds rests for one
+AGE_PER_PAUSE: Final = 10  # a finding that has lasted for this many seconds pauses for one
 LONGEST_PAUSE_MS: Final = 60_000
-PAUSE_PER_FINDING_MS: Final = 20  # where there are many: fifty old ones a second
+PAUSE_PER_FINDING_MS: Final = 20  # so of many old ones, fifty are examined per second
 
 K = TypeVar("K", bound=Hashable)
 

@@ -1,4 +1,4 @@
-"""Findings over time: what to examine at each look, and what is wrong by now.
+"""Tracks findings over time: what to examine at each look, and what is wrong by now.
 
 To examine all locks at every event would cost more than all the rest. A lock is examined when it
 changed, when a server's table says something new about its sessions, when one of its rules asked
@@ -51,11 +51,11 @@ from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
-MAX_PER_LOOK: Final = 150  # locks and sessions: some 10 ms
+MAX_PER_LOOK: Final = 150  # locks and sessions: about 10 ms
 CROWD_MEMBERS: Final = 500  # members of a lock that rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 ORDERED_PER_MS: Final = 2  # findings: of a thousand, a new one is shown within half a second
-FRESH_FINDINGS: Final = 40  # findings, about a screen of them: their words are never old
+FRESH_FINDINGS: Final = 40  # about a screen of findings: their words are never old
 
 Subject = Text | Session
 ENSEMBLE: Final[Subject] = Text("")  # the subject of what concerns no single lock or session
