@@ -8,7 +8,7 @@ from model.waits import random_states as w
 from model.waits.stuck import actors_behind, stuck_classes
 from msgspec.structs import replace
 
-from zktop.model.waits.cores import StuckQueue, components, sparse_edges, stuck_queue
+from zktop.model.waits.cores import StuckQueue, components, keep_stuck, sparse_edges
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -62,7 +62,7 @@ def test_sparse_and_full_edges_have_the_same_components(queues: list[WaitQueue])
 
 
 def _whole(queue: WaitQueue) -> StuckQueue:
-    return stuck_queue(queue, queue.requests, {r.actor for r in queue.requests})
+    return keep_stuck(queue, queue.requests, {r.actor for r in queue.requests})
 
 
 def _groups(edges: set[tuple[str, str]], actors: list[str]) -> set[frozenset[str]]:

@@ -52,7 +52,7 @@ def explain_stuck(stuck: set[str], unowned: set[str], lines: Iterable[ThinnedQue
 
     frozen = frozenset(stuck | unowned)
     queues = {
-        line.queue.lock: stuck_queue(line.queue, line.queue.requests[: line.end], frozen)
+        line.queue.lock: keep_stuck(line.queue, line.queue.requests[: line.end], frozen)
         for line in lines
     }
     graph = edges(queues.values())
@@ -74,10 +74,10 @@ class StuckQueue(Struct, frozen=True, gc=False):
         members = [member for member in self.members if member.actor in actors]
         if len(members) == len(self.members):
             return self
-        return stuck_queue(self.queue, members, actors)
+        return keep_stuck(self.queue, members, actors)
 
 
-def stuck_queue(
+def keep_stuck(
     queue: WaitQueue, requests: Iterable[WaitRequest], frozen: Container[str]
 ) -> StuckQueue:
     """Keep the members of frozen actors, and those that they stop.
@@ -109,15 +109,16 @@ def _is_stopped(queue: WaitQueue, ahead: list[WaitRequest], request: WaitRequest
     return len(ahead) >= queue.room
 
 
-def blockers(queue: WaitQueue, members: tuple[WaitRequest, ...], place: int) -> Iterator[int]:
+def blockers(stuck_queue: StuckQueue, place: int) -> Iterator[int]:
     """The places before this one that it waits for, or may wait for (pool).
 
     >>> modes = {"a": "read", "b": "write", "c": "read"}
     >>> a, b, c = (WaitRequest(name, name, mode, 1) for name, mode in modes.items())
     >>> queue = WaitQueue("/l", "read-write", (a, b, c))
-    >>> list(blockers(queue, queue.requests, 2))
+    >>> list(blockers(StuckQueue(queue, (a, b, c), (False, True, True)), 2))
     [1]
     """
+    queue, members = stuck_queue.queue, stuck_queue.members
     request = members[place]
     earlier = range(place)
     if queue.kind == "single":
@@ -130,24 +131,24 @@ def blockers(queue: WaitQueue, members: tuple[WaitRequest, ...], place: int) -> 
     return iter(earlier)
 
 
-def sparse_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
+def sparse_edges(stuck_queue: StuckQueue) -> Iterator[tuple[int, int]]:
     """Edges between places, waiter first, that reach the same actors as all edges do."""
-    if rest.queue.kind not in ("single", "conflict"):
-        yield from _chained_edges(rest)
+    if stuck_queue.queue.kind not in ("single", "conflict"):
+        yield from _chained_edges(stuck_queue)
         return
-    for place, is_waiting in enumerate(rest.waits):
+    for place, is_waiting in enumerate(stuck_queue.waits):
         if is_waiting:
-            for other in blockers(rest.queue, rest.members, place):
+            for other in blockers(stuck_queue, place):
                 yield place, other
 
 
-def _chained_edges(rest: StuckQueue) -> Iterator[tuple[int, int]]:
+def _chained_edges(stuck_queue: StuckQueue) -> Iterator[tuple[int, int]]:
     """Edges as far as the nearest member that waits for all others before it."""
     ahead: list[int] = []
     writers_ahead: list[int] = []
-    shares = rest.queue.kind == "read-write"
-    for place, is_waiting in enumerate(rest.waits):
-        member = rest.members[place]
+    shares = stuck_queue.queue.kind == "read-write"
+    for place, is_waiting in enumerate(stuck_queue.waits):
+        member = stuck_queue.members[place]
         is_reader = shares and member.reads
         if is_waiting:
             for other in writers_ahead if is_reader else ahead:
@@ -220,12 +221,12 @@ class Core(Struct, frozen=True, gc=False):
 def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:
     """The sparse edges of several queues, from actor to actor."""
     graph: dict[str, list[str]] = {}
-    for rest in queues:
-        for member in rest.members:
+    for stuck_queue in queues:
+        for member in stuck_queue.members:
             if member.actor not in graph:
                 graph[member.actor] = []
-        for waiter, other in sparse_edges(rest):
-            graph[rest.members[waiter].actor].append(rest.members[other].actor)
+        for waiter, other in sparse_edges(stuck_queue):
+            graph[stuck_queue.members[waiter].actor].append(stuck_queue.members[other].actor)
     return graph
 
 
@@ -236,32 +237,32 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
         for group in components(graph)
         if len(group) > 1 or group[0] in graph[group[0]]
     ]
-    for group, rests in zip(found, _shares(queues, found), strict=True):
-        left = _left_alone(rests) if _has_choice(rests) else group
+    for group, stuck_queues in zip(found, _shares(queues, found), strict=True):
+        left = _left_alone(stuck_queues) if _has_choice(stuck_queues) else group
         if left == group:
-            yield Core(group, tuple(rest for rest in rests if any(rest.waits)))
+            yield Core(group, tuple(one for one in stuck_queues if any(one.waits)))
         elif left:
-            smaller = [rest.only(left) for rest in rests]
+            smaller = [one.only(left) for one in stuck_queues]
             yield from cores(smaller, edges(smaller))
 
 
-def _has_choice(rests: list[StuckQueue]) -> bool:
+def _has_choice(stuck_queues: list[StuckQueue]) -> bool:
     """Whether a pool has several leases; plain waits make every ring a core."""
-    return any(rest.queue.room > 1 for rest in rests)
+    return any(one.queue.room > 1 for one in stuck_queues)
 
 
-def _left_alone(rests: list[StuckQueue]) -> frozenset[str]:
-    return frozenset(stuck([unthinned(rest.queue, rest.members) for rest in rests]))
+def _left_alone(stuck_queues: list[StuckQueue]) -> frozenset[str]:
+    return frozenset(stuck([unthinned(one.queue, one.members) for one in stuck_queues]))
 
 
 def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[list[StuckQueue]]:
     """For each group its queues, without other actors."""
     group_of = {actor: number for number, group in enumerate(groups) for actor in group}
     shares: list[list[StuckQueue]] = [[] for _ in groups]
-    for rest in queues:
-        present = {group_of[m.actor] for m in rest.members if m.actor in group_of}
+    for stuck_queue in queues:
+        present = {group_of[m.actor] for m in stuck_queue.members if m.actor in group_of}
         for number in sorted(present):
-            shares[number].append(rest.only(groups[number]))
+            shares[number].append(stuck_queue.only(groups[number]))
     return shares
 
 
@@ -295,18 +296,18 @@ def reach(
 
 
 def crowd(
-    rest: StuckQueue, tail: Iterable[WaitRequest], reached: Reach
+    stuck_queue: StuckQueue, tail: Iterable[WaitRequest], reached: Reach
 ) -> Iterator[tuple[str, frozenset[int]]]:
     """The stuck actors with one place in a queue's tail, and the groups they are behind."""
-    shares = rest.queue.kind == "read-write"
-    ahead = list(rest.members)
-    if rest.queue.kind == "single":
-        ahead = ahead[:1] if rest.members[:1] == rest.queue.requests[:1] else []
+    shares = stuck_queue.queue.kind == "read-write"
+    ahead = list(stuck_queue.members)
+    if stuck_queue.queue.kind == "single":
+        ahead = ahead[:1] if stuck_queue.members[:1] == stuck_queue.queue.requests[:1] else []
     writers = [member for member in ahead if not (shares and member.reads)]
     to_all, to_writers = _union(ahead, reached), _union(writers, reached)
     for request in tail:
         is_reader = shares and request.reads
-        if request.exempt or (len(writers) if is_reader else len(ahead)) < rest.queue.room:
+        if request.exempt or (len(writers) if is_reader else len(ahead)) < stuck_queue.queue.room:
             continue
         yield request.actor, to_writers if is_reader else to_all
         if not is_reader:

@@ -63,23 +63,23 @@ def queued(found: Ring) -> frozenset[str]:
 
 def edges(core: Core) -> EdgesByWaiter:
     """The edges of a core by waiter; of a large one only those that keep it connected."""
-    full = sum(len(rest.members) ** 2 for rest in core.queues) <= 2 * _MAX_PAIRS
+    full = sum(len(one.members) ** 2 for one in core.queues) <= 2 * _MAX_PAIRS
     graph: EdgesByWaiter = {actor: [] for actor in sorted(core.actors)}
-    for rest in core.queues:
-        for place, other in sorted(_pairs(rest, full=full)):
-            request, blocker = rest.members[place], rest.members[other]
+    for stuck_queue in core.queues:
+        for place, other in sorted(_pairs(stuck_queue, full=full)):
+            request, blocker = stuck_queue.members[place], stuck_queue.members[other]
             graph[request.actor].append(
-                WaitEdge(rest.queue, request, blocker, is_hard=not rest.waits[other])
+                WaitEdge(stuck_queue.queue, request, blocker, is_hard=not stuck_queue.waits[other])
             )
     return graph
 
 
-def _pairs(rest: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
-    waiting = [place for place, is_waiting in enumerate(rest.waits) if is_waiting]
+def _pairs(stuck_queue: StuckQueue, *, full: bool) -> set[tuple[int, int]]:
+    waiting = [place for place, is_waiting in enumerate(stuck_queue.waits) if is_waiting]
     if full:
-        return {(p, other) for p in waiting for other in blockers(rest.queue, rest.members, p)}
-    nearest_holder = ((p, next(blockers(rest.queue, rest.members, p))) for p in waiting)
-    return {*sparse_edges(rest), *nearest_holder}
+        return {(p, other) for p in waiting for other in blockers(stuck_queue, p)}
+    nearest_holder = ((p, next(blockers(stuck_queue, p))) for p in waiting)
+    return {*sparse_edges(stuck_queue), *nearest_holder}
 
 
 def ring(graph: EdgesByWaiter) -> Ring:
@@ -196,14 +196,14 @@ def kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
 def upgraders(core: Core, ring: Ring) -> list[str]:
     """The actors that read the first queue of the ring and wait to write it, if several do."""
     lock = ring[0].queue.lock
-    found = sorted({a for rest in core.queues if rest.queue.lock == lock for a in _upgrades(rest)})
+    found = sorted({a for one in core.queues if one.queue.lock == lock for a in _upgrades(one)})
     return found if len(found) > 1 else []
 
 
-def _upgrades(rest: StuckQueue) -> Iterator[str]:
-    pairs = list(zip(rest.members, rest.waits, strict=True))
+def _upgrades(stuck_queue: StuckQueue) -> Iterator[str]:
+    pairs = list(zip(stuck_queue.members, stuck_queue.waits, strict=True))
     reading = {member.actor for member, waits in pairs if member.reads and not waits}
-    if rest.queue.kind == "read-write":
+    if stuck_queue.queue.kind == "read-write":
         yield from (m.actor for m, waits in pairs if waits and not m.reads and m.actor in reading)
 
 

@@ -71,8 +71,8 @@ _MAX_PARTS = 5
 
 def exhausted(core: Core) -> StuckQueue:
     """The pool of the core that most actors wait for."""
-    pools = [rest for rest in core.queues if rest.queue.kind == "pool" and any(rest.waits)]
-    return max(pools, key=lambda rest: (sum(rest.waits), rest.queue.lock))
+    pools = [one for one in core.queues if one.queue.kind == "pool" and any(one.waits)]
+    return max(pools, key=lambda pool: (sum(pool.waits), pool.queue.lock))
 
 
 def knot_sentence(core: Core, names: DisplayNames) -> str:
@@ -101,13 +101,13 @@ def _verb(actors: list[str]) -> str:
 def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[str]:
     """Why the holders do not finish, grouped by reason."""
     reasons: list[tuple[str, str, str]] = []
-    for rest in core.queues:
-        if rest is pool:
+    for stuck_queue in core.queues:
+        if stuck_queue is pool:
             continue
-        for place, member in enumerate(rest.members):
-            if rest.waits[place]:
-                first = rest.members[next(blockers(rest.queue, rest.members, place))]
-                reasons.append((rest.queue.lock, first.actor, member.actor))
+        for place, member in enumerate(stuck_queue.members):
+            if stuck_queue.waits[place]:
+                first = stuck_queue.members[next(blockers(stuck_queue, place))]
+                reasons.append((stuck_queue.queue.lock, first.actor, member.actor))
     parts = []
     for (lock, holder), group in groupby(sorted(reasons), key=lambda reason: reason[:2]):
         waiters = sorted({waiter for _, _, waiter in group})

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.waits.cores import Core, StuckSet, stuck_queue
+from zktop.model.waits.cores import Core, StuckSet, keep_stuck
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.reduction import stuck, thinned, unthinned
 from zktop.model.waits.ring import Ring, rings
@@ -94,9 +94,9 @@ def _why(held: int, *, is_youngest: bool) -> str:
 
 
 def _breaks(core: Core, actor: str) -> bool:
-    rest = core.actors - {actor}
-    smaller = [share.only(rest) for share in core.queues]
-    return not stuck([unthinned(r.queue, r.members) for r in smaller])
+    others = core.actors - {actor}
+    smaller = [stuck_queue.only(others) for stuck_queue in core.queues]
+    return not stuck([unthinned(one.queue, one.members) for one in smaller])
 
 
 def _freed(
@@ -133,5 +133,5 @@ def _without(queue: WaitQueue, actor: str) -> WaitQueue:
 
 def _stuck_in(queues: Iterable[WaitQueue], frozen: AbstractSet[str]) -> Iterator[str]:
     for queue in queues:
-        rest = stuck_queue(queue, queue.requests, frozen)
-        yield from (m.actor for m, waits in zip(rest.members, rest.waits, strict=True) if waits)
+        left = keep_stuck(queue, queue.requests, frozen)
+        yield from (m.actor for m, waits in zip(left.members, left.waits, strict=True) if waits)
