@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from demo.contenders import Bench, ThreadPool
+from demo.contenders import Bench, ThreadPool, kill_all
 from demo.full_log import FullLog
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
@@ -38,7 +38,7 @@ def bench(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
     log = FullLog()
     with ProcessPool(log.add) as pool:
         yield Bench(hosts, pool, log, zookeeper)
-        pool.kill_all()
+        kill_all(pool)
     sweep(zookeeper)
 
 

@@ -1,5 +1,6 @@
 """A bench for contenders: a pool, its log, and a lock path of its own on a server."""
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from zktop.demo_types import (
     ContenderStep,
     LockClaim,
 )
+from zktop.errors import UsageError
 from zktop.model.text import Text
 
 PATIENCE_S = 30.0
@@ -78,6 +80,13 @@ class ThreadPool:
     def _set(self, state: ContenderState, step: ContenderStep | None = None) -> None:
         self._states[state.name] = state
         self._on_change(ContenderChange(state, step))
+
+
+def kill_all(pool: ProcessPool) -> None:
+    """Kill every contender."""
+    for state in pool.states():
+        with contextlib.suppress(UsageError):  # it has ended meanwhile
+            pool.kill(state.name)
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from demo.contenders import Bench
+from demo.contenders import Bench, kill_all
 from demo.exclusion_check import NOT_ALONE
 from demo.full_log import FullLog
 from hypothesis import given, settings
@@ -109,7 +109,7 @@ def test_no_trouble_makes_two_holders(
             disturb(bench, "thaw", name, recipe)
         wait_for_acquisitions(bench)
         clashes = [step.line() for step in tuple(log.steps) if NOT_ALONE in step.says]
-        pool.kill_all()
+        kill_all(pool)
 
     assert clashes == []
 

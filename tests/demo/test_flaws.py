@@ -1,7 +1,7 @@
 """Each flaw shows its mistake, and the recipe without it does not."""
 
 import pytest
-from demo.contenders import Bench
+from demo.contenders import Bench, kill_all
 from demo.exclusion_check import NOT_ALONE, run_checked
 from demo.full_log import FullLog
 from servers import real_zookeeper, started_again
@@ -74,7 +74,7 @@ def test_a_restart_of_the_server_is_enough_for_two_holders():
 
             assert bench.holders() == {"a", "b"}
         finally:
-            pool.kill_all()
+            kill_all(pool)
             again.process.kill()
             again.process.wait()
 

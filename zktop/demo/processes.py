@@ -210,11 +210,6 @@ class ProcessPool:
         """Kill a contender (SIGKILL); its session lives on until it expires."""
         self._signal(name, signal.SIGKILL)
 
-    def kill_all(self) -> None:
-        """Kill every contender."""
-        with contextlib.suppress(UsageError):
-            self._in_thread(self._kill_all)
-
     def close(self) -> None:
         """End all contenders: they release their locks, and after a time-out are killed."""
         with contextlib.suppress(UsageError):

@@ -224,7 +224,6 @@ class Op(IntEnum):
     SET_WATCHES2 = 105
     ADD_WATCH = 106
     WHO_AM_I = 107
-    CREATE_SESSION = -10
     CLOSE_SESSION = -11
     ERROR = -1
 

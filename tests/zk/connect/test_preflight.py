@@ -54,7 +54,7 @@ def test_the_answer_has_version_and_mode() -> None:
     with listener(answers(SRVR)) as address:
         found = probe(address)
 
-    assert (found.version, found.mode) == ((3, 5, 9), "leader")
+    assert (found.kind.version, found.mode) == ((3, 5, 9), "leader")
 
 
 def test_a_closed_port_refuses() -> None:

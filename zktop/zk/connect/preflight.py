@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from zktop.zk.connect.address import Address, TlsAccess
 from zktop.zk.connect.ask_once import Deadline, connect, drained, exchange, send
-from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, Version, kind_of
+from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
 from zktop.zk.servers.table_formats import mode_of
 
 TIMEOUT_S = 2.0
@@ -44,11 +44,6 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     mode: str | None = None
     peer: str | None = None  # numeric address
     why: str = ""  # the reason why it cannot be used
-
-    @property
-    def version(self) -> Version | None:
-        """The version, as far as it is known."""
-        return self.kind.version if self.kind else None
 
     @property
     def usable(self) -> bool:
