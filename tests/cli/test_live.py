@@ -18,7 +18,7 @@ from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 from servers import RunningServer, ask, free_port, sandbox_server
 
-from zktop.app.connect import access_of, plan_of
+from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.schema import _schema

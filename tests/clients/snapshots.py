@@ -9,7 +9,7 @@ from clients.client_processes import Place, Stage
 from servers import ask
 from waiting import source_of
 
-from zktop.app.connect import access_of, plan_of
+from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.snapshot import first_report
 from zktop.config.types import AdminSection, Config

@@ -8,7 +8,7 @@ from clients.deadlocks import two_locks_in_opposite_orders
 from clients.snapshots import SAMPLE_EVERY_S
 from servers import RunningServer
 
-from zktop.app.connect import access_of, plan_of
+from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.config.types import AdminSection, Config
 from zktop.model.report import Report

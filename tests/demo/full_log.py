@@ -4,7 +4,7 @@ What a contender believes is not what ZooKeeper knows. Two believers of one excl
 the recipes with flaws show.
 """
 
-from zktop.demo.log import ContenderLog
+from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange
 from zktop.demo_types import ContenderStep
 from zktop.model.facts import Session

@@ -8,9 +8,9 @@ from functools import cached_property, partial
 
 from msgspec.structs import replace
 
-from zktop.app.connect import demo_connection
+from zktop.app.connection_settings import demo_connection
 from zktop.config.types import Config
-from zktop.demo.log import ContenderLog
+from zktop.demo.contender_log import ContenderLog
 from zktop.demo.permission import Permission
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
-from zktop.app.connect import access_of, plan_of
+from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.contenders import Contenders
 from zktop.app.exports import ReportExports
 from zktop.app.feeds import LiveFeed, ReplayFeed

@@ -11,7 +11,7 @@ from textwrap import wrap
 import click
 from msgspec.structs import replace
 
-from zktop.app.connect import access_of, demo_connection, plan_of
+from zktop.app.connection_settings import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.options import DURATION, demo_options
 from zktop.cli.output import WIDTH, narrate, put
@@ -21,7 +21,7 @@ from zktop.config.load import EffectiveConfig, effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
-from zktop.demo.log import ContenderLog
+from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named

@@ -5,12 +5,12 @@ import sys
 import click
 from click.shell_completion import CompletionItem
 
-from zktop.app.connect import demo_connection
+from zktop.app.connection_settings import demo_connection
 from zktop.cli.options import DURATION, connection_options
 from zktop.cli.output import narrate, put
 from zktop.config.load import effective_config
 from zktop.config.overrides import Overrides
-from zktop.demo.log import ContenderLog
+from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from zktop.app.connect import access_of, plan_of
+from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.interrupts import Interrupts

@@ -11,7 +11,7 @@ from kazoo.exceptions import KazooException, NoNodeError, NotEmptyError
 from msgspec.structs import replace
 
 from zktop.demo.client import StoppableEvent, connect
-from zktop.demo.log import ContenderLog
+from zktop.demo.contender_log import ContenderLog
 from zktop.demo.messages import StepReporter
 from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo_types import (

@@ -25,7 +25,7 @@ from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock
 from zktop.zk.watch.missing_roots import MissingRoots
 from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.polling import Polling
-from zktop.zk.watch.scope import RootPattern, reaches_of
+from zktop.zk.watch.root_pattern import RootPattern, reaches_of
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"

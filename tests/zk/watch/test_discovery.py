@@ -13,7 +13,7 @@ from zk.observed import names, observing
 
 from zktop.zk.watch import discovery
 from zktop.zk.watch.discovery import might_be_a_lock
-from zktop.zk.watch.scope import looks_like_a_place
+from zktop.zk.watch.root_pattern import looks_like_a_place
 
 OFTEN = 200
 EVENTS_BYTES = OFTEN * 50  # the least size of that many events

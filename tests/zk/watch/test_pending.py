@@ -3,7 +3,7 @@
 import pytest
 
 from zktop.zk.watch.pending import UnreadZnodes
-from zktop.zk.watch.scope import RootPattern, WatchedRoot
+from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot
 
 SCOPE = WatchedRoot(RootPattern("/l"), recursive=True, flood_per_s=100)
 

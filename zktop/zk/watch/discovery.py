@@ -12,7 +12,7 @@ from zktop.model.layouts.site import is_lockish
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
 from zktop.zk.watch.observer import Observer
-from zktop.zk.watch.scope import RootPattern, WatchedRoot, looks_like_a_place
+from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, looks_like_a_place
 
 WALK_EVERY_S = 30.0  # between two walks of a large tree
 SMALL_WALK_EVERY_S = 2.0  # of a small tree

@@ -14,7 +14,7 @@ from zktop.model.text import Text
 from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.watch.pending import ChangedFolders, UnreadZnodes, has_many_deletions
-from zktop.zk.watch.scope import RootPattern, WatchedRoot, upwards
+from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, upwards
 from zktop.zk.watch.tree import ListedZnode, TreeReader
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4

@@ -2,7 +2,7 @@
 
 import time
 
-from zktop.zk.watch.scope import WatchedRoot
+from zktop.zk.watch.root_pattern import WatchedRoot
 from zktop.zk.watch.tree import ListedZnode
 
 READ_AFTER_S = 0.05

@@ -12,7 +12,7 @@ from zktop.model.facts import Stat
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_DATA
 from zktop.zk.watch.observer import Observer
-from zktop.zk.watch.scope import WatchedRoot
+from zktop.zk.watch.root_pattern import WatchedRoot
 
 POLL_EVERY_S = 1.0  # folders without a watch
 DENIED_AT_ONCE = 50  # folders, in case their ACL has opened

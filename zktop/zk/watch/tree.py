@@ -36,7 +36,7 @@ from zktop.zk.read.requests import (
     children,
     stat,
 )
-from zktop.zk.watch.scope import WatchedRoot, looks_like_a_place
+from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_place
 
 
 class ListedZnode:

@@ -7,7 +7,7 @@ import pytest
 from demo.contenders import PATIENCE_S, Bench
 from msgspec.structs import replace
 
-from zktop.demo.log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog
+from zktop.demo.contender_log import MAX_ENDED, MAX_ENDED_SESSIONS, ContenderLog
 from zktop.demo.processes import ContenderChange
 from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep, LockClaim, StepKind
 from zktop.errors import UsageError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.watch.scope import RootPattern, looks_like_a_place, reaches_of
+from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_place, reaches_of
 
 
 @pytest.mark.parametrize(
