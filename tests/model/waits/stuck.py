@@ -17,7 +17,7 @@ def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
     found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
     for lock in stuck_set.queues:
         for actor, groups in graph.crowd(lock):
-            found[actor] = "behind" if groups - {stuck_set.dead_end} else "dead-end"
+            found[actor] = "behind" if groups - {len(stuck_set.cores)} else "dead-end"
     return found
 
 
@@ -28,7 +28,7 @@ def _waiting(rest: StuckQueue) -> Iterator[str]:
 
 def _stuck_class(graph: WaitGraph, actor: str) -> StuckClass:
     stuck_set = graph.stuck_set
-    if stuck_set.reach.get(actor, frozenset()) - {stuck_set.dead_end}:
+    if stuck_set.reach.get(actor, frozenset()) - {len(stuck_set.cores)}:
         return "behind"
     kinds = {graph.queues[lock].kind for lock in graph.locks(actor)}
     return "standby" if kinds == {"election"} else "dead-end"

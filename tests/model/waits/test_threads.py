@@ -72,7 +72,7 @@ def test_who_holds_nothing_is_in_no_deadlock(state: str) -> None:
     """H and K will go; which of the others goes on then is open."""
     found = judged(state)
 
-    assert not (*found.deadlocks, *found.hints, *found.candidates)
+    assert not (*found.deadlocks, *found.hints, *found.relist)
 
 
 WORKING = "X x: A@1 B@8 ; Y x: B@2 A@7 ; Z x: C@3 A@5"  # A has a thread that waits for Z

@@ -77,14 +77,10 @@ def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
 
 
 class Assessment(Struct, frozen=True, gc=False):
-    """Deadlocks; hints that deserve no alarm; candidates that a second listing will decide.
-
-    `relist` names the locks to list again for that.
-    """
+    """Deadlocks; hints that deserve no alarm; locks to list again, which decides about more."""
 
     deadlocks: tuple[Deadlock, ...]
     hints: tuple[Deadlock, ...]
-    candidates: tuple[Deadlock, ...]
     relist: tuple[str, ...]
 
 
@@ -110,7 +106,6 @@ def assess(
     return Assessment(
         tuple(made for made in certain if not _is_hint(made)),
         tuple(made for made in certain if _is_hint(made)),
-        tuple(made for made, together in found if together.relist),
         tuple(sorted({lock for _, together in found for lock in together.relist})),
     )
 

@@ -20,14 +20,13 @@ class StuckSet(Struct, frozen=True, eq=False):
     """The stuck actors among the tangled ones, and why they are stuck.
 
     `frozen` are the stuck and the actors that never release anything. `reach` maps an actor to the
-    numbers of the cores that it is in or behind; the number `dead_end` stands for actors that will
-    never leave without being in a core. Compared by identity.
+    numbers of the cores that it is in or behind; the number after the last core stands for nodes
+    without an owner, and for leaders. Compared by identity.
     """
 
     actors: frozenset[str]
     frozen: frozenset[str]
     queues: "Mapping[str, StuckQueue]"
-    edges: Mapping[str, list[str]]
     cores: "tuple[Core, ...]"
     reach: Mapping[str, frozenset[int]]
 
@@ -36,13 +35,8 @@ class StuckSet(Struct, frozen=True, eq=False):
         """The queues with members that will never leave."""
         return self.queues.keys()
 
-    @property
-    def dead_end(self) -> int:
-        """The number for nodes without an owner, and leaders."""
-        return len(self.cores)
 
-
-NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, {}, (), {})
+NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, (), {})
 
 
 def explain_stuck(stuck: set[str], unowned: set[str], lines: Iterable[ThinnedQueue]) -> StuckSet:
@@ -59,7 +53,7 @@ def explain_stuck(stuck: set[str], unowned: set[str], lines: Iterable[ThinnedQue
     found = tuple(sorted(cores(queues.values(), graph), key=lambda core: min(core.actors)))
     dead_ends = [actor for actor, others in graph.items() if not others]
     reached = reach(graph, [*(core.actors for core in found), dead_ends])
-    return StuckSet(frozenset(stuck), frozen, queues, graph, found, reached)
+    return StuckSet(frozenset(stuck), frozen, queues, found, reached)
 
 
 class StuckQueue(Struct, frozen=True, gc=False):

@@ -30,7 +30,7 @@ class StoryLine(Struct, frozen=True, gc=False):
 
 
 class Inversion(Struct, frozen=True, gc=False):
-    """A potential deadlock; a `soft` one also needs a writer at the wrong moment.
+    """A potential deadlock.
 
     `missed_by_ms`: how close it came; 0 if all had their locks at once, None if unknown.
     """
@@ -38,8 +38,6 @@ class Inversion(Struct, frozen=True, gc=False):
     id: str
     rule: Literal["D9", "D10"]
     confidence: Literal["C1", "C2"]
-    soft: bool
-    classes: tuple[str, ...]
     actors: tuple[str, ...]
     seen: tuple[int, ...]
     last_ms: tuple[int | None, ...]
@@ -71,8 +69,6 @@ def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
         id=name,
         rule=rule,
         confidence="C1" if soft or doubtful else "C2",
-        soft=soft,
-        classes=tuple(sample.held.vertex for sample in cycle),
         actors=called,
         seen=_seen(cycle, known),
         last_ms=tuple(sample.asked_ms for sample in cycle),

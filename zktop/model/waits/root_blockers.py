@@ -36,12 +36,6 @@ class RootBlocker(Struct, frozen=True, gc=False):
     blocked_ms: int
     undated: int
 
-    def later(self, elapsed_ms: int) -> "RootBlocker":
-        """The same waits, some time later."""
-        return replace(
-            self, blocked_ms=self.blocked_ms + elapsed_ms * (self.blocked - self.undated)
-        )
-
 
 class _Waiting(Struct, gc=False):
     """Waits added up: how many, how many of known start, and the sum of those starts."""
@@ -86,7 +80,10 @@ def root_blockers(graph: WaitGraph, now_ms: int) -> tuple[RootBlocker, ...]:
 
 def aged(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[RootBlocker, ...]:
     """These root blockers some time later, if nothing else changes."""
-    older = (one.later(elapsed_ms) for one in blockers)
+    older = (
+        replace(one, blocked_ms=one.blocked_ms + elapsed_ms * (one.blocked - one.undated))
+        for one in blockers
+    )
     return tuple(sorted(older, key=attrgetter("blocked_ms"), reverse=True))
 
 
