@@ -208,6 +208,28 @@ def test_what_is_proven_lasts_as_long_as_the_node() -> None:
     assert nodes(past.now.holders) == [TWO[0]]
 
 
+LOCK_TWO, LOCK_ZERO = ("abc-lock-0000000002", 0), ("foo__lock__0000000001", 0)
+
+
+@pytest.mark.parametrize(
+    ("foreign", "kind"),
+    [(LOCK_TWO, "curator"), (LOCK_TWO, "named"), (LOCK_ZERO, "kazoo"), (("x-2", 0), "offer"),
+     (("0000000002", 0), "go")],
+)  # fmt: skip
+def test_a_waiter_watches_either_of_two_children_with_one_number(
+    foreign: tuple[str, int], kind: str
+) -> None:
+    """The server decides which of the two is listed last."""
+    number = int(foreign[0][-1])
+    twin, me = contender(kind, number), contender(kind, number + 1)
+    past = Past().come(foreign, twin, me)
+
+    for target in (foreign[0], twin[0]):
+        past.seen({me[1]: [target]})
+        assert [one.path for one in past.now.expected(past.now.waiters[-1])] == [target]
+        assert said(past.now) == said(past.afresh)
+
+
 def java(session: int, number: int) -> tuple[str, int]:
     """Name a contender of ZooKeeper's WriteLock by its session."""
     return f"x-{SESSION + session}-{number:010d}", SESSION + session

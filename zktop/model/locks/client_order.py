@@ -1,6 +1,6 @@
 """The children of a lock that one kind of client counts, in the order of that client."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
@@ -14,7 +14,16 @@ from zktop.model.locks.lock import FOREIGN, Member
 class ClientOrder:
     """The counted children in order; those that the client fails at are apart."""
 
-    __slots__ = ("_place", "_rank_of", "_ranks", "_shares", "_view", "children", "unreadable")
+    __slots__ = (
+        "_has_tie_rule",
+        "_place",
+        "_rank_of",
+        "_ranks",
+        "_shares",
+        "_view",
+        "children",
+        "unreadable",
+    )
 
     def __init__(
         self,
@@ -34,6 +43,7 @@ class ClientOrder:
         ranked = [(rank, child) for child in children if (rank := self._rank_of(child))]
         self.unreadable = tuple(child for rank, child in ranked if rank == FAILS)
         tie = _TIES.get(layout.ties)
+        self._has_tie_rule = tie is not None
         if tie is not None:
             ranked.sort(key=lambda one: tie(one[1]))
         readable = sorted([one for one in ranked if one[0] != FAILS], key=_first)
@@ -60,6 +70,14 @@ class ClientOrder:
     def back(self, end: int) -> Iterator[Member]:
         """Yield the children before a position, the nearest first."""
         return (self.children[place] for place in range(end - 1, -1, -1))
+
+    def equals(self, child: Member) -> tuple[Member, ...]:
+        """Return the children with the key of one of them, if the server decides their order."""
+        place = self._place[child.node]
+        if self._has_tie_rule:
+            return (child,)
+        rank = self._ranks[place]
+        return self.children[bisect_left(self._ranks, rank) : bisect_right(self._ranks, rank)]
 
     def _by_number(self, member: Member) -> Rank:
         """Rank a member whose own name its client does not read."""

@@ -260,7 +260,10 @@ class FolderQueue(QueueDefaults):
         watched = (child for child in decision.order.back(decision.before) if child.node in here)
         for last in islice(watched, MAX_WATCHED):
             there = partial(_was_there, at=max(last.czxid, member.czxid))
-            found = self._looked_at(member, decision, there)
+            found = [
+                next((same for same in decision.order.equals(child) if same.node in here), child)
+                for child in self._looked_at(member, decision, there)
+            ]
             if found and all(child.node in here for child in found):
                 return found
         return []
@@ -336,7 +339,12 @@ class FolderQueue(QueueDefaults):
         decision = self._by(member, view, is_proven=True)
         if decision.does != "waits" or self.layout.watch in ("none", "children"):
             return set()
-        return {child.node for some in self._watchable(member, decision) for child in some}
+        return {
+            same.node
+            for some in self._watchable(member, decision)
+            for child in some
+            for same in decision.order.equals(child)
+        }
 
     def _explained(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
         """Return what the other members of its session watch."""

@@ -24,6 +24,7 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 
 UNSEEN: Final[WatchKind] = "children"  # a watch that no server table shows
 NONE: Final[frozenset[Text]] = frozenset()
+DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the last that it lists
 POLL_MS: Final = 10_000  # a session without a request for so long does not poll
 
 
@@ -239,7 +240,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         found: dict[tuple[Text, str, int], list[Text]] = {}
         for member in (one for queue in self.lock.queues for one in queue.members):
             layout = layout_named(member.layout, self.layouts)
-            if member.sequence is not None and layout is not None and layout.ties == "server":
+            if member.sequence is not None and layout and layout.ties in DECIDED_BY_SERVER:
                 path = absolute(self.lock.path, member.node)
                 folder = split(path)[0]
                 found.setdefault((folder, member.layout, member.sequence), []).append(path)
