@@ -61,7 +61,10 @@ class Deadlock(Struct, frozen=True, gc=False):
 def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:
     """One step for each edge, oldest request first; the newest one closed the ring."""
     closing = newest(ring)
-    made = [_step(graph, edge, names, closes=edge is closing) for edge in ring]
+    made = [
+        step(edge, holdings(graph, edge.request.actor), names, closes=edge is closing)
+        for edge in ring
+    ]
     return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
 
 
@@ -70,13 +73,16 @@ def newest(ring: Ring) -> WaitEdge:
     return max(reversed(ring), key=lambda edge: edge.request.czxid)  # of equals, the last
 
 
-def _step(graph: WaitGraph, edge: WaitEdge, names: DisplayNames, *, closes: bool) -> DeadlockStep:
+def step(
+    edge: WaitEdge, holds: tuple[DeadlockPlace, ...], names: DisplayNames, *, closes: bool
+) -> DeadlockStep:
+    """The step of one edge of the ring, whose actor holds these places."""
     request = edge.request
     return DeadlockStep(
         actor=request.actor,
         owner=names.label(request.actor),
-        holds=holdings(graph, request.actor),
-        waits=_place(edge.queue.lock, request),
+        holds=holds,
+        waits=deadlock_place(edge.queue.lock, request),
         blocker=edge.blocker.actor,
         edge="hard" if edge.is_hard else "soft",
         closing=closes,
@@ -88,10 +94,10 @@ def _step(graph: WaitGraph, edge: WaitEdge, names: DisplayNames, *, closes: bool
 
 def holdings(graph: WaitGraph, actor: str) -> tuple[DeadlockPlace, ...]:
     """What the actor holds now, by lock."""
-    return tuple(_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
+    return tuple(deadlock_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
 
 
-def _place(lock: str, request: WaitRequest) -> DeadlockPlace:
+def deadlock_place(lock: str, request: WaitRequest) -> DeadlockPlace:
     return DeadlockPlace(lock, request.node, request.mode)
 
 

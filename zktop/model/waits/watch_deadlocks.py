@@ -10,10 +10,10 @@ from collections.abc import Set as AbstractSet
 from zktop.model.waits.cores import components
 from zktop.model.waits.deadlock import (
     Deadlock,
-    DeadlockPlace,
-    DeadlockStep,
     deadlock_id,
+    deadlock_place,
     signature,
+    step,
 )
 from zktop.model.waits.reduction import granted
 from zktop.model.waits.ring import Clue, Ring, WaitEdge, coexistence, ring
@@ -62,12 +62,14 @@ def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
             continue
         request, target = queue.requests[place], queue.requests[places[0]]
         if places[0] > place and request.node not in holding:
-            yield (WaitEdge(queue, request, target, is_hard=False),)
+            yield (WaitEdge(queue, request, target, is_hard=True),)
 
 
 def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
     members = [(queue.lock, r) for edge in found for r in (edge.request, edge.blocker)]
     stamps = [r.since_ms for _, r in members if r.since_ms is not None]
+    holding = granted(queue)
+    held = {r.node: (deadlock_place(lock, r),) if r.node in holding else () for lock, r in members}
     return Deadlock(
         id=deadlock_id("D7", found),
         rule="D7",
@@ -77,7 +79,9 @@ def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
         coexistence_proven=coexistence(members, {queue.lock: queue}).is_proven,
         actors=tuple(edge.request.actor for edge in found),
         locks=(queue.lock,),
-        steps=tuple(_step(queue, edge, names, closes=edge is found[-1]) for edge in found),
+        steps=tuple(
+            step(edge, held[edge.request.node], names, closes=edge is found[-1]) for edge in found
+        ),
         behind=_behind(queue, found),
         sentence=_sentence(queue, found, names),
         ways_out=(),
@@ -92,23 +96,6 @@ def _behind(queue: WaitQueue, found: Ring) -> int:
     sleeping = {edge.request.actor for edge in found}
     first = next(i for i, r in enumerate(queue.requests) if r.actor in sleeping)
     return len({r.actor for r in queue.requests[first:]} - sleeping)
-
-
-def _step(queue: WaitQueue, edge: WaitEdge, names: DisplayNames, *, closes: bool) -> DeadlockStep:
-    request = edge.request
-    place = DeadlockPlace(queue.lock, request.node, request.mode)
-    return DeadlockStep(
-        actor=request.actor,
-        owner=names.label(request.actor),
-        holds=(place,) if request.node in granted(queue) else (),
-        waits=place,
-        blocker=edge.blocker.actor,
-        edge="hard",
-        closing=closes,
-        czxid=request.czxid,
-        since_ms=request.since_ms,
-        name=names.owner(request.actor),
-    )
 
 
 def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
