@@ -76,7 +76,7 @@ def test_a_herd_is_invisible_everywhere(threads: Bench, recipe: str) -> None:
 
     detail = LockDetail.of(told[-1], threads.path)
     assert detail is not None
-    copied = lock_text(detail, QueueRow(detail, 1, 1, ""))
+    copied = lock_text(detail, QueueRow(detail, 1))
     printed = "\n".join(lines(snapshot(told[-1])))
     woken = "\n".join(map(text_of, wake_map(detail, None)))
 
