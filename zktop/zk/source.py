@@ -25,7 +25,7 @@ from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock
 from zktop.zk.watch.missing_roots import MissingRoots
 from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.polling import Polling
-from zktop.zk.watch.root_pattern import RootPattern, reaches_of
+from zktop.zk.watch.root_pattern import RootPattern, root_patterns
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
@@ -91,8 +91,8 @@ class Source:
             watch_budget=plan.watch_budget,
             flood_per_s=plan.flood_per_second,
         )
-        reaches = reaches_of(plan.roots)
-        wide = [reach for reach in reaches if reach.wide]
+        patterns = root_patterns(plan.roots)
+        wide = [pattern for pattern in patterns if pattern.wide]
         items_per_s = min(BACKGROUND_ZNODES_PER_S, plan.requests_per_second)
         self._discovery = Discovery(
             reader, self._observer, wide, plan.looks_like_a_lock, items_per_s
@@ -101,10 +101,10 @@ class Source:
         self._observer.on_flood = self._discovery.take_over
         bases = (RootPattern(root).base for root in plan.roots)
         look = MissingRoots(reader, self._emit, bases).look
-        self._observer.on_missing = self._observer.survey.on_missing = look
-        for reach in reaches:
-            if not reach.wide:
-                self._observer.add(reach, start=False)
+        self._observer.on_missing = self._observer.tree.on_missing = look
+        for pattern in patterns:
+            if not pattern.wide:
+                self._observer.add(pattern, start=False)
         self._connection.on_event = self._observer.event
         self._connection.on_ready = self._ready
 
@@ -119,7 +119,7 @@ class Source:
             large_tables=self.plan.large_tables,
         )
         self._introspection.hidden = lambda: (
-            *self._observer.survey.hidden,
+            *self._observer.tree.hidden,
             *self._discovery.denied,
         )
         self._introspection.on_round = lambda: self._loop.post(

@@ -27,55 +27,55 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
     return hands
 
 
-def _arrivals(newcomers: UnreadZnodes, count: int) -> None:
+def _arrivals(unread: UnreadZnodes, count: int) -> None:
     for number in range(count):
-        newcomers.add(f"/l/{number}", SCOPE)
+        unread.add(f"/l/{number}", SCOPE)
 
 
 @pytest.mark.usefixtures("clock")
 def test_few_arrivals_are_read_at_once() -> None:
     """A delay would gain nothing."""
-    newcomers = UnreadZnodes()
-    _arrivals(newcomers, 5)
+    unread = UnreadZnodes()
+    _arrivals(unread, 5)
 
-    assert newcomers.grown_up() == {SCOPE: [f"/l/{number}" for number in range(5)]}
-    assert not newcomers
-    assert newcomers.wait_s() is None
+    assert unread.take_due() == {SCOPE: [f"/l/{number}" for number in range(5)]}
+    assert not unread
+    assert unread.wait_s() is None
 
 
 def test_many_arrivals_are_read_after_a_delay(clock: ManualClock) -> None:
     """Znodes that are gone by then are never read."""
-    newcomers = UnreadZnodes()
-    _arrivals(newcomers, 30)
+    unread = UnreadZnodes()
+    _arrivals(unread, 30)
 
-    assert newcomers.grown_up() == {}
-    assert newcomers.wait_s() == pytest.approx(0.05)
+    assert unread.take_due() == {}
+    assert unread.wait_s() == pytest.approx(0.05)
     clock.now += 0.03
     for number in range(28):
-        newcomers.forget(f"/l/{number}")
-    assert newcomers.grown_up() == {}
+        unread.forget(f"/l/{number}")
+    assert unread.take_due() == {}
     clock.now += 0.03
-    assert newcomers.grown_up() == {SCOPE: ["/l/28", "/l/29"]}
+    assert unread.take_due() == {SCOPE: ["/l/28", "/l/29"]}
 
 
 def test_the_delay_ends_after_a_quiet_second(clock: ManualClock) -> None:
     """After a quiet second, arrivals are read at once again."""
-    newcomers = UnreadZnodes()
-    _arrivals(newcomers, 30)
-    newcomers.clear()
+    unread = UnreadZnodes()
+    _arrivals(unread, 30)
+    unread.clear()
     clock.now += 1.1
-    newcomers.add("/l/later", SCOPE)
+    unread.add("/l/later", SCOPE)
 
-    assert newcomers.grown_up() == {SCOPE: ["/l/later"]}
+    assert unread.take_due() == {SCOPE: ["/l/later"]}
 
 
 def test_delayed_arrivals_are_read_together(clock: ManualClock) -> None:
     """One request for each would keep the server's other clients waiting."""
-    newcomers = UnreadZnodes()
+    unread = UnreadZnodes()
     requests = 0
     for number in range(1_000):
-        newcomers.add(f"/l/{number}", SCOPE)
+        unread.add(f"/l/{number}", SCOPE)
         clock.now += 0.001
-        requests += bool(newcomers.grown_up())
+        requests += bool(unread.take_due())
 
     assert 15 <= requests <= 35

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_place, reaches_of
+from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_place, root_patterns
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,11 @@ def test_paths_inside_and_outside(
     root: str, base: str, inside: list[str], outside: list[str]
 ) -> None:
     """A root covers its locks, the paths that lead to them, and everything within a lock."""
-    reach = RootPattern(root)
+    pattern = RootPattern(root)
 
-    assert reach.base == base
-    assert [path for path in inside if not reach.covers(path)] == []
-    assert [path for path in outside if reach.covers(path)] == []
+    assert pattern.base == base
+    assert [path for path in inside if not pattern.covers(path)] == []
+    assert [path for path in outside if pattern.covers(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_paths_inside_and_outside(
 )
 def test_children_that_count_by_any_name(root: str, path: str, *, covered: bool) -> None:
     """Any name counts below a `*` and below a lock, but not beside ZooKeeper's own folder."""
-    reach = RootPattern(root)
+    pattern = RootPattern(root)
 
-    assert reach.covers_children(path) is covered
+    assert pattern.covers_children(path) is covered
     if covered:
-        assert reach.covers(f"{path}/zookeeper")
-        assert reach.covers(f"{path}/x*[")
+        assert pattern.covers(f"{path}/zookeeper")
+        assert pattern.covers(f"{path}/x*[")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_root_whose_watch_would_be_on_everything_is_wide(root: str, *, wide: b
 )
 def test_roots_as_a_user_writes_them(roots: tuple[str, ...], paths: list[str]) -> None:
     """No root means everything; an exact root includes a semaphore's queue beside it."""
-    assert [reach.path for reach in reaches_of(roots)] == paths
+    assert [pattern.path for pattern in root_patterns(roots)] == paths
 
 
 @pytest.mark.parametrize(

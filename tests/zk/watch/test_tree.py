@@ -15,8 +15,8 @@ def test_equal_labels_are_kept_once() -> None:
     """Labels of a service are often equal and share one object."""
     facts: list[SourceFact] = []
     held = {"/a": b"worker-%d" % 1, "/b": b"worker-%d" % 1, "/c": b"other", "/d": None}
-    survey = TreeReader(_reader(), facts.append, watch_budget=0)
-    survey._seen({path: (data, STAT) for path, data in held.items()}, ANSWER)
+    tree = TreeReader(_reader(), facts.append, watch_budget=0)
+    tree._seen({path: (data, STAT) for path, data in held.items()}, ANSWER)
 
     nodes = [fact for fact in single_facts(facts) if isinstance(fact, Node)]
     assert {node.path: node.data for node in nodes} == held | {"/d": b""}
@@ -27,8 +27,8 @@ def test_equal_labels_are_kept_once() -> None:
 def test_long_data_is_cut() -> None:
     """Only the beginning of the data is kept, which has the label."""
     facts: list[SourceFact] = []
-    survey = TreeReader(_reader(), facts.append, watch_budget=0)
-    survey._seen({"/a": (b"x" * 10_000, STAT)}, ANSWER)
+    tree = TreeReader(_reader(), facts.append, watch_budget=0)
+    tree._seen({"/a": (b"x" * 10_000, STAT)}, ANSWER)
 
     assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [
         (b"x" * MAX_DATA_BYTES,)
@@ -38,9 +38,9 @@ def test_long_data_is_cut() -> None:
 def test_a_recreated_child_is_a_fact_of_its_own() -> None:
     """It counts as newer than its deletion; the facts of the others keep their zxid."""
     facts: list[SourceFact] = []
-    survey = TreeReader(_reader(), facts.append, watch_budget=0)
-    survey._clock.happened("/a", 7, gone=True)
-    survey._seen({"/a": (b"", STAT), "/b": (b"", STAT)}, ANSWER)
+    tree = TreeReader(_reader(), facts.append, watch_budget=0)
+    tree._clock.happened("/a", 7, gone=True)
+    tree._seen({"/a": (b"", STAT), "/b": (b"", STAT)}, ANSWER)
 
     assert [(fact.path, fact.zxid) for fact in facts if isinstance(fact, Node)] == [
         ("/a", 8),

@@ -77,9 +77,9 @@ class Discovery:
             rest = f" and {more} more" if more else ""
             yield f"the search for locks may not list {first}{rest}: give --auth"
 
-    def take_over(self, reach: RootPattern) -> None:
+    def take_over(self, pattern: RootPattern) -> None:
         """Find the locks of a root whose watch delivered too many other events."""
-        self._roots = [*self._roots, reach]
+        self._roots = [*self._roots, pattern]
         if len(self._roots) == 1:
             self.start()
 
@@ -151,7 +151,7 @@ class Discovery:
             if scope is not None:
                 self._watched[root] = scope
         for root in self._watched.keys() - chosen:
-            if self._watched[root].base not in self._observer.survey.branches:
+            if self._watched[root].base not in self._observer.tree.folders:
                 self._observer.drop(self._watched.pop(root))
         pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self._walked / WALKED_PER_S))
         self._reader.loop.after(pause, self._walk, turn)

@@ -40,13 +40,13 @@ class Observer:
         self._clock, self._loop = reader.clock, reader.loop
         self._watch_budget, self._flood_per_s = watch_budget, flood_per_s
         self.persistent = True  # whether persistent watches are used
-        self.survey = TreeReader(reader, emit, watch_budget)
-        self.survey.on_hidden = self._hidden
-        self.survey.on_listed = self._listed
+        self.tree = TreeReader(reader, emit, watch_budget)
+        self.tree.on_hidden = self._hidden
+        self.tree.on_listed = self._listed
         self.on_missing: Callable[[str], None] = lambda _base: None
-        self.on_flood: Callable[[RootPattern], None] = lambda _reach: None
+        self.on_flood: Callable[[RootPattern], None] = lambda _pattern: None
         self.scopes: dict[str, list[WatchedRoot]] = {}  # by base
-        self._newcomers = UnreadZnodes()
+        self._unread = UnreadZnodes()
         self.unconfirmed = ChangedFolders()
         self._waking = self._confirming = self._counting = False
 
@@ -55,23 +55,23 @@ class Observer:
 
     def watches(self) -> int:
         """The number of watches that the server keeps for zktop."""
-        return sum(not one.polled for one in self.all_scopes()) + len(self.survey.single_watches)
+        return sum(not one.polled for one in self.all_scopes()) + len(self.tree.single_watches)
 
     @property
     def settled(self) -> bool:
         """True when everything that events announced has been read."""
-        return not self._newcomers and self._reader.idle
+        return not self._unread and self._reader.idle
 
     def add(
-        self, reach: RootPattern, *, start: bool = True, flood_per_s: int | None = None
+        self, pattern: RootPattern, *, start: bool = True, flood_per_s: int | None = None
     ) -> WatchedRoot | None:
         """Watch another root, unless a watched one covers it."""
-        known = (scope for base in upwards(reach.base) for scope in self.scopes.get(base, ()))
-        if any(scope.reach.contains(reach) for scope in known):
+        known = (scope for base in upwards(pattern.base) for scope in self.scopes.get(base, ()))
+        if any(scope.pattern.contains(pattern) for scope in known):
             return None
         most = min(flood_per_s or self._flood_per_s, self._flood_per_s)
-        scope = WatchedRoot(reach, recursive=self.persistent, flood_per_s=most)
-        self.scopes.setdefault(reach.base, []).append(scope)
+        scope = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=most)
+        self.scopes.setdefault(pattern.base, []).append(scope)
         if start:
             self._begin(scope, len(self.scopes))
         return scope
@@ -82,13 +82,13 @@ class Observer:
         if not self.scopes[scope.base]:
             del self.scopes[scope.base]
             self._unwatch(scope)
-            self.survey.forget(scope.base)
+            self.tree.forget(scope.base)
 
     def connected(self) -> None:
         """Start over: kazoo and the servers forget every watch."""
-        self._newcomers.clear()
+        self._unread.clear()
         self.unconfirmed.clear()
-        self.survey.forget_all()
+        self.tree.forget_all()
         for count, scopes in enumerate(self.scopes.values(), 1):
             for scope in scopes:
                 self._begin(scope, count)
@@ -106,7 +106,7 @@ class Observer:
         if scope.recursive:
             watch = AddWatch(self._reader.hosts.full(scope.base))
             self._reader.ask(watch, lambda answer: self._added(scope, answer))
-        self.survey.open(scope, [scope.base])  # after the watch, in the same ordered stream
+        self.tree.open(scope, [scope.base])  # after the watch, in the same ordered stream
 
     def _added(self, scope: WatchedRoot, answer: Answer) -> None:
         if answer.error is not None:  # an old server, or a watch manager without it
@@ -115,7 +115,7 @@ class Observer:
 
     def _watch_singly(self, scope: WatchedRoot) -> None:
         scope.recursive = False
-        self.survey.forget(scope.base)
+        self.tree.forget(scope.base)
         self._watch_base(scope)
 
     def _watch_base(self, scope: WatchedRoot) -> None:
@@ -127,7 +127,7 @@ class Observer:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(scope.base)))
             self.on_missing(scope.base)
         elif answer.code in (0, NO_AUTH):
-            self.survey.open(scope, [scope.base])
+            self.tree.open(scope, [scope.base])
 
     def _unwatch(self, scope: WatchedRoot) -> None:
         if scope.recursive:
@@ -159,43 +159,43 @@ class Observer:
         self, scope: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
     ) -> None:
         parent, name = split(path)
-        branch = self.survey.branches.get(parent)
+        folder = self.tree.folders.get(parent)
         if created:
             self._emit(Node(zxid=bound, at=at, path=Text(path)))
-            if branch is not None:
-                branch.names.add(name)
-                self._touch(branch)
-        if branch is not None or path == scope.base:
-            self._newcomers.add(path, scope)
-        elif not (self.survey.pending(parent) or parent in self._newcomers):
-            self.survey.open(scope, [parent])  # taken for a contender, but it is a folder
+            if folder is not None:
+                folder.names.add(name)
+                self._touch(folder)
+        if folder is not None or path == scope.base:
+            self._unread.add(path, scope)
+        elif not (self.tree.pending(parent) or parent in self._unread):
+            self.tree.open(scope, [parent])  # taken for a contender, but it is a folder
 
     def _deleted(self, path: str, bound: int, at: Millis) -> None:
         self._emit(Gone(zxid=bound, at=at, path=Text(path)))
-        self._newcomers.forget(path)
-        self.survey.forget(path)
+        self._unread.forget(path)
+        self.tree.forget(path)
         parent, name = split(path)
-        branch = self.survey.branches.get(parent)
-        if branch is None:
+        folder = self.tree.folders.get(parent)
+        if folder is None:
             return
-        branch.names.discard(name)
-        branch.deletions += 1
-        self._touch(branch)
-        if has_many_deletions(branch):
-            branch.deletions = 0
-            self.survey.open(branch.scope, [parent])
+        folder.names.discard(name)
+        folder.deletions += 1
+        self._touch(folder)
+        if has_many_deletions(folder):
+            folder.deletions = 0
+            self.tree.open(folder.scope, [parent])
 
     def _children_changed(self, path: str) -> None:
-        self.survey.single_watches.discard(path)
-        branch = self.survey.branches.get(path)
-        if branch is None:
+        self.tree.single_watches.discard(path)
+        folder = self.tree.folders.get(path)
+        if folder is None:
             return
-        branch.scope.events += 1
+        folder.scope.events += 1
         self._count()
-        pause = PAUSE_S + PAUSE_PER_NAME_S * len(branch.names)
-        wait = branch.listed + pause - time.monotonic()
+        pause = PAUSE_S + PAUSE_PER_NAME_S * len(folder.names)
+        wait = folder.listed + pause - time.monotonic()
         if wait <= 0:
-            self.survey.open(branch.scope, [path])
+            self.tree.open(folder.scope, [path])
         else:
             self._loop.after(wait, self._list_again, path, self._reader.turn)
 
@@ -205,42 +205,42 @@ class Observer:
             self._list_again(path, self._reader.turn)
 
     def _list_again(self, path: str, turn: int) -> None:
-        branch = self.survey.branches.get(path)
-        if branch is not None and turn == self._reader.turn:
-            self.survey.open(branch.scope, [path])
+        folder = self.tree.folders.get(path)
+        if folder is not None and turn == self._reader.turn:
+            self.tree.open(folder.scope, [path])
 
     def _scope_of(self, path: str) -> WatchedRoot | None:
         parent = split(path)[0]
-        branch = self.survey.branches.get(parent)
-        if branch is not None:
-            reach = branch.scope.reach
-            if reach.covers_children(parent) or reach.covers(path):
-                return branch.scope
+        folder = self.tree.folders.get(parent)
+        if folder is not None:
+            pattern = folder.scope.pattern
+            if pattern.covers_children(parent) or pattern.covers(path):
+                return folder.scope
         for base in upwards(path):
             for scope in self.scopes.get(base, ()):
-                if scope.reach.covers(path):
+                if scope.pattern.covers(path):
                     return scope
         return None
 
     def _hidden(self, scope: WatchedRoot, path: str) -> None:
         """A server that hides a znode hides its events too: watch its parent differently."""
         parent = split(path)[0]
-        branch = self.survey.branches.get(parent)
-        if branch is None or not scope.recursive:
+        folder = self.tree.folders.get(parent)
+        if folder is None or not scope.recursive:
             return
-        if scope.reach.exact and parent == scope.base:
+        if scope.pattern.exact and parent == scope.base:
             self._unwatch(scope)
             self._watch_singly(scope)
         else:
-            self.survey.polled.add(parent)
+            self.tree.polled.add(parent)
 
     def after_batch(self) -> None:
         """Read pending znodes that are due, and set a timer for the others."""
         if not self._reader.is_full:  # else single requests would never catch up
-            for scope, paths in self._newcomers.grown_up().items():
-                self.survey.read(scope, paths)
-        self.survey.flush()
-        wait = self._newcomers.wait_s()
+            for scope, paths in self._unread.take_due().items():
+                self.tree.read(scope, paths)
+        self.tree.flush()
+        wait = self._unread.wait_s()
         if wait is not None and not self._waking:
             self._waking = True
             self._loop.after(wait, self._wake)
@@ -248,19 +248,19 @@ class Observer:
     def _wake(self) -> None:
         self._waking = False  # after_batch runs next
 
-    def _touch(self, branch: ListedZnode) -> None:
-        self.unconfirmed.add(branch)
+    def _touch(self, folder: ListedZnode) -> None:
+        self.unconfirmed.add(folder)
         if not self._confirming:
             self._confirming = True
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
-    def _listed(self, branch: ListedZnode) -> None:
-        branch.listed = time.monotonic()
-        self.unconfirmed.forget(branch.path)
+    def _listed(self, folder: ListedZnode) -> None:
+        folder.listed = time.monotonic()
+        self.unconfirmed.forget(folder.path)
 
     def _confirm(self) -> None:
-        for scope, paths in self.unconfirmed.due().items():
-            self.survey.open(scope, paths)
+        for scope, paths in self.unconfirmed.take_due().items():
+            self.tree.open(scope, paths)
         self._confirming = bool(self.unconfirmed)
         if self._confirming:
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
@@ -280,9 +280,9 @@ class Observer:
 
     def _flooded(self, scope: WatchedRoot) -> None:
         """Watch only known lock folders, or poll if those are watched already."""
-        if scope.reach.loose:
+        if scope.pattern.loose:
             self.drop(scope)
-            self.on_flood(scope.reach)
+            self.on_flood(scope.pattern)
             return
         self._unwatch(scope)
         scope.recursive, scope.polled = False, True
@@ -291,5 +291,5 @@ class Observer:
     def _watch_again(self, scope: WatchedRoot, turn: int) -> None:
         if scope.polled and turn == self._reader.turn and scope in self.all_scopes():
             scope.recursive, scope.polled = self.persistent, False
-            self.survey.forget(scope.base)
+            self.tree.forget(scope.base)
             self._start(scope)

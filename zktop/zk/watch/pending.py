@@ -49,7 +49,7 @@ class UnreadZnodes:
     def clear(self) -> None:
         self._since.clear()
 
-    def grown_up(self) -> dict[WatchedRoot, list[str]]:
+    def take_due(self) -> dict[WatchedRoot, list[str]]:
         """Remove and return the paths that are due."""
         now = time.monotonic()
         is_busy = now < self._busy_until
@@ -92,47 +92,47 @@ class ChangedFolders:
     """
 
     def __init__(self) -> None:
-        self._branches: dict[str, ListedZnode] = {}
+        self._folders: dict[str, ListedZnode] = {}
 
     def __len__(self) -> int:
-        return len(self._branches)
+        return len(self._folders)
 
     def __contains__(self, path: object) -> bool:
         """True if a listing of this path is planned."""
-        return path in self._branches
+        return path in self._folders
 
-    def add(self, branch: ListedZnode) -> None:
+    def add(self, folder: ListedZnode) -> None:
         """Note an event in this folder."""
-        branch.touched = time.monotonic()
-        if branch.path not in self._branches:
-            branch.changed = branch.touched
-            self._branches[branch.path] = branch
+        folder.touched = time.monotonic()
+        if folder.path not in self._folders:
+            folder.changed = folder.touched
+            self._folders[folder.path] = folder
 
     def forget(self, path: str) -> None:
         """Drop a folder that was listed or is gone."""
-        self._branches.pop(path, None)
+        self._folders.pop(path, None)
 
     def clear(self) -> None:
-        self._branches.clear()
+        self._folders.clear()
 
-    def due(self) -> dict[WatchedRoot, list[str]]:
+    def take_due(self) -> dict[WatchedRoot, list[str]]:
         """Remove and return the folders that are due, up to a limit."""
         now = time.monotonic()
         due: dict[WatchedRoot, list[str]] = {}
-        ready = [branch for branch in self._branches.values() if _is_due(branch, now)]
-        for branch in ready[:MAX_AT_ONCE]:
-            due.setdefault(branch.scope, []).append(branch.path)
-            del self._branches[branch.path]
+        ready = [folder for folder in self._folders.values() if _is_due(folder, now)]
+        for folder in ready[:MAX_AT_ONCE]:
+            due.setdefault(folder.scope, []).append(folder.path)
+            del self._folders[folder.path]
         return due
 
 
-def has_many_deletions(branch: ListedZnode) -> bool:
+def has_many_deletions(folder: ListedZnode) -> bool:
     """True if there are too many remembered deletions to wait for."""
-    return branch.deletions > max(MAX_DELETIONS, 2 * len(branch.names))
+    return folder.deletions > max(MAX_DELETIONS, 2 * len(folder.names))
 
 
-def _is_due(branch: ListedZnode, now: float) -> bool:
-    names = len(branch.names)
-    if now - branch.touched >= QUIET_S + names * QUIET_PER_NAME_S:
+def _is_due(folder: ListedZnode, now: float) -> bool:
+    names = len(folder.names)
+    if now - folder.touched >= QUIET_S + names * QUIET_PER_NAME_S:
         return True
-    return now - branch.changed >= LONGEST_S + names * LONGEST_PER_NAME_S
+    return now - folder.changed >= LONGEST_S + names * LONGEST_PER_NAME_S

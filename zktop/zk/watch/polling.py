@@ -43,21 +43,21 @@ class Polling:
         if not self._reader.idle:
             return  # wait for the first reading
         self._rounds += 1
-        survey = self._observer.survey
+        tree = self._observer.tree
         absent = self._absent()
         polled = [*self._polled(), *absent]
         self._next_polled, due = _turn(polled, self._next_polled, self._items_per_s)
         self._look_at([path for path in due if path not in absent])
         for path in due:
             if path in absent:
-                survey.open(absent[path], [path])
+                tree.open(absent[path], [path])
         self._next_denied, due = _turn(
-            list(survey.denied), self._next_denied, self._denied_at_once()
+            list(tree.denied), self._next_denied, self._denied_at_once()
         )
         for path in due:
-            survey.open(survey.denied[path], [path])
+            tree.open(tree.denied[path], [path])
         if self._rounds % self._rounds_per_audit == 0:
-            listed = list(survey.branches)
+            listed = list(tree.folders)
             self._next_audited, due = _turn(listed, self._next_audited, self._audited_at_once())
             self._look_at(due)
 
@@ -84,33 +84,33 @@ class Polling:
         )
 
     def _polled(self) -> list[str]:
-        survey = self._observer.survey
+        tree = self._observer.tree
         if not any(scope.polled for scope in self._observer.all_scopes()):
-            return list(survey.polled)
-        branches = survey.branches.values()
-        return [one.path for one in branches if one.scope.polled or one.path in survey.polled]
+            return list(tree.polled)
+        folders = tree.folders.values()
+        return [one.path for one in folders if one.scope.polled or one.path in tree.polled]
 
     def _absent(self) -> dict[str, WatchedRoot]:
         """Roots that have no watch and do not exist yet."""
-        branches = self._observer.survey.branches
+        folders = self._observer.tree.folders
         scopes = self._observer.all_scopes()
-        return {one.base: one for one in scopes if one.polled and one.base not in branches}
+        return {one.base: one for one in scopes if one.polled and one.base not in folders}
 
     def _look_at(self, paths: Sequence[str]) -> None:
         if paths:
             self._reader.read([(GET_DATA, path) for path in paths], self._looked_at)
 
     def _looked_at(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
-        survey = self._observer.survey
+        tree = self._observer.tree
         changed: dict[WatchedRoot, list[str]] = {}
         for (_, path), result in zip(batch, results, strict=True):
-            branch = survey.branches.get(path)
-            if branch is None or path in self._observer.unconfirmed:
+            folder = tree.folders.get(path)
+            if folder is None or path in self._observer.unconfirmed:
                 continue  # gone, or about to be listed
-            if isinstance(result, int) or _differs(branch.stat, result[1]):
-                changed.setdefault(branch.scope, []).append(path)
+            if isinstance(result, int) or _differs(folder.stat, result[1]):
+                changed.setdefault(folder.scope, []).append(path)
         for scope, paths in changed.items():
-            survey.open(scope, paths)
+            tree.open(scope, paths)
 
 
 def _differs(known: Stat | None, found: Stat) -> bool:

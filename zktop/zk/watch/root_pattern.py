@@ -106,20 +106,20 @@ class RootPattern:
         return self.base.count("/") if self.base != "/" else 0
 
 
-def reaches_of(roots: Iterable[str]) -> list[RootPattern]:
+def root_patterns(roots: Iterable[str]) -> list[RootPattern]:
     """Parse the roots of the user; `/` alone, and no root at all, mean everything.
 
-    >>> [reach.path for reach in reaches_of(["/locks/"])]
+    >>> [pattern.path for pattern in root_patterns(["/locks/"])]
     ['/locks', '/locks-__lock__']
     """
-    reaches: list[RootPattern] = []
+    patterns: list[RootPattern] = []
     for root in roots or ("/**",):
         path = root.rstrip("/") or "/**"
-        reach = RootPattern(path)
-        reaches.append(reach)
-        if reach.exact and not path.endswith(BESIDE):
-            reaches.append(RootPattern(path + BESIDE))
-    return reaches
+        pattern = RootPattern(path)
+        patterns.append(pattern)
+        if pattern.exact and not path.endswith(BESIDE):
+            patterns.append(RootPattern(path + BESIDE))
+    return patterns
 
 
 def _level(part: str) -> re.Pattern[str]:
@@ -131,8 +131,8 @@ def _level(part: str) -> re.Pattern[str]:
 class WatchedRoot:
     """A root that is watched at its first fixed path."""
 
-    def __init__(self, reach: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
-        self.reach = reach
+    def __init__(self, pattern: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
+        self.pattern = pattern
         self.recursive = recursive  # one persistent watch; else one per listed znode
         self.polled = False  # after a flood, or beyond the watch budget
         self.events = 0  # since the last flood check
@@ -146,7 +146,7 @@ class WatchedRoot:
     @property
     def base(self) -> str:
         """The path of the watch."""
-        return self.reach.base
+        return self.pattern.base
 
     def __repr__(self) -> str:
-        return f"Scope({self.reach.path!r})"
+        return f"WatchedRoot({self.pattern.path!r})"

@@ -69,23 +69,23 @@ class ListedZnode:
         return known
 
 
-def differs(branch: ListedZnode | None, found: Stat) -> bool:
+def differs(folder: ListedZnode | None, found: Stat) -> bool:
     """True if the znode's own data may have changed since its last listing."""
-    return branch is None or branch.stat is None or branch.stat.mzxid != found.mzxid
+    return folder is None or folder.stat is None or folder.stat.mzxid != found.mzxid
 
 
-def created_again(branch: ListedZnode, known: set[str], found: Stat) -> set[str]:
+def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]:
     """Names that may stand for another znode than before.
 
     A contender never gets the same name twice, but a lock that is a single znode does. The
     parent's counter shows when more was created than there are new names.
     """
-    if branch.stat is None:
+    if folder.stat is None:
         return set()
-    created = (found.next_sequence or 0) - (branch.stat.next_sequence or 0)
-    if created <= len(branch.names - known):
+    created = (found.next_sequence or 0) - (folder.stat.next_sequence or 0)
+    if created <= len(folder.names - known):
         return set()
-    return {name for name in known & branch.names if not looks_like_a_place(name)}
+    return {name for name in known & folder.names if not looks_like_a_place(name)}
 
 
 class TreeReader:
@@ -96,7 +96,7 @@ class TreeReader:
     ) -> None:
         self._reader, self._emit, self._watch_budget = reader, emit, watch_budget
         self._clock = reader.clock
-        self.branches: dict[str, ListedZnode] = {}
+        self.folders: dict[str, ListedZnode] = {}
         self.denied: dict[str, WatchedRoot] = {}  # listing is denied by an ACL
         self.unreadable: set[str] = set()  # an ACL hides even the Stat
         self.single_watches: set[str] = set()
@@ -117,7 +117,7 @@ class TreeReader:
 
     def forget_all(self) -> None:
         """Start over on a new connection."""
-        self.branches.clear()
+        self.folders.clear()
         self.denied.clear()
         self.unreadable.clear()
         self.single_watches.clear()
@@ -135,12 +135,12 @@ class TreeReader:
 
     def forget(self, path: str) -> None:
         """Drop a deleted znode and everything below it."""
-        branch = self.branches.pop(path, None)
+        folder = self.folders.pop(path, None)
         self.denied.pop(path, None)
         self.unreadable.discard(path)
         self.single_watches.discard(path)
         self.polled.discard(path)
-        for name in branch.names if branch else ():
+        for name in folder.names if folder else ():
             self.forget(join(path, name))
 
     def open(self, scope: WatchedRoot, paths: Iterable[str]) -> None:
@@ -208,7 +208,7 @@ class TreeReader:
         names, found = children(answer.value)
         if found.data_length == 0:  # no data to read
             self._seen({path: (b"", found)}, answer)
-        elif differs(self.branches.get(path), found):
+        elif differs(self.folders.get(path), found):
             self.read(scope, [path])
         self._listing(scope, path, cast(tuple[Text, ...], names), found, answer)
         if armed:
@@ -239,26 +239,26 @@ class TreeReader:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
         self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
         self.denied.pop(path, None)
-        branch = self.branches.get(path) or ListedZnode(path, scope)
-        self.branches[path] = branch
-        known = branch.relisted(names)
-        fresh = self._fresh(branch, names, known, found) if known else names
-        branch.stat, branch.deletions = found, 0
-        self.on_listed(branch)
-        if not scope.reach.covers_children(path):
-            fresh = [name for name in fresh if scope.reach.covers(join(path, name))]
-        if scope.reach.leads_on(path):
+        folder = self.folders.get(path) or ListedZnode(path, scope)
+        self.folders[path] = folder
+        known = folder.relisted(names)
+        fresh = self._fresh(folder, names, known, found) if known else names
+        folder.stat, folder.deletions = found, 0
+        self.on_listed(folder)
+        if not scope.pattern.covers_children(path):
+            fresh = [name for name in fresh if scope.pattern.covers(join(path, name))]
+        if scope.pattern.leads_on(path):
             self.open(scope, sorted(map(below(path).__add__, fresh)))
         elif fresh:
             self.read_children(scope, SiblingNames(path, fresh))
 
     def _fresh(
-        self, branch: ListedZnode, names: Sequence[str], known: set[str], found: Stat
+        self, folder: ListedZnode, names: Sequence[str], known: set[str], found: Stat
     ) -> Sequence[str]:
         """The names that are new since the last listing; those that vanished are dropped."""
-        again = created_again(branch, known, found)
-        for name in known - branch.names:
-            self.forget(join(branch.path, name))
+        again = created_again(folder, known, found)
+        for name in known - folder.names:
+            self.forget(join(folder.path, name))
         return [name for name in names if name not in known or name in again]
 
     def _were_read(
@@ -270,16 +270,16 @@ class TreeReader:
         if reads.refused:
             batch, reads, refused = granted(batch, reads)
         begin = 0
-        folders: list[str] = []
+        new_folders: list[str] = []
         for siblings in batch:
             end = begin + len(siblings.names)
             stats = reads.stats[begin:end]
             self._emit_siblings(siblings, reads.data[begin:end], stats, answer)
-            folders += self._folders(scope, siblings, stats, answer)
+            new_folders += self._folders(scope, siblings, stats, answer)
             begin = end
         for path, code in refused.items():
             self._unread(scope, path, code, answer)
-        self.open(scope, folders)
+        self.open(scope, new_folders)
 
     def _take(self, siblings: SiblingNames) -> None:
         """Mark these as arrived."""
@@ -297,7 +297,7 @@ class TreeReader:
             if found.owner:
                 continue
             path = siblings.path(name)
-            if path in self.branches or not self._is_folder(path, found):
+            if path in self.folders or not self._is_folder(path, found):
                 continue
             if scope.recursive and found.num_children == 0:
                 self._listing(
