@@ -230,6 +230,14 @@ def test_a_waiter_watches_either_of_two_children_with_one_number(
         assert said(past.now) == said(past.afresh)
 
 
+def test_zooit_does_not_wait_for_a_child_with_its_own_number() -> None:
+    """It looks for lower ones alone."""
+    me = ("host.PID.7-0000000001", SESSION)
+
+    assert nodes(Past().come(("abc-0000000001", 0), me).now.holders) == [me[0]]
+    assert not Past().come(("abc-0000000000", 0), me).now.holders
+
+
 def java(session: int, number: int) -> tuple[str, int]:
     """Name a contender of ZooKeeper's WriteLock by its session."""
     return f"x-{SESSION + session}-{number:010d}", SESSION + session

@@ -113,6 +113,7 @@ SHORT: Final = (
         pattern=r"^(?P<id>.+\.PID\.\d+)-{SEQ}$",
         how="exists",
         sights=(ClientView(counts="all", key=r"-(\d+)$", compare="number"),),
+        ties="share",
         unlisted=ANY_WAY,
         about="Net::ZooIt (Perl)",
     ),
