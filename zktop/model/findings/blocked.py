@@ -96,7 +96,8 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
             yield RuleMatch(
                 about=ctx.about(*places),
                 sentence=f"{short(places[0].node)} in {ctx.name} belongs to "
-                f"{ctx.who(places[0])}, a session that no longer exists; nothing will remove it.",
+                f"{ctx.name_of(places[0])}, a session that no longer exists; nothing will "
+                "remove it.",
                 confidence="C4",
                 evidence=(
                     (True, "no list of sessions has had it for longer than any timeout"),
@@ -146,7 +147,7 @@ def _returned_since(ctx: LockContext, lease: Member) -> int:
 
 
 def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
-    owner = ctx.who(lease)
+    owner = ctx.name_of(lease)
     return RuleMatch(
         about=ctx.about(lease),
         sentence=f"{owner} has kept a lease of {ctx.name} for {span(held)} and returned "
@@ -227,7 +228,7 @@ def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
 
 
 def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
-    owner = ctx.who(holder)
+    owner = ctx.name_of(holder)
     return RuleMatch(
         about=ctx.about(holder),
         sentence=f"{owner} holds {ctx.name}, answers pings and has made no request for "
@@ -279,12 +280,12 @@ def _hidden(ctx: LockContext, holder: Member, path: Text) -> RuleMatch:
     other = ctx.ensemble.owner_of(path)
     return RuleMatch(
         about=ctx.about(holder, key=(holder.node, path)),
-        sentence=f"{ctx.who(holder)} holds {ctx.name} and probably waits for {short(node)} in "
+        sentence=f"{ctx.name_of(holder)} holds {ctx.name} and probably waits for {short(node)} in "
         f"{short(parent)}, which is not among the watched locks.",
         confidence="C2" if other else "C1",
         evidence=(
             (True, f"its session watches {short(node)}"),
-            (True, f"that node belongs to {ctx.shared.who(other)}")
+            (True, f"that node belongs to {ctx.shared.name_of(other)}")
             if other
             else (None, "that node belongs to another session"),
             (None, "it watches that node to get a lock"),

@@ -69,7 +69,7 @@ def hold_bound(ctx: LockContext) -> int:
 
 
 def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> RuleMatch:
-    usual, holder = ctx.usual, ctx.who(member)
+    usual, holder = ctx.usual, ctx.name_of(member)
     held = ctx.now_ms - since
     compared = f", {held // max(1, usual[1])} times the usual longest" if usual else ""
     return RuleMatch(
@@ -170,7 +170,7 @@ def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: in
     overtaken, is_known = len(later), sum(later) >= ctx.thresholds.starved_readers
     return RuleMatch(
         about=ctx.about(writer),
-        sentence=f"{ctx.who(writer)} has waited {span(age)} to write {ctx.name} while "
+        sentence=f"{ctx.name_of(writer)} has waited {span(age)} to write {ctx.name} while "
         f"{count(overtaken, 'reader')} that came later "
         f"{'were served' if is_known else 'have come and gone'}.",
         confidence="C2" if is_known else "C1",
@@ -218,7 +218,7 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
     after = f", each time after about {span(learned)}" if learned else ""
     about = ctx.about(key=("retries", identity))
     return RuleMatch(
-        about=replace(about, who=(short(identity),)),
+        about=replace(about, owners=(short(identity),)),
         sentence=f"{short(identity)} gave up {ctx.name} {tried.given_up} times in a row{after}, "
         f"while {count(tried.overtaken, 'later one')} got it.",
         confidence="C2",

@@ -47,7 +47,7 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
         """The limits beyond which something becomes a finding."""
         return self.settings.thresholds
 
-    def who(self, session: Session, label: Text | None = None) -> str:
+    def name_of(self, session: Session, label: Text | None = None) -> str:
         """The unique display name of a session."""
         return short(self.client_names(session, label))
 
@@ -120,7 +120,7 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     def name(self) -> str:
         """The display name of the session."""
         labels = (place.member.label for place in self.places)
-        return self.shared.who(self.session, next(filter(None, labels), None))
+        return self.shared.name_of(self.session, next(filter(None, labels), None))
 
     def about(self, *places: SessionPlace, key: tuple[object, ...] = ()) -> FindingSubject:
         """Make this session the subject of a match; its id depends on the session alone."""
@@ -301,13 +301,13 @@ class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _below(self) -> str:
         return f"{self.path}/" if self.path != "/" else "/"
 
-    def who(self, member: Member) -> str:
+    def name_of(self, member: Member) -> str:
         """The display name of a member's owner."""
-        return self.shared.who(member.owner, member.label)
+        return self.shared.name_of(member.owner, member.label)
 
     def names(self, members: Iterable[Member]) -> tuple[str, ...]:
         """The display names of several owners."""
-        return tuple(map(self.who, members))
+        return tuple(map(self.name_of, members))
 
     def age(self, member: Member) -> int | None:
         """How long the node has existed, by the clock of the leader that created it."""

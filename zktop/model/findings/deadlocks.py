@@ -183,7 +183,7 @@ def _queue(ctx: LockContext, line: LockQueue) -> WaitQueue:
 
 
 def _names(ctx: LockContext) -> DisplayNames:
-    owners: Mapping[Session, str] = {one.owner: ctx.who(one) for one in ctx.members}
+    owners: Mapping[Session, str] = {one.owner: ctx.name_of(one) for one in ctx.members}
     return DisplayNames({session_text(session): name for session, name in owners.items()})
 
 
@@ -211,7 +211,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
         if found.rule == rule_id:
             yield RuleMatch(
                 about=FindingSubject(
-                    who=found.actors,
+                    owners=found.actors,
                     locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
                     nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
                 ),

@@ -145,7 +145,7 @@ class FindingSubject(msgspec.Struct, frozen=True, gc=False):
     lock: Text | None = None
     nodes: tuple[Text, ...] = ()
     sessions: tuple[Session, ...] = ()
-    who: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()  # display names
     modes: tuple[str, ...] = ()
     key: tuple[object, ...] = ()
     locks: tuple[Text, ...] = ()  # all locks that it concerns, if `lock` is not the only one
@@ -228,7 +228,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
             sentence=clean(match.sentence),
             evidence=tuple(Evidence(supports, clean(text)) for supports, text in match.evidence),
             advice=clean(match.advice),
-            signature=match.signature or signature(self.id, locks, about.modes, about.who),
+            signature=match.signature or signature(self.id, locks, about.modes, about.owners),
             locks=locks,
             as_of=now_ms if match.as_of is None else match.as_of,
             patience_ms=match.patience_ms,

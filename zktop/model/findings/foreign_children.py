@@ -83,9 +83,8 @@ def owner_facts(ctx: LockContext, child: Member) -> str:
     """What is known of the owner of a foreign child."""
     name = short(child.znode.name)
     if child.owner:
-        return (
-            f"{name} is not a contender; it belongs to {ctx.who(child)} and goes with its session"
-        )
+        owner = ctx.name_of(child)
+        return f"{name} is not a contender; it belongs to {owner} and goes with its session"
     fitting = [one for one in sort_by_layout([child.znode]).layouts.values() if not one.guessed]
     written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
@@ -174,8 +173,8 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
     yield RuleMatch(
         about=ctx.about(one, other, key=("split", one.layout, other.layout)),
         sentence=f"{ctx.name} will have two owners when {short(node.znode.name)} goes: "
-        f"{ctx.who(one)} ({one.layout}) and {ctx.who(other)} ({other.layout}) both wait for it "
-        "and do not count each other.",
+        f"{ctx.name_of(one)} ({one.layout}) and {ctx.name_of(other)} ({other.layout}) both wait "
+        "for it and do not count each other.",
         confidence="C3" if is_seen else "C2",
         evidence=(
             (True, "neither name goes before the other, by the rule of its own library"),

@@ -37,7 +37,7 @@ def ghost(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     is_one_session = earlier.owner == later.owner
-    owner, first, second = ctx.who(later), short(earlier.node), short(later.node)
+    owner, first, second = ctx.name_of(later), short(earlier.node), short(later.node)
     waits_for = f"{second} waits for its own ghost {first}"
     return RuleMatch(
         about=ctx.about(earlier, later),
@@ -90,7 +90,7 @@ def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bo
 
 
 def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
-    owner, usual = ctx.who(later), ctx.usual
+    owner, usual = ctx.name_of(later), ctx.usual
     since, idle = ctx.past.granted(earlier.node).at, ctx.shared.sessions.idle_since(later.owner)
     is_old = bool(usual and since and ctx.now_ms - since > LONG_HOLD_FACTOR * usual[1])
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW_MS
@@ -148,7 +148,7 @@ def _previous_life(ctx: LockContext, old: Member, new: Member) -> RuleMatch:
     ending = f"it expires in at most {span(expires.high)}" if expires else "it must expire"
     return RuleMatch(
         about=ctx.about(old, new),
-        sentence=f"{ctx.who(new)} waits in {ctx.name} for its own previous session; {ending}.",
+        sentence=f"{ctx.name_of(new)} waits in {ctx.name} for its own previous session; {ending}.",
         confidence="C3",
         evidence=(
             (True, f"both nodes are labelled {short(old.label or '')}"),

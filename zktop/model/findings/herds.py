@@ -219,7 +219,7 @@ def relinked(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
-    name = ctx.who(member)
+    name = ctx.name_of(member)
     return RuleMatch(
         about=ctx.about(member),
         sentence=f"{name} is not first in {ctx.name}, but stopped watching when one before it "
@@ -251,10 +251,10 @@ def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMatch:
-    name = ctx.shared.who(session)
+    name = ctx.shared.name_of(session)
     about = ctx.about(*members, key=("stale", session))
     return RuleMatch(
-        about=replace(about, sessions=(session,), who=(name,)),
+        about=replace(about, sessions=(session,), owners=(name,)),
         sentence=f"{name} watches {several(short(member.node) for member in members)} in "
         f"{ctx.name} but has no place there.",
         confidence="C3",

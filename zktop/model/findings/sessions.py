@@ -115,11 +115,11 @@ def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> RuleMatch:
-    names = tuple(ctx.shared.who(session) for session in found[:MAX_NAMED])
+    names = tuple(ctx.shared.name_of(session) for session in found[:MAX_NAMED])
     rest = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     return RuleMatch(
         about=FindingSubject(
-            sessions=tuple(found[:MAX_NAMED]), who=names, key=("timeout", "least")
+            sessions=tuple(found[:MAX_NAMED]), owners=names, key=("timeout", "least")
         ),
         sentence=f"{', '.join(names)}{rest} hold or want locks with a session timeout of "
         f"{span(timeout)}, the shortest that the servers grant.",

@@ -55,7 +55,7 @@ def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -> RuleMatch:
-    owner, other = ctx.who(read), ctx.who(following)
+    owner, other = ctx.name_of(read), ctx.name_of(following)
     return RuleMatch(
         about=ctx.about(write, read, following),
         sentence=f"If {owner} releases its write lock of {ctx.name} now, {other} becomes writer "
@@ -72,7 +72,7 @@ def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -
 
 def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
     write = ctx.members[0]
-    owner, other = ctx.who(read), ctx.who(write)
+    owner, other = ctx.name_of(read), ctx.name_of(write)
     return RuleMatch(
         about=ctx.about(write, read),
         sentence=f"{owner} may still read {ctx.name} beside writer {other}, which was granted "
@@ -211,15 +211,15 @@ def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
 def _sorts_by_name(
     ctx: LockContext, wrong: list[MemberWatches], believing: list[Member]
 ) -> RuleMatch:
-    watching = several(ctx.who(seen.member) for seen in wrong)
+    watching = several(ctx.name_of(seen.member) for seen in wrong)
     first = believing[0]
     others = [one for one in believing[1:] if one.owner != first.owner]
     others_named = several(ctx.names(reversed(others)))
     two = (
-        f"{ctx.name} may have two owners: {ctx.who(first)} (first by number) and "
+        f"{ctx.name} may have two owners: {ctx.name_of(first)} (first by number) and "
         f"{others_named} (first by name when it came, sorts wrongly)."
     )
-    one = f"{ctx.who(wrong[0].member)} sorts {ctx.name} by name: two owners are possible."
+    one = f"{ctx.name_of(wrong[0].member)} sorts {ctx.name} by name: two owners are possible."
     return RuleMatch(
         about=ctx.about(*believing, key=("by-name",)),
         sentence=two if others else one,
@@ -288,7 +288,7 @@ def _are_several_locks(ctx: LockContext) -> bool:
 
 
 def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
-    owner = ctx.who(member)
+    owner = ctx.name_of(member)
     readers = ctx.queue_of[member.node].members[: ctx.place[member.node]]
     return RuleMatch(
         about=ctx.about(member, *readers),
@@ -314,7 +314,7 @@ def _conflict(heads: list[Member]) -> bool:
 
 
 def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
-    owners = several(f"{ctx.who(head)} (first for {head.layout})" for head in heads)
+    owners = several(f"{ctx.name_of(head)} (first for {head.layout})" for head in heads)
     is_seen = all(ctx.ensemble.watched(head.owner) is not None for head in heads)
     return RuleMatch(
         about=ctx.about(*heads),
@@ -358,11 +358,15 @@ def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
-    owner = ctx.shared.who(gone.session, gone.label)
+    owner = ctx.shared.name_of(gone.session, gone.label)
     about = ctx.about(key=(gone.node, gone.czxid))
     return RuleMatch(
         about=replace(
-            about, nodes=(gone.node,), sessions=(gone.session,), who=(owner,), modes=(gone.mode,)
+            about,
+            nodes=(gone.node,),
+            sessions=(gone.session,),
+            owners=(owner,),
+            modes=(gone.mode,),
         ),
         sentence=f"{owner} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",
@@ -392,7 +396,7 @@ def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
 def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
     return RuleMatch(
         about=ctx.about(write, read),
-        sentence=f"{ctx.who(write)} writes {ctx.name} and reads it under the same number: one "
+        sentence=f"{ctx.name_of(write)} writes {ctx.name} and reads it under the same number: one "
         "owner, W+R.",
         confidence="C4",
         evidence=((True, f"both nodes have the number {write.sequence} and the same session"),),

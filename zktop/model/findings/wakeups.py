@@ -182,7 +182,7 @@ def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     member, target = seen.member, min(seen.expected)
-    name = ctx.who(member)
+    name = ctx.name_of(member)
     return RuleMatch(
         about=ctx.about(member, key=(member.node, target)),
         sentence=f"{name} waits in {ctx.name} and watches nothing there: nothing will wake it "
@@ -225,7 +225,7 @@ def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
-    name = ctx.who(head)
+    name = ctx.name_of(head)
     return RuleMatch(
         about=ctx.about(head),
         sentence=f"{name} has been first in {ctx.name} for {span(ctx.now_ms - since)} but has "
@@ -264,7 +264,7 @@ def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
-    name, node = ctx.who(seen.member), short(split(path)[1])
+    name, node = ctx.name_of(seen.member), short(split(path)[1])
     waiting = f"{name} waits in {ctx.name} for {node}, which is already gone"
     watching = f"{name} still watches {node} in {ctx.name}, which is gone"
     return RuleMatch(
@@ -311,7 +311,7 @@ def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> RuleMatch:
     member = seen.member
-    name, target = ctx.who(member), short(split(min(seen.expected))[1])
+    name, target = ctx.name_of(member), short(split(min(seen.expected))[1])
     nearest = max(watched, key=lambda other: ctx.place[other.node])
     return RuleMatch(
         about=ctx.about(member, key=(member.node, nearest.node, target)),
@@ -360,7 +360,7 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     for seen in ctx.mismatched:
         is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
         if is_alone and ctx.is_wrong(seen):
-            name = ctx.who(seen.member)
+            name = ctx.name_of(seen.member)
             yield RuleMatch(
                 about=ctx.about(seen.member),
                 sentence=f"{name} waits in {ctx.name} and watches only its own node: nothing "
@@ -414,7 +414,7 @@ def is_polling(ctx: LockContext, session: Session) -> bool:
 
 
 def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
-    name, rate = ctx.who(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
+    name, rate = ctx.name_of(member), ctx.shared.sessions.requests_per_s(member.owner) or 0
     return RuleMatch(
         about=ctx.about(member),
         sentence=f"{name} polls {ctx.name}: {rate:.0f} requests a second while it waits.",
