@@ -138,7 +138,6 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
     shared: PersistentMap[Text, Apart] = PersistentMap()
 
     def __call__(self, session: Session, label: Text | None = None) -> Text:
-        """The name of one client."""
         if label and (not session or label not in self.shared):
             return label
         if not session:

@@ -79,43 +79,45 @@ class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
         return ((self.cversion + self.num_children) & 0xFFFF_FFFF) >> 1
 
 
-class Children(Fact, frozen=True, tag="children"):
-    """All children of one znode, and the znode's own Stat."""
+class _PathFact(Fact, frozen=True):
+    """A fact about the znode at a path."""
 
     path: Text
-    names: tuple[Text, ...]
-    stat: Stat
 
     def __post_init__(self) -> None:
-        """Clean the text."""
-        _clean_path(self)
-        _clean_names(self)
+        if not self.path.isprintable():
+            msgspec.structs.force_setattr(self, "path", clean(self.path))
 
 
-class Node(Fact, frozen=True, tag="node"):
+class _NamesFact(_PathFact, frozen=True):
+    """A fact about some children of the znode at a path."""
+
+    names: tuple[Text, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not are_clean(self.names):
+            msgspec.structs.force_setattr(self, "names", tuple(map(clean, self.names)))
+
+
+class Children(_NamesFact, frozen=True, tag="children"):
+    """All children of one znode, and the znode's own Stat."""
+
+    stat: Stat
+
+
+class Node(_PathFact, frozen=True, tag="node"):
     """One znode exists. Stat and data are None while they are unread or forbidden."""
 
-    path: Text
     stat: Stat | None = None
     data: bytes | None = None
 
-    def __post_init__(self) -> None:
-        """Clean the text."""
-        _clean_path(self)
 
-
-class NodeBatch(Fact, frozen=True, tag="siblings"):
+class NodeBatch(_NamesFact, frozen=True, tag="siblings"):
     """Some children of one znode that were read together; recorded as one Node each."""
 
-    path: Text  # of the parent
-    names: tuple[Text, ...]
     stats: tuple[Stat, ...]
     data: tuple[bytes, ...]
-
-    def __post_init__(self) -> None:
-        """Clean the text."""
-        _clean_path(self)
-        _clean_names(self)
 
     @property
     def nodes(self) -> Iterator[Node]:
@@ -126,25 +128,14 @@ class NodeBatch(Fact, frozen=True, tag="siblings"):
             )
 
 
-class Gone(Fact, frozen=True, tag="gone"):
+class Gone(_PathFact, frozen=True, tag="gone"):
     """No such znode."""
 
-    path: Text
 
-    def __post_init__(self) -> None:
-        """Clean the text."""
-        _clean_path(self)
-
-
-class Denied(Fact, frozen=True, tag="denied"):
+class Denied(_PathFact, frozen=True, tag="denied"):
     """The znode's ACL does not allow zktop to list its children, or to read it."""
 
-    path: Text
     what: Literal["list", "read"]
-
-    def __post_init__(self) -> None:
-        """Clean the text."""
-        _clean_path(self)
 
 
 class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -187,9 +178,7 @@ class Watches(Fact, frozen=True, tag="watches"):
     server: Text
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
-    children: dict[Session, tuple[Text, ...]] | None = (
-        None  # child watches; no release lists them yet
-    )
+    children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release has them
     listed: int | None = None  # number of all watches listed, also outside of our chroot
     is_mixed: bool = False
 
@@ -203,7 +192,7 @@ class Watches(Fact, frozen=True, tag="watches"):
 
 
 class Expiry(Fact, frozen=True, tag="expiry"):
-    """When sessions expire, by the leader: milliseconds from `at`; rounded up to a tick.
+    """When sessions expire, by the leader: milliseconds from `at`, rounded up to a tick.
 
     A follower returns `timeouts_ms` instead: every session of the ensemble with its timeout.
     ClickHouse Keeper returns `sessions`: every session of the ensemble, and nothing else.
@@ -270,6 +259,15 @@ class Link(Fact, frozen=True, tag="link"):
         return self.at if self.lost_at is None else self.lost_at
 
 
+class Cost(msgspec.Struct, frozen=True):
+    """What watching costs the ensemble: watches now, requests and bytes of this session."""
+
+    watches: int
+    requests: int
+    bytes_in: int
+    requests_per_s: float | None = None
+
+
 ZnodeFact = Children | Node | Gone | Denied
 ServerFact = Connections | Watches | Expiry | Server
 AnyFact = ZnodeFact | ServerFact | Link
@@ -304,22 +302,3 @@ def join(parent: str, name: str) -> Text:
     ('/locks', '/locks/orders')
     """
     return Text(f"/{name}" if parent == "/" else f"{parent}/{name}")
-
-
-def _clean_path(fact: "Children | Node | NodeBatch | Gone | Denied") -> None:
-    if not fact.path.isprintable():
-        msgspec.structs.force_setattr(fact, "path", clean(fact.path))
-
-
-def _clean_names(fact: "Children | NodeBatch") -> None:
-    if not are_clean(fact.names):
-        msgspec.structs.force_setattr(fact, "names", tuple(map(clean, fact.names)))
-
-
-class Cost(msgspec.Struct, frozen=True):
-    """What watching costs the ensemble: watches now, requests and bytes of this session."""
-
-    watches: int
-    requests: int
-    bytes_in: int
-    requests_per_s: float | None = None

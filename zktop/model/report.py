@@ -208,7 +208,6 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         return self.world.link is not None and self.world.link.gone_since is not None
 
     def view(self, path: str) -> LockView | None:
-        """One lock with its contenders."""
         part = self.parts.get(Text(path))
         if part is None:
             return None

@@ -64,7 +64,6 @@ class LockHistories:
         return events
 
     def of(self, path: str, now_ms: Millis | None = None) -> LockHistory:
-        """The history of one lock up to now."""
         now_ms = self._now if now_ms is None else now_ms
         log = self._logs.get(Text(path))
         if log is not None:

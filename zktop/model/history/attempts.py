@@ -68,7 +68,6 @@ class AttemptLog:
         return {identity: one for identity, one in self._known.items() if one.waits_ms}
 
     def queued(self, member: Member) -> None:
-        """A contender joined the queue."""
         identity = identity_of(member)
         one = self._known.get(identity)
         if one is not None:

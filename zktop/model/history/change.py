@@ -95,7 +95,6 @@ _Diff = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
 
 
 def all_members(lock: Lock | None) -> Sequence[Member]:
-    """All members of a lock, queue by queue."""
     if lock is not None and len(lock.queues) == 1:
         return lock.queues[0].members
     return _joined([queue.members for queue in lock.queues]) if lock else ()
@@ -202,7 +201,6 @@ def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
 
 
 def count_waiting(lock: Lock | None) -> int:
-    """The number of waiters."""
     return sum(len(queue.waiters) for queue in lock.queues) if lock else 0
 
 
@@ -212,7 +210,6 @@ def count_blocked(lock: Lock | None) -> int:
 
 
 def is_held(lock: Lock | None) -> bool:
-    """Whether the lock has a holder."""
     return lock is not None and any(queue.holders for queue in lock.queues)
 
 

@@ -24,7 +24,6 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def newest(self) -> int | None:
-        """The last sample."""
         return self.samples[(self.count - 1) % MAX_SAMPLES] if self.count else None
 
     @property
@@ -82,7 +81,6 @@ class DurationSamples:
 
     @property
     def durations(self) -> Durations:
-        """The durations collected so far."""
         if not self._count and not self._at_least:
             return NO_DURATIONS
         return Durations(self._samples[:], self._count, self._at_least)

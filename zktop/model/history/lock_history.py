@@ -10,7 +10,7 @@ import msgspec
 
 from zktop.model.facts import Millis, Stat
 from zktop.model.history.attempts import Attempts, Identity
-from zktop.model.history.change import all_members
+from zktop.model.history.change import all_members, is_direct_child
 from zktop.model.history.durations import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
 from zktop.model.history.last_minute import WINDOW_S
@@ -128,13 +128,7 @@ def first_look_of(
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None
-    is_proof = latest == root.pzxid and are_direct_children(members)
+    is_proof = latest == root.pzxid and all(map(is_direct_child, members))
     if newest is None or not is_proof or newest.ctime > now_ms:
         return FirstLook(now_ms, now_ms)
     return FirstLook(now_ms, newest.ctime)
-
-
-def are_direct_children(members: Sequence[Member]) -> bool:
-    """Whether the root's counters count all of these members: a fast check of all names."""
-    nodes = [member.node for member in members]
-    return "." not in nodes and "/" not in "".join(nodes)

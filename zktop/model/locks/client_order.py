@@ -52,7 +52,6 @@ class ClientOrder:
         self._place = {child.node: place for place, child in enumerate(self.children)}
 
     def before(self, member: Member) -> int:
-        """Count the children that go before a member."""
         place = self._place.get(member.node)
         if place is None:
             return bisect_left(self._ranks, self._rank_of(member) or self._by_number(member))

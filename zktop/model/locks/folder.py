@@ -76,16 +76,13 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def names(self) -> frozenset[Text]:
-        """The names of all children."""
         return frozenset(child.node for child in self.children)
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
-        """Return the children that a session watches."""
         seen = self.watched.get(session)
         return NOWHERE if seen is None else seen.here
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
-        """Return the views of a layout."""
         return views_of(layout, self.own)
 
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:

@@ -33,7 +33,6 @@ class Leases(msgspec.Struct, frozen=True):
 def leases_of(
     layout: Layout, members: Sequence[Member], configured: int | None, watching: WatchLookup
 ) -> Leases:
-    """Find the number of leases of a queue."""
     if layout.name == "medallion-semaphore":
         return _marked(members, configured)
     if layout.name == "permit-semaphore":

@@ -175,7 +175,6 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """The number of members."""
         return sum(len(queue.members) for queue in self.queues)
 
     @property

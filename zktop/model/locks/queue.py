@@ -252,7 +252,7 @@ class RankedQueue(QueueDefaults):
         return member.node in self.exempt
 
     def ahead(self, member: Member) -> int:
-        """Count the counted members before this one."""
+        """Return the number of members before this one that its client counts."""
         if self.regular:
             return bisect_left(self.members, member.sequence, key=sequence)
         if self._ahead is None:
@@ -298,7 +298,6 @@ class RankedQueue(QueueDefaults):
         return self._walls
 
     def bars_readers(self, member: Member) -> bool:
-        """Return whether readers wait for this member."""
         if member.mode == "exclusive":  # zktools: its readers look for writers alone
             return "write" not in self.layout.modes.values()
         return member.mode != "read"
@@ -335,7 +334,7 @@ class RankedQueue(QueueDefaults):
         return ahead == 0
 
     def _places(self) -> dict[Text, int]:
-        """Count, for each member, the counted members before it."""
+        """Return the same for all members: those whose numbers do not tell their position."""
         key = key_of(self.layout, self.counted)
         shares = self.layout.ties == "share"
         places: dict[Text, int] = {}
@@ -379,5 +378,4 @@ class RankedQueue(QueueDefaults):
 
 
 def _counted_in(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Return the members that clients count."""
     return tuple(member for member in members if not is_unseen(layout, member))

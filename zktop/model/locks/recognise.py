@@ -98,7 +98,6 @@ class Recognised(msgspec.Struct, frozen=True):
 
     @property
     def is_lock(self) -> bool:
-        """Whether it is a lock at all."""
         return bool(self.layouts)
 
 

@@ -94,7 +94,6 @@ class RowUnion:
         return start < end and place < len(self._starts) and self._starts[place] < end
 
     def add(self, wanted: RowRange) -> None:
-        """Cover these rows."""
         start, end = wanted
         if start >= end:
             return

@@ -58,7 +58,6 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         members: Sequence[Member],
         holders: Sequence[Member],
     ) -> tuple[str, ...]:
-        """Return the ids of the warnings."""
         broken = _is_broken(rule, holders) or (
             bool(self.negative and self.unordered) and _came_first(members) not in holders
         )
@@ -85,7 +84,6 @@ _LASTING_BY_DESIGN: Final = frozenset(
 
 
 def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
-    """Count the oddities of a queue."""
     known = [member.sequence for member in members if member.sequence is not None]
     negative = len([number for number in known if number < 0])
     tokens = [token for member in members if (token := member.token) is not None]

@@ -49,7 +49,6 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     layouts: tuple[Layout, ...] = ()  # the user's own
 
     def of(self, member: Member) -> WatchStatus:
-        """Return one contender's watches and the verdict on them."""
         queue = self._waits_in(member)
         actual = self.here(member.owner)
         shown = None if actual is None else tuple(sorted(actual))

@@ -68,7 +68,6 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def visibility(self) -> Visibility:
-        """How complete the tables are."""
         return Visibility(
             _extent([one.connections is not None for one in self.tables]),
             _extent([one.watches is not None for one in self.tables]),

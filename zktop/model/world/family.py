@@ -124,7 +124,6 @@ class Family(msgspec.Struct, frozen=True):
         return draft.family()
 
     def __iter__(self) -> Iterator[Znode]:
-        """Iterate over the children."""
         return iter(self.members.values())
 
 

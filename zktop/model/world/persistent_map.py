@@ -126,7 +126,6 @@ class PersistentMap(Mapping[K, V]):
         return value
 
     def __contains__(self, key: object) -> bool:
-        """Return whether the mapping has the key."""
         if key in self.recent:
             return self.recent[key] is not None  # type: ignore[index]  # it is a key: see above
         return key in self.base
@@ -137,11 +136,9 @@ class PersistentMap(Mapping[K, V]):
         yield from (key for key, value in self.recent.items() if value is not None)
 
     def __len__(self) -> int:
-        """Return the number of entries, which is stored."""
         return self.length
 
     def __repr__(self) -> str:
-        """Show the entries as a dictionary."""
         return f"PersistentMap({dict(self)!r})"
 
     __hash__ = None  # type: ignore[assignment]  # a mapping that compares by value has no hash

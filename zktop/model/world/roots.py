@@ -33,7 +33,6 @@ def named_roots(settings: Settings) -> Sequence[Root]:
 
 
 def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
-    """Find the roots that do not exist."""
     for root in named_roots(settings):
         absent = _first_absent(base_of(root.path), world)
         if absent is not None:

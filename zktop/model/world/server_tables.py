@@ -79,7 +79,6 @@ class MissingTable(msgspec.Struct, frozen=True, gc=False):
     why: Text
 
     def __str__(self) -> str:
-        """Describe it in one sentence."""
         return f"{self.server} gives no {TABLE_NAMES[self.table]}: {self.why}"
 
 
@@ -89,7 +88,6 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
     rows: dict[Session, tuple[Text, ...]]
 
     def of(self, session: Session) -> frozenset[Text]:
-        """Return what one session watches."""
         paths = self.rows.get(session)
         if paths is None:
             return NOTHING
@@ -110,7 +108,6 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def total(self) -> int:
-        """Count the watches."""
         return sum(map(len, self.rows.values()))
 
     @cached_property

@@ -36,7 +36,6 @@ _WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbe
 
 
 def shape_of(site: LockSite) -> LockShape | None:
-    """Return the shape that this root has."""
     if not _is_telling(site.family):
         return None
     return next((shape for shape in SHAPES if shape.fits(site)), None)
