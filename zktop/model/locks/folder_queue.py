@@ -17,7 +17,14 @@ from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.client_order import ClientOrder
 from zktop.model.locks.folder import Folder, ViewProof
 from zktop.model.locks.lock import FOREIGN, Member, QueueDefaults, Target
-from zktop.model.locks.queue import DEFAULT_OPTIONS, HERE, QueueOptions, QueueRule
+from zktop.model.locks.queue import (
+    DEFAULT_OPTIONS,
+    HERE,
+    QueueOptions,
+    QueueRule,
+    targets,
+    watched_members,
+)
 from zktop.model.locks.warnings import QueueOddities
 from zktop.model.text import Text
 
@@ -146,8 +153,7 @@ class FolderQueue(QueueDefaults):
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
         watched = self._seen_target(member, decision) or self._likely_target(member, decision)
-        also = [Target(Text(node), "exists") for node in self.layout.also_watches]
-        return (*(Target(child.node, self.layout.how) for child in watched), *also)
+        return targets(self.layout, watched)
 
     @property
     def obstacles(self) -> Iterator[Member]:
@@ -280,30 +286,9 @@ class FolderQueue(QueueDefaults):
         there: Callable[[Member], bool] = lambda _: True,
     ) -> list[Member]:
         """Return what it watches, among the children that existed."""
-        watch, order = self.layout.watch, decision.order
-        is_reader = self.rule == "read-write" and member.mode == "read"
-        if watch == "holder" or (watch == "first-writer" and is_reader):
-            ahead = order.children[: decision.before]
-            return list(islice(filter(there, ahead), 1))
-        room = self.leases or 1 if self.rule == "first-n" else 1
-        back = list(islice(filter(there, order.back(decision.before)), room))
-        if watch == "predecessor":
-            back = back[room - 1 :]
-        elif watch != "nearest":
-            back = back[:1]
-        if watch == "run" and back and back[0].token is not None:
-            back = [self._first_of_run(back[0], decision)]
-        if not self.layout.watches_negative:
-            back = [child for child in back if (child.sequence or 0) >= 0]
-        return back
-
-    def _first_of_run(self, nearest: Member, decision: ClientDecision) -> Member:
-        """Return the first of the neighbouring nodes of one client right before it."""
-        for child in decision.order.back(decision.order.before(nearest)):
-            if child.token != nearest.token:
-                return nearest
-            nearest = child
-        return nearest
+        order, before = decision.order, decision.before
+        first = filter(there, order.children[:before])
+        return watched_members(self, member, first, filter(there, order.back(before)))
 
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
         """Find the members whose watch proves another view than the assumed one."""

@@ -11,9 +11,9 @@ While all numbers are positive and different, all libraries agree on the order. 
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from operator import attrgetter
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -25,77 +25,35 @@ from zktop.model.text import Text
 HERE: Final = Text(".")
 
 
-def targets(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
-    """Return the watches of a waiter, relative to the lock."""
-    layout = queue.layout
-    if layout.watch == "none":
-        return ()
-    if layout.watch == "children":
-        return (Target(HERE, "children"),)
-    if layout.watch == "marker":
-        return _marker(queue, member)
-    watched = _WATCHED[layout.watch](queue, member, queue.ahead(member))
+def watched_members(
+    queue: "SharedRule", member: Member, first: Iterable[Member], before: Iterable[Member]
+) -> list[Member]:
+    """Return the members that a waiter watches, in the order that its client sees.
+
+    `first` begins with the first member that blocks it; `before` has those ahead of it, the
+    nearest first.
+    """
+    layout, back = queue.layout, iter(before)
+    room = queue.leases or 1 if queue.rule == "first-n" else 1
+    is_reader = queue.rule == "read-write" and member.mode == "read"
+    if layout.watch == "holder" or (layout.watch == "first-writer" and is_reader):
+        watched = list(islice(first, 1))
+    elif layout.watch == "predecessor":
+        watched = list(islice(back, room))[room - 1 :]
+    else:
+        watched = list(islice(back, room if layout.watch == "nearest" else 1))
+    if layout.watch == "run" and watched and watched[0].token is not None:
+        watched += takewhile(lambda other: other.token == watched[0].token, back)
+        watched = watched[-1:]  # the client's first node: it cleans up its other nodes
     if not layout.watches_negative:
         watched = [other for other in watched if (other.sequence or 0) >= 0]
+    return watched
+
+
+def targets(layout: Layout, watched: Iterable[Member]) -> tuple[Target, ...]:
+    """Return the watches on these members, relative to the lock."""
     also = [Target(Text(node), "exists") for node in layout.also_watches]
     return (*(Target(other.node, layout.how) for other in watched), *also)
-
-
-def _predecessor(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
-    back = (queue.leases or 1) if queue.rule == "first-n" else 1
-    return queue.counted[ahead - back :][:1] if ahead >= back else ()
-
-
-def _adjacent(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
-    return queue.counted[ahead - 1 : ahead] if ahead else ()
-
-
-def _nearest(queue: "RankedQueue", member: Member, ahead: int) -> Sequence[Member]:
-    if queue.rule == "first-n":
-        return queue.counted[max(0, ahead - (queue.leases or 1)) : ahead]
-    if queue.rule == "read-write" and member.mode == "read":
-        ahead = queue.wall_before(ahead)
-    return queue.counted[ahead - 1 : ahead] if ahead else ()
-
-
-def _first_writer(queue: "RankedQueue", member: Member, ahead: int) -> Sequence[Member]:
-    if member.mode != "read":
-        return _adjacent(queue, member, ahead)
-    first = queue.walls[0] if queue.walls else 0
-    return queue.counted[first : first + 1]
-
-
-def _holder(queue: "RankedQueue", _: Member, __: int) -> Sequence[Member]:
-    return queue.counted[:1]
-
-
-def _run(queue: "RankedQueue", _: Member, ahead: int) -> Sequence[Member]:
-    """Return the first node of the client right ahead, which cleans up its other nodes."""
-    if not ahead:
-        return ()
-    first = ahead - 1
-    token = queue.counted[first].token
-    while first > 0 and token is not None and queue.counted[first - 1].token == token:
-        first -= 1
-    return queue.counted[first : first + 1]
-
-
-def _marker(queue: "RankedQueue", member: Member) -> tuple[Target, ...]:
-    ahead = queue.ahead(member)
-    previous = queue.counted[ahead - 1 : ahead] if ahead else ()
-    if not previous or queue.holds(previous[0]):
-        return (Target(HERE, "children"),)
-    return (Target(previous[0].node, "data"),)
-
-
-_WATCHED: Final[dict[str, Callable[["RankedQueue", Member, int], Sequence[Member]]]] = {
-    "predecessor": _predecessor,
-    "adjacent": _adjacent,
-    "nearest": _nearest,
-    "first-writer": _first_writer,
-    "holder": _holder,
-    "run": _run,
-}
 
 
 SortKey = Callable[[Member], Any]  # keys of one layout can be compared
@@ -195,6 +153,14 @@ class QueueOptions(Struct, frozen=True):
 DEFAULT_OPTIONS: Final = QueueOptions()
 
 
+class SharedRule(Protocol):
+    """The rule that all members of a queue follow."""
+
+    layout: Layout
+    rule: QueueRule
+    leases: int | None
+
+
 class RankedQueue(QueueDefaults):
     """Members in queue order. `counted` are those that clients count: mostly all of them."""
 
@@ -282,7 +248,28 @@ class RankedQueue(QueueDefaults):
         return self.wall_before(ahead) if is_reader else ahead
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        return () if self.holds(member) else targets(self, member)
+        if self.holds(member) or self.layout.watch == "none":
+            return ()
+        if self.layout.watch == "children":
+            return (Target(HERE, "children"),)
+        if self.layout.watch == "marker":
+            return self._marker_target(member)
+        return targets(self.layout, self._watched(member))
+
+    def _watched(self, member: Member) -> list[Member]:
+        ahead, first = self.ahead(member), 0
+        if self.rule == "read-write" and member.mode == "read":
+            ahead = self.wall_before(ahead) if self.layout.watch == "nearest" else ahead
+            first = self.walls[0] if self.layout.watch == "first-writer" and self.walls else 0
+        before = (self.counted[place] for place in range(ahead - 1, -1, -1))
+        return watched_members(self, member, self.counted[first : first + 1], before)[::-1]
+
+    def _marker_target(self, member: Member) -> tuple[Target, ...]:
+        ahead = self.ahead(member)
+        previous = self.counted[ahead - 1 : ahead] if ahead else ()
+        if not previous or self.holds(previous[0]):
+            return (Target(HERE, "children"),)
+        return (Target(previous[0].node, "data"),)
 
     def wall_before(self, ahead: int) -> int:
         """Count the counted members up to the last one before a position that readers wait for."""
