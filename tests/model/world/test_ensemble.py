@@ -40,8 +40,7 @@ def test_nothing_is_known_without_tables() -> None:
     assert NO_ENSEMBLE.watched(ALICE) is None
     assert NO_ENSEMBLE.connected(ALICE) is None
     assert NO_ENSEMBLE.alive(ALICE) is None
-    assert NO_ENSEMBLE.gone(ALICE) is None
-    assert NO_ENSEMBLE.orphaned(ALICE) is None
+    assert NO_ENSEMBLE.is_cut_off(ALICE) is None
     assert NO_ENSEMBLE.expires_in(ALICE) is None
     assert NO_ENSEMBLE.missing("watches") == ("no server was asked for its watch table",)
 
@@ -188,14 +187,14 @@ def test_watchers_leave_us_out() -> None:
 @pytest.mark.parametrize(
     ("facts", "answers"),
     [
-        ((connections(ZK1, row("alice")),), (True, True, False, False)),
-        ((connections(ZK1), expiry(ZK1, {"alice": 5})), (False, True, True, False)),
-        ((connections(ZK1), expiry(ZK1, {"bob": 5})), (False, False, False, True)),
-        ((no_connections(ZK1), expiry(ZK1, {"alice": 5})), (None, True, None, False)),
-        ((no_connections(ZK1), expiry(ZK1, {"bob": 5})), (None, False, None, True)),
-        ((connections(ZK1),), (False, None, None, None)),
-        ((connections(ZK1), expiry(ZK1, {})), (False, None, None, None)),
-        ((own(), connections(ZK1), expiry(ZK1, {"bob": 5})), (False, None, None, None)),
+        ((connections(ZK1, row("alice")),), (True, True, False)),
+        ((connections(ZK1), expiry(ZK1, {"alice": 5})), (False, True, True)),
+        ((connections(ZK1), expiry(ZK1, {"bob": 5})), (False, False, False)),
+        ((no_connections(ZK1), expiry(ZK1, {"alice": 5})), (None, True, None)),
+        ((no_connections(ZK1), expiry(ZK1, {"bob": 5})), (None, False, None)),
+        ((connections(ZK1),), (False, None, None)),
+        ((connections(ZK1), expiry(ZK1, {})), (False, None, None)),
+        ((own(), connections(ZK1), expiry(ZK1, {"bob": 5})), (False, None, None)),
     ],
     ids=[
         "connected",
@@ -209,10 +208,10 @@ def test_watchers_leave_us_out() -> None:
     ],
 )
 def test_life(facts: tuple[object, ...], answers: tuple[bool | None, ...]) -> None:
-    """Whether alice is connected, alive, gone, orphaned."""
+    """Whether alice is connected, alive, or cut off."""
     seen = ensemble(*facts)
 
-    found = (seen.connected(ALICE), seen.alive(ALICE), seen.gone(ALICE), seen.orphaned(ALICE))
+    found = (seen.connected(ALICE), seen.alive(ALICE), seen.is_cut_off(ALICE))
     assert found == answers
 
 
@@ -223,8 +222,8 @@ def test_an_old_table_proves_no_absence() -> None:
 
     seen = ensemble(old, listed)
 
-    assert (seen.connected(ALICE, czxid=50), seen.orphaned(ALICE, czxid=50)) == (False, True)
-    assert (seen.connected(ALICE, czxid=51), seen.orphaned(ALICE, czxid=51)) == (None, None)
+    assert (seen.connected(ALICE, czxid=50), seen.alive(ALICE, czxid=50)) == (False, False)
+    assert (seen.connected(ALICE, czxid=51), seen.alive(ALICE, czxid=51)) == (None, None)
 
 
 @pytest.mark.parametrize(

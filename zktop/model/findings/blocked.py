@@ -92,7 +92,7 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
     """
     for session, places in ctx.owned.items():
         newest = max(place.znode.newest for place in places)
-        if ctx.ensemble.orphaned(session, newest):
+        if ctx.ensemble.alive(session, newest) is False:
             yield RuleMatch(
                 about=ctx.about(*places),
                 sentence=f"{short(places[0].node)} in {ctx.name} belongs to "

@@ -69,7 +69,6 @@ def _tables_of(world: World, session: Session) -> Iterator[tuple[Watches, tuple[
 class FolderOpener(msgspec.Struct, frozen=True):
     """Makes folders for the queues of one lock."""
 
-    world: World
     site: LockSite
     memory: FolderMemory
 
@@ -85,7 +84,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
             return Folder(
                 children=children,
                 memory=self.memory,
-                watched=seen_watching(self.world, sessions, nodes, self.memory.watched),
+                watched=seen_watching(self.site.world, sessions, nodes, self.memory.watched),
                 changed=_changed(family),
                 own=self.site.settings.layouts,
             )

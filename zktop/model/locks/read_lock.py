@@ -86,7 +86,7 @@ class _Build:
         self._configured = site.configured
         self._leases = self._configured.leases if self._configured else None
         self._known = known_members(before)
-        self._opening = FolderOpener(site.world, site, memory_of(before))
+        self._opening = FolderOpener(site, memory_of(before))
 
     def lock(self) -> Lock:
         shape = SHAPE_OF_LAYOUT.get(self._recognised.kind)

@@ -197,17 +197,12 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
             return True
         return self.is_listed(session, czxid)
 
-    def gone(self, session: Session, czxid: int = 0) -> bool | None:
+    def is_cut_off(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether a session lives on without a connection: it is about to expire."""
         connected = self.connected(session, czxid)
         if connected is not False:
             return False if connected else None
         return self.is_listed(session, czxid)
-
-    def orphaned(self, session: Session, czxid: int = 0) -> bool | None:
-        """Return whether the ensemble does not know a session that owns something."""
-        alive = self.alive(session, czxid)
-        return None if alive is None else not alive
 
     def owner_of(self, path: str) -> Session | None:
         """Return the owner of an ephemeral znode by a server's dump, even if its ACL hides it."""
@@ -254,7 +249,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     def _at_the_latest(self, session: Session) -> tuple[Millis, Millis] | None:
         """Bound the expiry of a session that has no connection: nothing renews it any more."""
         timeout = self.timeout_ms(session)
-        if timeout is None or not self.gone(session):
+        if timeout is None or not self.is_cut_off(session):
             return None
         seen_gone = max(_at(one.facts.connections) for one in self.tables)
         return self.now_ms, seen_gone + latest_expiry(timeout, self._tick_ms)

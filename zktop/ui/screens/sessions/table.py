@@ -79,7 +79,7 @@ def _timeout(row: SessionRow) -> Line:
 def _contact(row: SessionRow) -> Line:
     presence = row.presence
     if presence is None:
-        is_gone = row.report.ensemble.gone(row.session, row.locks.newest)
+        is_gone = row.report.ensemble.is_cut_off(row.session, row.locks.newest)
         return line(("[no contact]", "critical")) if is_gone else UNKNOWN
     return bar(presence.quiet_ms, presence.timeout_ms)
 
