@@ -159,6 +159,11 @@ class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
         if self.last_operation is not None and not self.last_operation.isprintable():
             msgspec.structs.force_setattr(self, "last_operation", clean(self.last_operation))
 
+    @property
+    def notifications(self) -> int:
+        """A number that grows by one with each watch notification, and by nothing else."""
+        return self.sent - self.received + self.queued
+
 
 class Connections(Fact, frozen=True, tag="connections"):
     """The connection table of one server; `why` is the reason when there is none."""

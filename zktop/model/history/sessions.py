@@ -176,7 +176,7 @@ def _continue(known: _Record, row: Connection, at: Millis) -> bool:
         elapsed,
         row.received - before.received,
         (row.last_cxid or 0) - (before.last_cxid or 0),
-        _notifications(row) - _notifications(before),
+        row.notifications - before.notifications,
     )
     is_whole = step.received >= 0 and step.requests >= 0 and row.sent >= before.sent
     known.step = step if is_whole else None
@@ -196,7 +196,3 @@ def _take(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
     known.gap = max(gap for gap in gaps if gap is not None)
     known.server, known.row, known.at = server, row, at
     return has_asked and row.last_cxid is not None
-
-
-def _notifications(row: Connection) -> int:
-    return row.sent - row.received + row.queued

@@ -31,32 +31,18 @@ USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, where a server does not show
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))  # from, and before: a persistent watch counts as two
 
 
-class Presence(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class Presence(Connection, frozen=True, gc=False, kw_only=True):
     """A session's connection, by the server that heard of it last."""
 
     server: Text
-    client: Text
     at: Millis  # when that server's table was read
-    timeout_ms: int | None = None
-    quiet_ms: int | None = None  # how long it had been silent when the table was read
     calibrated: bool = False  # our own session is in that table: its clock was fresh
-    last_operation: Text | None = None
-    last_cxid: int | None = None
-    received: int = 0
-    sent: int = 0
-    queued: int = 0
-    established: Millis | None = None
     also: tuple[Text, ...] = ()  # other servers that claim the session, too
 
     @property
     def contact(self) -> Millis | None:
         """The last contact by our own clock; maybe earlier, if not calibrated."""
         return None if self.quiet_ms is None else self.at - self.quiet_ms
-
-    @property
-    def notifications(self) -> int:
-        """A number that grows by one with each watch notification, and by nothing else."""
-        return self.sent - self.received + self.queued
 
     def silence(self, now_ms: Millis) -> int | None:
         """Count the milliseconds since its last contact, if none came after the table."""
@@ -206,7 +192,12 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         if fact is None or rows is None or session not in rows:
             return None
         ours = rows.get(own) if own else None
-        return _presence(rows[session], self.server, fact.at, ours)
+        return Presence(
+            *msgspec.structs.astuple(rows[session]),
+            server=self.server,
+            at=fact.at,
+            calibrated=ours is not None and ours.quiet_ms is not None,
+        )
 
     def blind_spots(self) -> Iterator[MissingTable]:
         """Yield the tables that it did not give."""
@@ -297,23 +288,6 @@ def host_of(client: str) -> Text:
     ('10.0.4.31', '[::1]')
     """
     return Text(client.rpartition(":")[0])
-
-
-def _presence(row: Connection, server: Text, at: Millis, ours: Connection | None) -> Presence:
-    return Presence(
-        server=server,
-        client=row.client,
-        at=at,
-        timeout_ms=row.timeout_ms,
-        quiet_ms=row.quiet_ms,
-        calibrated=ours is not None and ours.quiet_ms is not None,
-        last_operation=row.last_operation,
-        last_cxid=row.last_cxid,
-        received=row.received,
-        sent=row.sent,
-        queued=row.queued,
-        established=row.established,
-    )
 
 
 def _version(text: str | None) -> tuple[int, int] | None:
