@@ -8,6 +8,12 @@ import msgspec
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
 
+MAX_IDENTITIES: Final = 64  # of one lock; the least recent is dropped first
+MAX_WAITS: Final = 8
+MIN_WAITS_TO_LEARN: Final = 2
+
+Identity = str
+
 
 def median(samples: Collection[int]) -> int:
     """The median, rounded; `statistics.median` would import decimal fractions.
@@ -18,13 +24,6 @@ def median(samples: Collection[int]) -> int:
     ordered = sorted(samples)
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     return round((low + high) / 2)
-
-
-MAX_IDENTITIES: Final = 64  # of one lock; the least recent is dropped first
-MAX_WAITS: Final = 8
-MIN_WAITS_TO_LEARN: Final = 2
-
-Identity = str
 
 
 def identity_of(member: Member) -> Identity:

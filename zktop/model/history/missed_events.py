@@ -13,7 +13,7 @@ class RootCounters:
 
     The root counts every creation and its children, so the number of both between two readings is
     exact. The counters are read with a listing, while members may be known earlier; members that
-    are ahead of the counters stay in the balance until the counters catch up.
+    are newer than the counters are counted as soon as the counters catch up.
     """
 
     __slots__ = ("_stat", "creates", "deletes", "missed_creates", "missed_deletes", "seen")

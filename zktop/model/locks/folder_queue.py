@@ -194,13 +194,15 @@ class FolderQueue(QueueDefaults):
     def _decide(self, member: Member) -> ClientDecision:
         proof = self.proofs.get(member.node)
         view = proof.view if proof else self._assumed(member)
-        return self._by(member, view, is_proven=proof is not None)
+        return self._decide_by(member, view, is_proven=proof is not None)
 
     def _assumed(self, member: Member) -> ClientView:
         return assumed(self.folder.views(self.layout), member.mode)
 
-    def _by(self, member: Member, view: ClientView, *, is_proven: bool = False) -> ClientDecision:
-        """Decide what a member does, by one view."""
+    def _decide_by(
+        self, member: Member, view: ClientView, *, is_proven: bool = False
+    ) -> ClientDecision:
+        """Decide what a member does if its client has this view."""
         order = self._order(view, member)
         before = order.before(member)
         fails_at = tuple(c for c in order.unreadable if c.node != member.node)
@@ -248,12 +250,12 @@ class FolderQueue(QueueDefaults):
         nearest = next(order.back(before), None)
         return nearest is not None and nearest.node in self.folder.watched_by(member.owner)
 
-    def _watchable(
+    def _watched_now_or_always(
         self, member: Member, decision: ClientDecision
     ) -> tuple[list[Member], list[Member]]:
-        """Return what it watches if it lists now, and if it never listed again."""
+        """Return what it watches if it lists now, and what if it has never listed again."""
         older = partial(_came_before, member=member)
-        return self._looked_at(member, decision), self._looked_at(member, decision, older)
+        return self._watched(member, decision), self._watched(member, decision, older)
 
     def _seen_target(self, member: Member, decision: ClientDecision) -> list[Member]:
         """Return the watches of its session that match its view at some time.
@@ -265,10 +267,10 @@ class FolderQueue(QueueDefaults):
             return []
         watched = (child for child in decision.order.back(decision.before) if child.node in here)
         for last in islice(watched, MAX_WATCHED):
-            there = partial(_was_there, at=max(last.czxid, member.czxid))
+            existed = partial(_existed_at, at=max(last.czxid, member.czxid))
             found = [
                 next((same for same in decision.order.equals(child) if same.node in here), child)
-                for child in self._looked_at(member, decision, there)
+                for child in self._watched(member, decision, existed)
             ]
             if found and all(child.node in here for child in found):
                 return found
@@ -276,19 +278,19 @@ class FolderQueue(QueueDefaults):
 
     def _likely_target(self, member: Member, decision: ClientDecision) -> list[Member]:
         """Return what it watches if it never listed again, else what it would now."""
-        now, then = self._watchable(member, decision)
+        now, then = self._watched_now_or_always(member, decision)
         return then or now
 
-    def _looked_at(
+    def _watched(
         self,
         member: Member,
         decision: ClientDecision,
-        there: Callable[[Member], bool] = lambda _: True,
+        existed: Callable[[Member], bool] = lambda _: True,
     ) -> list[Member]:
         """Return what it watches, among the children that existed."""
         order, before = decision.order, decision.before
-        first = filter(there, order.children[:before])
-        return watched_members(self, member, first, filter(there, order.back(before)))
+        first = filter(existed, order.children[:before])
+        return watched_members(self, member, first, filter(existed, order.back(before)))
 
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
         """Find the members whose watch proves another view than the assumed one."""
@@ -321,12 +323,12 @@ class FolderQueue(QueueDefaults):
 
     def _predicted(self, member: Member, view: ClientView) -> set[Text]:
         """Return what a member watches by one view, whenever its client listed last."""
-        decision = self._by(member, view, is_proven=True)
+        decision = self._decide_by(member, view, is_proven=True)
         if decision.does != "waits" or self.layout.watch in ("none", "children"):
             return set()
         return {
             same.node
-            for some in self._watchable(member, decision)
+            for some in self._watched_now_or_always(member, decision)
             for child in some
             for same in decision.order.equals(child)
         }
@@ -341,7 +343,7 @@ class FolderQueue(QueueDefaults):
         return {node for one in others for by in views for node in self._predicted(one, by)}
 
 
-def _was_there(child: Member, at: int) -> bool:
+def _existed_at(child: Member, at: int) -> bool:
     """Return whether a child existed at a transaction."""
     return child.czxid <= at
 

@@ -14,7 +14,7 @@ import msgspec
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.lock import Member, WatchLookup
 
-_LOOKED_AT = 8  # waiters; their watches show how far back they look
+_MAX_EXAMINED = 8  # waiters; their watches show how far back each of them looks
 _LONGEST_NUMBER = 10
 ACQUIRED = b"ACQUIRED"
 
@@ -79,7 +79,7 @@ def _voted(layout: Layout, members: Sequence[Member], configured: int | None) ->
 
 def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Twitter's group: a lock if predecessors are watched; candidates watch the children."""
-    waiters = list(pairwise(members[:_LOOKED_AT]))
+    waiters = list(pairwise(members[:_MAX_EXAMINED]))
     seen = [watching(after.owner, before.node) for before, after in waiters]
     if not seen or None in seen or any(seen):
         return Leases(asks_watches=bool(seen))
@@ -89,7 +89,7 @@ def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> 
 
 def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Curator's old semaphore: a waiter watches the node that is `leases` places before it."""
-    for place in range(1, min(len(members), _LOOKED_AT)):
+    for place in range(1, min(len(members), _MAX_EXAMINED)):
         owner = members[place].owner
         for back in range(1, place + 1):
             sees = watching(owner, members[place - back].node)

@@ -1,4 +1,4 @@
-"""Reads that the holder of a write lock makes besides.
+"""Read locks that the holder of a write lock takes in addition.
 
 Since Curator 5.5 (and in menagerie) such a read takes the number of its own write node. Before
 that it had a later number of its own, and only its session shows what it is; after the write was

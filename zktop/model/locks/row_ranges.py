@@ -1,6 +1,6 @@
 """The queue of Accumulo's table locks: readers and writers of row ranges that may overlap.
 
-Two members conflict where their rows overlap and one of them writes. A union of the ranges so far,
+Two members conflict if their rows overlap and one of them writes. A union of the ranges so far,
 one for all and one for writers, finds the holders with a bisection each instead of comparing every
 pair.
 """
