@@ -1,6 +1,6 @@
 """Sort the children of a znode by the layout that their names follow.
 
-Some names could come from more than one client; owners, siblings and the path decide then.
+Where a name could come from several clients, owners, siblings and the path decide.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """How a client's code sees the children of a lock: which names it counts, and how it sorts them.
 
-A library counts the names that its own listing code accepts, and cuts its sort key out of any name
-by the same code. So a foreign name gets a rank, a number by accident, or an error.
+A library counts the names that its own code accepts, and cuts its sort key out of any of them. So
+a foreign name may get a rank like any other, a number by accident, or an error.
 """
 
 import re

@@ -1,11 +1,11 @@
 """Registries: numbered nodes without a queue, such as lists of workers, hosts or items.
 
-Only names that many clients give are in doubt: a folder or names that sound like a lock are one,
-and a root in the config is never questioned. Watches decide first: a client that waits watches
-the node of another member, and a client that only registers watches none, or its own.
-Without watch tables two signs remain, where no parent folder sounds like a lock: a folder named
-like a registry is one, and so is one whose members all belong to one session. A lock that threads
-of one process share through one session looks the same: it needs a watch table, or `--layout`.
+Only names that many clients give are in doubt. A folder whose name or whose children sound like a
+lock is a lock, and so is a root in the config. Otherwise the watches decide: a client that waits
+watches the node of another member, and a client that only registers watches none, or its own.
+Without watch tables, two signs of a registry remain where no parent folder sounds like a lock: the
+name of the folder, and members that all belong to one session. A lock that threads of one process
+share through one session looks the same: it needs a watch table, or `--layout`.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""All children of a lock's folder, whichever client made them, and what is remembered of them.
+"""All children of a lock's folder, foreign ones included, and the state of the previous look.
 
 Clients list the children when they create their node and when their watch fires, never in between.
-So the children at the last listing matter, not only the present ones.
+So what a client does depends on the children at its last listing, not only on the present ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,11 +40,11 @@ class SessionWatches(msgspec.Struct, frozen=True, gc=False):
         return ViewProof(view, self.since < member.czxid)
 
 
-NOWHERE: Final[Mapping[Text, int]] = {}
+NO_WATCHES: Final[Mapping[Text, int]] = {}
 
 
 class FolderMemory(msgspec.Struct, frozen=True):
-    """The state of the folder at the look before."""
+    """The state of the folder at the previous look."""
 
     names: frozenset[Text] = frozenset()  # all children
     waited: Mapping[Text, tuple[Text, ...]] = {}  # members that waited, and what they watched
@@ -53,7 +53,7 @@ class FolderMemory(msgspec.Struct, frozen=True):
     watched: Mapping[Session, SessionWatches] = {}
 
     def has_stranded(self, member: Member) -> bool:
-        """Return whether its client had failed."""
+        """Return whether its client had failed by then."""
         return self.stranded.get(member.node) == member.layout
 
     def looked_again(self, member: Member, now: frozenset[Text]) -> bool:
@@ -80,7 +80,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
         seen = self.watched.get(session)
-        return NOWHERE if seen is None else seen.here
+        return NO_WATCHES if seen is None else seen.here
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
         return views_of(layout, self.own)

@@ -1,8 +1,8 @@
 """The queue of a semaphore whose leases are nodes of their own, behind a gate.
 
 Clients queue at the gate for the right to take a lease. The first member of the gate takes one and
-lets the next client in. Some create the lease before they know that it is theirs: it is pending,
-and stands for their client's place at the gate.
+lets the next client in. Some clients create the lease before they know that it is theirs: such a
+lease is pending, and stands for its client's place at the gate.
 """
 
 from collections.abc import Sequence

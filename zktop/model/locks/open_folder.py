@@ -1,4 +1,4 @@
-"""Collect what a `FolderQueue` needs: all children, the watches on them, and the state before."""
+"""Make the folders of a lock: all children, the watches on them, and the previous state."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -37,8 +37,8 @@ def seen_watching(
 ) -> dict[Session, SessionWatches]:
     """Return which of these nodes sessions watch, and since when; `nodes` maps paths to names.
 
-    A session that was looked up before is looked up again: a watch that is older than a node is
-    left over from an earlier one.
+    Sessions of the previous look are looked up again, even if their nodes are gone: a watch that
+    is older than a session's next node is left over from an earlier one.
     """
     found: dict[Session, SessionWatches] = {}
     for session in {*sessions, *before}:

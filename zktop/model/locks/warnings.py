@@ -1,7 +1,7 @@
-"""Oddities of a queue: counted once, and adjusted when a member joins or leaves.
+"""Warnings about a queue, by counts of its oddities: numbers that repeat, persistent members, ...
 
-A queue of ten thousand members gets a new version with every event, so counting all of them each
-time would be too slow.
+They are counted once, and adjusted when a member joins or leaves: a queue of ten thousand members
+gets a new version with every event, and counting all members each time would be too slow.
 """
 
 from collections.abc import Iterable, Sequence

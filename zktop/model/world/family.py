@@ -1,7 +1,7 @@
 """The children of one znode, put together from facts that arrive in any order.
 
-Three things can be known about a name: that it existed (a listing, a read, a sighting), that it
-did not (a listing without it, a deletion), and what it held. The newest zxid wins, so a fact that
+Three things can be known about a name: that it existed (a listing, a read, an event), that it did
+not exist (a listing without it, a deletion), and its data. The newest zxid wins, so a fact that
 arrives late or twice changes nothing. An absence is remembered only where forgetting it could let
 an old read pass for a node of the same name that was created again. A deletion leaves such a
 memory until the next listing of the parent.

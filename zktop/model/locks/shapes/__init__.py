@@ -1,4 +1,4 @@
-"""Locks that are recognised by their shape, one object each; the first that fits decides."""
+"""Locks that are recognised by their shape: the first of `SHAPES` that fits decides."""
 
 from typing import Final
 
