@@ -80,8 +80,8 @@ def test_numbers_run_over_within_a_multi():
     kept = store()
     create(kept, "/q")
     kept.tree.node("/q").cversion = LAST
-    draft = WritePlan(kept.tree, ())
-    changes = [draft.create(creation("/q/n-", sequential=True)) for _ in range(2)]
+    plan = WritePlan(kept.tree, ())
+    changes = [plan.create(creation("/q/n-", sequential=True)) for _ in range(2)]
 
     assert [change.path for change in changes] == ["/q/n-2147483647", "/q/n--2147483648"]
 
@@ -89,11 +89,11 @@ def test_numbers_run_over_within_a_multi():
 def test_a_draft_changes_nothing():
     """A plan is visible to later decisions of its transaction only."""
     kept = store()
-    draft = WritePlan(kept.tree, ())
-    draft.create(creation("/a"))
-    draft.create(creation("/a/b"))
+    plan = WritePlan(kept.tree, ())
+    plan.create(creation("/a"))
+    plan.create(creation("/a/b"))
     with pytest.raises(Refused) as refusal:
-        draft.delete("/a", -1)
+        plan.delete("/a", -1)
 
     assert refusal.value.code is ErrorCode.NOT_EMPTY
     assert "/a" not in kept.tree
@@ -167,15 +167,15 @@ def test_stats_agree_with_the_tree(taken):
     assert sorted(kept.tree.ephemerals(5)) == sorted(p for p in model if model[p]["owner"])
 
 
-def decide(draft, name, path, value=None):
+def decide(plan, name, path, value=None):
     """The change of this step."""
     if name == "delete":
-        return draft.delete(path, -1)
+        return plan.delete(path, -1)
     if name == "write":
-        return draft.write(path, value, -1)
+        return plan.write(path, value, -1)
     if name == "number":
-        return draft.create(creation(f"{path}/n-", sequential=True))
-    return draft.create(creation(path, owner=value))
+        return plan.create(creation(f"{path}/n-", sequential=True))
+    return plan.create(creation(path, owner=value))
 
 
 def apply_to_model(model, name, change, moment):
@@ -208,11 +208,11 @@ def test_a_refused_multi_leaves_no_trace(names):
     for path in NAMES[:3]:
         create(kept, path)
     before = {path: kept.tree.node(path).stat() for path in NAMES[:3]}
-    draft = WritePlan(kept.tree, ())
+    plan = WritePlan(kept.tree, ())
     for path in names:
         for name, value in (("number", None), ("delete", None), ("write", b"")):
             with contextlib.suppress(Refused):
-                decide(draft, name, path, value)
+                decide(plan, name, path, value)
 
     assert {path: kept.tree.node(path).stat() for path in NAMES[:3]} == before
     assert len(kept.tree) == 5 + 3

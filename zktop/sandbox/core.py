@@ -22,7 +22,7 @@ from zktop.sandbox.sessions import PASSWORD_BYTES, TICK_MS, Deadlines, ServerSes
 from zktop.sandbox.writes import Store
 
 CONNECT_WITHIN_MS = 10_000
-REAP_EVERY_MS = 60_000
+REMOVE_EVERY_MS = 60_000
 _KNOWN = frozenset({*REQUESTS, Op.PING, Op.CLOSE_SESSION})
 
 
@@ -58,7 +58,7 @@ class ServerCore:
         self._sent_by_gone = 0
         self.latency = Latency()
         self._attached: dict[int, ClientConnection] = {}
-        self._next_reap = self.started_ms + REAP_EVERY_MS
+        self._next_removal = self.started_ms + REMOVE_EVERY_MS
 
     def add_client(self, client: ClientConnection) -> None:
         """Add a connection; it has ten seconds to send its first frame."""
@@ -104,8 +104,8 @@ class ServerCore:
                 client.transport.close()
         for client in self.idle.take_due(now):
             client.transport.abort()
-        if now >= self._next_reap:
-            self._next_reap = now + REAP_EVERY_MS
+        if now >= self._next_removal:
+            self._next_removal = now + REMOVE_EVERY_MS
             self.reap()
 
     def reap(self) -> None:
@@ -115,7 +115,7 @@ class ServerCore:
 
     def _connect(self, client: ClientConnection, reader: FrameReader) -> None:
         request = ConnectRequest.read(reader)
-        if self.flavour.wants_to_be_ahead and request.last_zxid > self.store.zxid:
+        if self.flavour.refuses_newer_clients and request.last_zxid > self.store.zxid:
             raise Malformed("a client that has seen a later state than this server's")
         now = self.clock.monotonic_ms()
         if request.session and self.flavour.resumes:
@@ -140,8 +140,10 @@ class ServerCore:
     def _connected(
         self, request: ConnectRequest, timeout_ms: int, session: int, password: bytes
     ) -> bytes:
-        says_read_only = self.flavour.says_read_only
-        return request.answer(timeout_ms, session, password, says_read_only=says_read_only)
+        sends_read_only_flag = self.flavour.sends_read_only_flag
+        return request.answer(
+            timeout_ms, session, password, sends_read_only_flag=sends_read_only_flag
+        )
 
     def _hang_up(self, session_id: int) -> None:
         """Close the old connection of a session that is resumed on a new one.

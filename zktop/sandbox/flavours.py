@@ -11,14 +11,14 @@ from typing import Final, Literal
 from zktop.sandbox.protocol import NodeStat, Op
 from zktop.sandbox.tree import StoredNode, int32
 
-_SINCE_EVER: Final = frozenset(
+_ALWAYS_SUPPORTED: Final = frozenset(
     {
         *(Op.CREATE, Op.DELETE, Op.EXISTS, Op.GET_DATA, Op.SET_DATA, Op.GET_ACL, Op.SET_ACL),
         *(Op.GET_CHILDREN, Op.SYNC, Op.PING, Op.GET_CHILDREN2, Op.CHECK, Op.MULTI, Op.AUTH),
         *(Op.SET_WATCHES, Op.CLOSE_SESSION),
     }
 )
-_IN_KEEPER: Final = _SINCE_EVER | {
+_KEEPER_REQUESTS: Final = _ALWAYS_SUPPORTED | {
     *(Op.CREATE2, Op.RECONFIG, Op.CHECK_WATCHES, Op.REMOVE_WATCHES, Op.CREATE_CONTAINER),
     *(Op.CREATE_TTL, Op.MULTI_READ, Op.SET_WATCHES2, Op.ADD_WATCH),
 }
@@ -33,13 +33,13 @@ class Flavour:
     requests: frozenset[int] = frozenset({*Op})
     unknown: Literal["refused", "hung up", "ignored"] = "refused"  # requests, when they come
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
-    root_is_there: bool = True  # `exists` finds it; its children can be listed anyway
+    has_root: bool = True  # `exists` finds it; its children can be listed anyway
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
     short_ids: bool = False  # sessions are numbered from 1, and have no password
     resumes: bool = True  # a client may come back to its session
     any_timeout: bool = False  # no limits on what a client asks for
-    wants_to_be_ahead: bool = True  # refuses a client that has seen a later state
-    says_read_only: bool = True  # in the answer to a connect
+    refuses_newer_clients: bool = True  # refuses a client that has seen a later state
+    sends_read_only_flag: bool = True  # in the answer to a connect
     answers_close: bool = True
     bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
     names_watched: bool = False  # recursive events name the watched node, not the changed one
@@ -75,38 +75,38 @@ FLAVOURS: Final = {
         ZOOKEEPER,
         Flavour(
             "keeper",
-            requests=_IN_KEEPER,
+            requests=_KEEPER_REQUESTS,
             unknown="hung up",
             stat=_of_keeper,
             system=("/keeper", "/keeper/api_version", "/keeper/feature_flags"),
             short_ids=True,
             resumes=False,
-            wants_to_be_ahead=False,
-            says_read_only=False,
+            refuses_newer_clients=False,
+            sends_read_only_flag=False,
             answers_close=False,
             bare_errors=True,
             names_watched=True,
         ),
         Flavour(
             "raftkeeper",
-            requests=_SINCE_EVER | {Op.MULTI_READ},
+            requests=_ALWAYS_SUPPORTED | {Op.MULTI_READ},
             unknown="ignored",
             stat=_of_raftkeeper,
             system=(),
             short_ids=True,
-            says_read_only=False,
+            sends_read_only_flag=False,
             answers_close=False,
         ),
         Flavour(
             "zetcd",
-            requests=_SINCE_EVER,
+            requests=_ALWAYS_SUPPORTED,
             unknown="hung up",
             stat=_of_zetcd,
-            root_is_there=False,
+            has_root=False,
             system=(),
             any_timeout=True,
-            wants_to_be_ahead=False,
-            says_read_only=False,
+            refuses_newer_clients=False,
+            sends_read_only_flag=False,
         ),
     )
 }

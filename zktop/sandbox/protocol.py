@@ -184,13 +184,13 @@ class ConnectRequest(NamedTuple):
         )
 
     def answer(
-        self, timeout: int, session: int, password: bytes, *, says_read_only: bool = True
+        self, timeout: int, session: int, password: bytes, *, sends_read_only_flag: bool = True
     ) -> bytes:
         """The response with the session; all zero when the session has expired.
 
         Clients before 3.4 sent no read-only flag and cannot read one.
         """
-        flag = b"" if self.read_only is None or not says_read_only else b"\0"
+        flag = b"" if self.read_only is None or not sends_read_only_flag else b"\0"
         return frame(_CONNECTED.pack(0, timeout, session) + pack_buffer(password) + flag)
 
 

@@ -40,7 +40,7 @@ def _exists(store: Store, client: ClientConnection, reader: FrameReader) -> byte
         raise Refused(ErrorCode.BAD_ARGUMENTS)
     if watch:
         store.watches.data.add(path, client)
-    if path == "/" and not store.flavour.root_is_there:
+    if path == "/" and not store.flavour.has_root:
         raise Refused(ErrorCode.NO_NODE)
     return pack_stat(store.stat(store.tree.node(path)))
 
@@ -92,7 +92,7 @@ def _get_all_children_number(store: Store, client: ClientConnection, reader: Fra
 def _sync(store: Store, _client: ClientConnection, reader: FrameReader) -> bytes:
     """Returns at once: a single server is always in sync with itself."""
     path = reader.string()
-    if not store.flavour.root_is_there and (path in (None, "/") or path not in store.tree):
+    if not store.flavour.has_root and (path in (None, "/") or path not in store.tree):
         raise Refused(ErrorCode.NO_NODE)
     return protocol.pack_string(path)
 

@@ -74,11 +74,11 @@ class Store:
                 return self._create(change, moment)
             case Deleted(by_request=by_request):
                 node = self.tree.delete(path, moment.zxid, by_request=by_request)
-                self._tell(self.watches.deleted(path), node.acl, self.tree.parent_acl(path))
+                self._notify(self.watches.deleted(path), node.acl, self.tree.parent_acl(path))
                 return Outcome(path, None)
             case Written(data=data, version=version):
                 node = self.tree.write(path, data, version, moment)
-                self._tell(self.watches.changed(path), node.acl)
+                self._notify(self.watches.changed(path), node.acl)
                 return Outcome(path, self.stat(node))
             case Secured(acl=lines, aversion=aversion):
                 return Outcome(path, self.stat(self.tree.secure(path, lines, aversion)))
@@ -98,10 +98,10 @@ class Store:
         )
         self.tree.create(change.path, node, change.cversion)
         news = self.watches.created(change.path)
-        self._tell(news, node.acl, self.tree.parent_acl(change.path))
+        self._notify(news, node.acl, self.tree.parent_acl(change.path))
         return Outcome(change.path, self.stat(node))
 
-    def _tell(
+    def _notify(
         self,
         news: Iterator[Notifications[ClientConnection]],
         node_acl: tuple[Acl, ...],
@@ -188,13 +188,13 @@ def _read_create(op: Op, reader: FrameReader) -> CreateRequest:
 
 
 def _creation(op: Op, asked: CreateRequest, session: int) -> PendingWrite:
-    def decide(draft: WritePlan) -> Change:
+    def decide(plan: WritePlan) -> Change:
         if not 0 <= asked.flags < len(FLAGS):
             raise Refused(ErrorCode.BAD_ARGUMENTS)
         flag = FLAGS[asked.flags]
         lifetime = _lifetime(op, flag, asked.ttl_ms, session)
         wanted = PlannedCreate(asked.path, asked.data, asked.acl, lifetime, flag.sequential)
-        return draft.create(wanted)
+        return plan.create(wanted)
 
     return PendingWrite(op, decide)
 
@@ -209,22 +209,22 @@ def _lifetime(op: Op, flag: CreateFlags, ttl_ms: int, session: int) -> Lifetime:
 
 def _delete(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, version = text(reader), reader.int32()
-    return PendingWrite(op, lambda draft: draft.delete(path, version))
+    return PendingWrite(op, lambda plan: plan.delete(path, version))
 
 
 def _set_data(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, data, version = reader.string() or "", reader.buffer(), reader.int32()
-    return PendingWrite(op, lambda draft: draft.write(path, data, version))
+    return PendingWrite(op, lambda plan: plan.write(path, data, version))
 
 
 def _set_acl(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, lines, version = reader.string() or "", reader.vector(reader.acl), reader.int32()
-    return PendingWrite(op, lambda draft: draft.secure(path, lines, version))
+    return PendingWrite(op, lambda plan: plan.secure(path, lines, version))
 
 
 def _check(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     path, version = reader.string() or "", reader.int32()
-    return PendingWrite(op, lambda draft: draft.check(path, version))
+    return PendingWrite(op, lambda plan: plan.check(path, version))
 
 
 IN_MULTI: dict[int, Parse] = {
@@ -265,11 +265,11 @@ def multi(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     """Make several changes in one transaction; if one is refused, make none."""
     moment = store.begin()
     writes = list(_read_multi(reader, client.session_id))
-    draft = WritePlan(store.tree, client.identities)
+    plan = WritePlan(store.tree, client.identities)
     changes: list[Change] = []
     for wanted in writes:
         try:
-            changes.append(wanted.decide(draft))
+            changes.append(wanted.decide(plan))
         except Refused as refusal:
             return _all_refused(len(changes), refusal.code, len(writes))
     done = zip(writes, changes, strict=True)

@@ -313,7 +313,7 @@ class Reader:
         self,
         question: object,
         parse: Callable[[requests.Payload], Result],
-        tell: Callable[[Result, Answer], None],
+        then: Callable[[Result, Answer], None],
         *,
         first: bool = False,
     ) -> None:
@@ -321,9 +321,9 @@ class Reader:
 
         def one(answer: Answer) -> None:
             if answer.error is None:
-                tell(parse(answer.value), answer)
+                then(parse(answer.value), answer)
             elif answer.code in (NO_NODE, NO_AUTH):
-                tell(answer.code, answer)
+                then(answer.code, answer)
 
         self.ask(question, one, first=first)
 
