@@ -15,7 +15,8 @@ from soak.random_keys import ANSWERS_S, RandomKeys, SoakError, random_keys
 
 DEFAULT_S = 3600.0
 NAMES = ("threads", "sockets", "processes")
-MAX_GROWTH_MB = 30.0  # in an hour
+MAX_GROWTH_MB = 30.0  # in an hour, above the most that the first ten minutes took
+EARLY_S = 600.0
 
 
 def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
@@ -46,6 +47,10 @@ def judged(one: RandomKeys, seconds: float) -> list[str]:
     if not early:
         return ["there were too few rounds to compare"]
     said = list(grown(early, late, NAMES, MAX_GROWTH_MB))
+    first = max(one.memory_mb for one in one.samples if one.at <= max(EARLY_S, early[0].at))
+    most = max(one.memory_mb for one in late)
+    if most - first > MAX_GROWTH_MB:
+        said.append(f"memory grew from {first:.1f} MB in the first ten minutes to {most:.1f} MB")
     if one.answers_after_s > ANSWERS_S:
         said.append(f"an answer took {one.answers_after_s:.1f} s")
     return said

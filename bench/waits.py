@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
+from msgspec.structs import replace
+
 from bench.figure import Figure, milliseconds
 from tests.model.waits.scale_case import longer, scale_case, shorter
 from tests.model.waits.stuck import stuck_classes
@@ -15,6 +17,7 @@ from zktop.model.waits.wait_queue import WaitQueue
 
 _FULL_MS = 100
 _EVENT_MS = 50
+_TENFOLD_MS = 1_000
 
 
 def figures() -> Iterator[Figure]:
@@ -23,6 +26,11 @@ def figures() -> Iterator[Figure]:
     floor = milliseconds(partial(_touch, queues))
     full = milliseconds(lambda: stuck_classes(WaitGraph(queues)))
     yield Figure("waits full", full, "ms", floor, "one touch a member", _FULL_MS)
+    many = list(_tenfold(queues))
+    floor_of_many = milliseconds(partial(_touch, many), 1)
+    full = milliseconds(lambda: stuck_classes(WaitGraph(many)), 1)
+    name = "waits full, 100,000 actors"
+    yield Figure(name, full, "ms", floor_of_many, "one touch a member", _TENFOLD_MS)
     graph = WaitGraph(queues)
     for name, lock, actor in _EVENTS:
         yield Figure(
@@ -44,6 +52,14 @@ _EVENTS = (
     ("waits nested request, big lock", "/rw", "chain1000"),
     ("waits nested request, long chain", "/chain/1500", "chain1000"),
 )
+
+
+def _tenfold(queues: list[WaitQueue]) -> Iterator[WaitQueue]:
+    """The same ten times, side by side."""
+    for copy in range(10):
+        for queue in queues:
+            requests = (replace(one, actor=f"{copy}{one.actor}") for one in queue.requests)
+            yield replace(queue, lock=f"/{copy}{queue.lock}", requests=tuple(requests))
 
 
 def _touch(queues: list[WaitQueue]) -> int:
