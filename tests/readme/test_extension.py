@@ -252,8 +252,8 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 
-from zktop.ui.screens.screen import Page
-from zktop.ui.state import ViewState
+from zktop.ui.screens.page import Page
+from zktop.ui.view_state import ViewState
 from zktop.ui.styled_text import line
 from zktop.ui.widgets.text_view import TextView
 

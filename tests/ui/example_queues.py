@@ -15,7 +15,7 @@ from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
 from zktop.ui.ports import Frame
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 ORDERS, STOCK = "/locks/orders", "/locks/stock"
 LATER = 5_000

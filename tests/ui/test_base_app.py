@@ -12,7 +12,7 @@ import pytest
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from ui.pty_terminal import ALTERNATE, BACK, NOBODY, Terminal, family
 
-from zktop.ui.textual_fixes.terminal import TerminalFile
+from zktop.ui.textual_fixes.terminal_driver import TerminalFile
 
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 PROMPT = b"\x1b[?2004h$ "  # of bash

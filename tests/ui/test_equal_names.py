@@ -10,7 +10,7 @@ from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Connection
 from zktop.model.text import Text
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 PATH = "/locks/orders"
 SIX = [f"one{number}" for number in range(6)]

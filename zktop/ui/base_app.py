@@ -10,18 +10,14 @@ import signal
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import ClassVar, Final
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events, on
 from textual.actions import ActionParseResult
 from textual.app import App
 from textual.binding import Binding
-from textual.color import Color
 from textual.constants import DEFAULT_THEME
 from textual.dom import DOMNode
 from textual.driver import Driver
@@ -35,8 +31,9 @@ from textual.timer import Timer, TimerCallback
 
 from zktop.model.text import clean
 from zktop.ui.settings import UiSettings
+from zktop.ui.terminal_filters import AsciiFilter, NoColorFilter
 from zktop.ui.textual_fixes.key_queue import KeyHandled, KeyQueue
-from zktop.ui.textual_fixes.terminal import AsciiFilter, TerminalDriver
+from zktop.ui.textual_fixes.terminal_driver import TerminalDriver
 
 MAX_ERROR_CHARS: Final = 60
 MAX_LOG_BYTES: Final = 1_000_000
@@ -79,19 +76,6 @@ class ErrorLog:
         return f"Details are in {self.file}"
 
 
-class NoColorFilter(LineFilter):
-    """Line filter for NO_COLOR: removes all colours, even the codes for default colours."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Remove colours; keep bold, reverse and the like."""
-        return [
-            segment
-            if segment.style is None or segment.control
-            else Segment(segment.text, _without_colours(segment.style))
-            for segment in segments
-        ]
-
-
 class CornerMessage(Notification):
     """A message in the corner whose remaining time is never negative.
 
@@ -108,11 +92,6 @@ class CornerMessage(Notification):
     def has_expired(self) -> bool:
         """True when its time is over."""
         return super().time_left <= 0
-
-
-@lru_cache(1024)
-def _without_colours(style: Style) -> Style:
-    return style.without_color
 
 
 def _first_theme(app: "BaseApp") -> str:

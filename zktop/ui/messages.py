@@ -3,7 +3,7 @@
 from textual.message import Message
 
 from zktop.model.facts import Millis
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 
 class PressKey(Message):

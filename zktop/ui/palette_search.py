@@ -18,8 +18,8 @@ from zktop.model.facts import session_text
 from zktop.ui.keys import known_on, shown
 from zktop.ui.messages import PlayScene
 from zktop.ui.shell import Shell
-from zktop.ui.state import Selection
 from zktop.ui.themes import ThemeList, apply_theme
+from zktop.ui.view_state import Selection
 
 MAX_RESULTS: Final = 50
 

@@ -32,10 +32,10 @@ from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.ports import Complaint, ContendersPort, Exports, Feed, News, Status
 from zktop.ui.screens import page_named
-from zktop.ui.screens.screen import Page
+from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
-from zktop.ui.state import Selection, ViewState
 from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.footer import PageFooter
 from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader

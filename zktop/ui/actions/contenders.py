@@ -24,7 +24,7 @@ from zktop.ui.keys import DEMO
 from zktop.ui.messages import PlayScene
 from zktop.ui.ports import ContendersPort
 from zktop.ui.shell import Shell
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 RECORDING: Final = "Contenders need a live ensemble: this is a recording."
 READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."

@@ -19,7 +19,7 @@ from zktop.ui.dialogs.export import ExportDialog, ExportRequest
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
 from zktop.ui.shell import Shell
-from zktop.ui.state import TimeRange
+from zktop.ui.view_state import TimeRange
 
 BLANK: Final = "&#160;"
 CELL: Final = 12.2  # width of one character in the picture

@@ -10,7 +10,7 @@ from zktop.ui.dialogs.palette import PaletteDialog
 from zktop.ui.keys import known_on
 from zktop.ui.screens import page_named
 from zktop.ui.shell import Shell
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 REFRESH_STEP: Final = 5  # frames per second
 

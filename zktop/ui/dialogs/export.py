@@ -11,7 +11,7 @@ from textual.widgets import Input, Label
 from zktop.ui.dialogs.base import Box, Dialog, text_field
 from zktop.ui.dialogs.choice import Choosable, drawn
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.state import TimeRange
+from zktop.ui.view_state import TimeRange
 from zktop.ui.widgets.text_view import TextList
 
 FORMATS: Final = {  # id: file extension, name, description

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from zktop.ui.screens.screen import PageEntry
+from zktop.ui.screens.page import PageEntry
 
 PAGES: Final = (
     PageEntry("locks", "Locks", "LocksScreen", "1", "all locks"),

@@ -19,8 +19,8 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.keys import DEMO
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.common.format import elapsed, with_spaces
-from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
+from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.canvas import Canvas
 
 NAME_SHARE: Final = 3  # the name may take a third of the line

@@ -10,7 +10,7 @@ from zktop.demo_types import LogLine, SceneProgress
 from zktop.ui.actions.contenders import chosen
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 ORDERS = "/zktop-demo/x/orders"
 ANN = contender("ann", ORDERS, "holds", 0xA, holds=(ORDERS,))

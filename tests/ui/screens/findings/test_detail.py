@@ -14,12 +14,12 @@ from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import Frame
-from zktop.ui.screens.common.writer import LineLink, LineWriter
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
 from zktop.ui.screens.findings.detail import write_all_blind, write_deadlock, write_finding
 from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, entries
 from zktop.ui.screens.findings.ring import draw_ring, letters, ring_order
 from zktop.ui.screens.findings.steps import step_rows
-from zktop.ui.screens.findings.tree import write_blocking_tree
 from zktop.ui.styled_text import Line, text_of, width_of
 
 

@@ -10,7 +10,7 @@ from ui.fake_feed import frames
 
 from zktop.model.facts import Gone
 from zktop.model.text import Text
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 PAGE = "findings"
 

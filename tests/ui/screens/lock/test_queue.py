@@ -11,11 +11,11 @@ from zktop.model.facts import AnyFact
 from zktop.model.findings.finding import LETTERS
 from zktop.ui.filters import parsed
 from zktop.ui.screens.lock import cells as places
+from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import match_line, matching_positions
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histogram
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.screens.lock.matrix import compatibility_matrix
 from zktop.ui.screens.lock.no_lock import worst_path
 from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.queue_summary import density, mode_runs, run_line
@@ -26,7 +26,7 @@ from zktop.ui.screens.lock.rows import (
     single_rows,
 )
 from zktop.ui.screens.lock.screen import lock_text
-from zktop.ui.screens.lock.selected import selected_lines, shown
+from zktop.ui.screens.lock.selected_row import selected_lines, shown
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.styled_text import Line, text_of, width_of

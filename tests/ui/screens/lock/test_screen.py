@@ -12,7 +12,7 @@ from zktop.ui.ports import Status
 from zktop.ui.screens.lock.screen import LockScreen
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.settings import UiSettings
-from zktop.ui.state import Selection
+from zktop.ui.view_state import Selection
 
 PAGE = "lock"
 LONG = "X" * 150

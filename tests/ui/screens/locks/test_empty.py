@@ -12,9 +12,9 @@ from zktop.model.text import Text
 from zktop.ui.filters import parsed
 from zktop.ui.past.tape import Tape
 from zktop.ui.ports import FeedState, Frame, Status
-from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.state import ViewState
+from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.styled_text import width_of
+from zktop.ui.view_state import ViewState
 
 
 @pytest.fixture

@@ -25,13 +25,13 @@ from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.writer import LineLink
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.panes import about, health
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions import rows as session_rows
 from zktop.ui.screens.sessions.rows import MIN_GROUP
 from zktop.ui.screens.sessions.table import SessionTable
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection
 from zktop.ui.widgets.table import RowGroup
 from zktop.ui.widgets.text_view import TextView
 

@@ -31,8 +31,8 @@ from zktop.ui.screens.sessions.contact_bar import bar, strip
 from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
 from zktop.ui.screens.sessions.risks import SessionRisks
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection
 
 AT = NOW + 1_000_000
 STORY = "X x: A B C ; Y x: B D"

@@ -13,9 +13,9 @@ from zktop.ui.ports import ContendersPort
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.screens.demo.scene import progress_lines, recipe_lines, scene_lines
-from zktop.ui.screens.screen import Page
-from zktop.ui.state import Selection, ViewState
+from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
+from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
 

@@ -14,15 +14,15 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
-from zktop.ui.screens.common.writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
 from zktop.ui.screens.findings.list import deadlock_age
 from zktop.ui.screens.findings.lock_order import write_lock_order
 from zktop.ui.screens.findings.ring import draw_ring
 from zktop.ui.screens.findings.steps import write_steps
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.view_state import Selection
 
 MEANS: Final = {rule.id: rule for rule in RULES}
 SURENESS: Final[dict[str, tuple[str, Ink]]] = {

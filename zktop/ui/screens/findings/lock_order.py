@@ -8,11 +8,11 @@ from zktop.model.facts import Millis
 from zktop.model.format import clock, count
 from zktop.model.waits.lock_order_story import Inversion, StoryLine
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.writer import LineLink, LineWriter
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letter
 from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.view_state import Selection
 
 MIN_COLUMN_CELLS: Final = 22  # cells of a column; narrower columns are written below each other
 MAX_COLUMNS: Final = 4

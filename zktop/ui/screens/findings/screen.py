@@ -8,8 +8,9 @@ from textual.containers import Horizontal
 from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
-from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.screens.common.writer import LineLink, LineWriter
+from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
 from zktop.ui.screens.findings.detail import (
     write_all_blind,
     write_deadlock,
@@ -19,10 +20,9 @@ from zktop.ui.screens.findings.detail import (
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, FindingEntry, entries, passed
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
-from zktop.ui.screens.findings.tree import write_blocking_tree
-from zktop.ui.screens.screen import Page
-from zktop.ui.state import Selection, ViewState
+from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import TextList, TextView
 
 WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left

@@ -11,10 +11,10 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.common.format import MODE_LETTERS, time_ms, time_s
-from zktop.ui.screens.common.writer import LineLink, LineWriter
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import letters
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
+from zktop.ui.view_state import Selection
 
 MAX_STEPS: Final = 24
 EXACT_FROM_CELLS: Final = 84  # cells; narrower tables have neither milliseconds nor zxids

@@ -5,9 +5,9 @@ from zktop.model.format import clock, count, spoken
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.empty import empty_state
-from zktop.ui.state import ViewState
+from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.styled_text import Line, line, wrapped
+from zktop.ui.view_state import ViewState
 
 MAX_TEXT_CELLS = 76
 

@@ -11,23 +11,23 @@ from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.lock import cells
+from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
 from zktop.ui.screens.lock.filter import match_line, matching_positions
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histograms
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.screens.lock.matrix import compatibility_matrix
 from zktop.ui.screens.lock.no_lock import deleted_lock, last_seen, no_lock_chosen, worst_path
 from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows, single_rows
-from zktop.ui.screens.lock.selected import selected_lines
+from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
-from zktop.ui.screens.screen import Page
-from zktop.ui.state import Selection, ViewState
+from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import StaticText, TextView
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # cells; with less, drawings stand below each other

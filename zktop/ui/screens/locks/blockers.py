@@ -17,10 +17,10 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
-from zktop.ui.screens.common.writer import LineLink
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
+from zktop.ui.view_state import Selection
 
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46

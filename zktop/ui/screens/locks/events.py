@@ -15,10 +15,10 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import time_ms
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
-from zktop.ui.screens.common.writer import LineLink
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.view_state import Selection
 
 SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "lock-appeared": ("+", "lock created", "info"),

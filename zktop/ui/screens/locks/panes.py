@@ -13,14 +13,14 @@ from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
-from zktop.ui.screens.common.writer import LineLink
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.row import LockRow
-from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import Line, joined, line
+from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import TextView
 
 

@@ -10,7 +10,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
-from zktop.ui.screens.common.empty import empty_state
+from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.locks.groups import LockGroup, about_group
 from zktop.ui.screens.locks.panes import (
@@ -25,9 +25,9 @@ from zktop.ui.screens.locks.panes import (
 from zktop.ui.screens.locks.row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.table import LockTable
-from zktop.ui.screens.screen import Page
-from zktop.ui.state import Selection, ViewState, locks_of
+from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.text_view import StaticText
 
 

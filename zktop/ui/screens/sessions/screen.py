@@ -16,9 +16,9 @@ from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contact_times import ContactTimes
-from zktop.ui.screens.common.empty import empty_state
+from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.live_rows import Reorder
-from zktop.ui.screens.screen import Page
+from zktop.ui.screens.page import Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import SessionDetails, details
 from zktop.ui.screens.sessions.groups import about_group
@@ -30,9 +30,9 @@ from zktop.ui.screens.sessions.rows import (
     partial_reports,
 )
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, session_counts
-from zktop.ui.state import Selection, ViewState
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import StaticText, TextView
 
 MAX_SERVERS: Final = 6  # without scrolling

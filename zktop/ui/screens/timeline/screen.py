@@ -14,15 +14,15 @@ from zktop.model.text import Text
 from zktop.ui.messages import PressKey, SeekTo, ShowPage
 from zktop.ui.past.contact_times import ContactTimes
 from zktop.ui.past.states import expired_at, lock_states
-from zktop.ui.screens.common.empty import empty_state
+from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.screens.screen import Page
-from zktop.ui.screens.timeline import strips, subjects
-from zktop.ui.screens.timeline.instant import instant, wait_totals
+from zktop.ui.screens.page import Page
+from zktop.ui.screens.timeline import strip_choice, strips
+from zktop.ui.screens.timeline.at_cursor import instant, wait_totals
+from zktop.ui.screens.timeline.strip_choice import StripSubject
 from zktop.ui.screens.timeline.strips import ColumnEnd, TimeWindow
-from zktop.ui.screens.timeline.subjects import StripSubject
-from zktop.ui.state import Selection, TimeRange, ViewState
 from zktop.ui.styled_text import Line, line, text_of
+from zktop.ui.view_state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.text_view import TextView
 
 CHOSEN_EVERY_S: Final = 1.0
@@ -190,9 +190,9 @@ class TimelineScreen(Page):
         room = max(6, self.query_one(Strips).room.height - HEAD_LINES - 3)
         self._is_tall = room >= TALL_FROM_LINES
         locks, actors = (room // 5, room // 3) if self._is_tall else (room // 4, room // 2)
-        paths = subjects.strip_locks(state, seen, report)
+        paths = strip_choice.strip_locks(state, seen, report)
         self._paths = list(islice(paths, max(2, locks)))
-        sessions = subjects.strip_sessions(state, report, self._paths)
+        sessions = strip_choice.strip_sessions(state, report, self._paths)
         self._subjects = list(islice(sessions, min(MAX_SESSIONS, max(3, actors))))
 
     # What the user does

@@ -14,8 +14,8 @@ from zktop.model.report import Report
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.format import time_ms, time_s
-from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.view_state import ViewState
 
 ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases

@@ -3,8 +3,8 @@
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.world.roots import named_roots
-from zktop.ui.state import ViewState
 from zktop.ui.styled_text import Ink, Line, line, wrapped
+from zktop.ui.view_state import ViewState
 
 MAX_CELLS = 76  # of a line of text
 UNSEEN_ROOTS = ("R8", "R9")  # rules about roots that cannot be read, or do not exist

@@ -11,7 +11,7 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.screens import PAGES
-from zktop.ui.textual_fixes.terminal import to_ascii
+from zktop.ui.terminal_filters import to_ascii
 
 ZKTOP = Path(__file__).parents[3] / "zktop"
 DRAWN = sorted(

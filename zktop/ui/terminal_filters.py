@@ -1,61 +1,36 @@
-"""Two fixes for the terminal: a driver that survives its closing, and ASCII output.
+"""Filters for what is written to limited terminals: NO_COLOR, and ASCII only."""
 
-Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
-and the next write blocks for ever. A closed terminal also sends SIGCONT to its processes, on which
-Textual would start a second thread.
-"""
+# ruff: noqa: RUF001  look-alike characters are intended here
 
 import re
 import unicodedata
-from typing import IO, Any, Final, cast
+from functools import lru_cache
+from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from rich.style import Style
 from textual.color import Color
-from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 
 
-class TerminalFile:
-    """The terminal as a file. The first write error closes it; later writes are discarded."""
+class NoColorFilter(LineFilter):
+    """Line filter for NO_COLOR: removes all colours, even the codes for default colours."""
 
-    def __init__(self, file: IO[str] | None) -> None:
-        self._file = file
-
-    def write(self, text: str) -> int:
-        """Write, or discard the text."""
-        if self._file is not None:
-            try:
-                return self._file.write(text)
-            except OSError:
-                self._file = None
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush, if the terminal is open."""
-        if self._file is not None:
-            try:
-                self._file.flush()
-            except OSError:
-                self._file = None
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Remove colours; keep bold, reverse and the like."""
+        return [
+            segment
+            if segment.style is None or segment.control
+            else Segment(segment.text, _without_colours(segment.style))
+            for segment in segments
+        ]
 
 
-class TerminalDriver(LinuxDriver):
-    """Textual's driver for Linux, for terminals that are closed or suspended."""
+@lru_cache(1024)
+def _without_colours(style: Style) -> Style:
+    return style.without_color
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._file = cast("Any", TerminalFile(self._file))
-
-    def _sigcont_application(self, *arguments: object) -> None:
-        """Resume after a suspend; without one, only redraw."""
-        if self._writer_thread is not None and self._writer_thread.is_alive():
-            self._loop.call_soon_threadsafe(self._app.post_message, self.SignalResume())
-        else:
-            super()._sigcont_application(*arguments)
-
-
-# ruff: noqa: RUF001  look-alike characters are intended here
 
 LOOKALIKES: Final = str.maketrans(
     {

@@ -14,10 +14,10 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import locks_held, name_in
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
-from zktop.ui.screens.common.writer import LineLink, LineWriter
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, Run, line
+from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
 MAX_SEARCHED: Final = 500  # waiters of one lock that are checked for locks of their own

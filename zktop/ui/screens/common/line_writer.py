@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from zktop.ui.state import Selection
 from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
+from zktop.ui.view_state import Selection
 
 
 class LineLink(NamedTuple):

@@ -15,7 +15,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.past.states import busiest, name_at
 from zktop.ui.screens.timeline.strips import TimeWindow
-from zktop.ui.state import ViewState
+from zktop.ui.view_state import ViewState
 
 MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MAX_GROUP: Final = 100  # waiters of one lock that are grouped

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from zktop.model.report import Report
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
-from zktop.ui.state import Selection, TimeRange, ViewState
+from zktop.ui.view_state import Selection, TimeRange, ViewState
 
 
 class PageEntry(NamedTuple):

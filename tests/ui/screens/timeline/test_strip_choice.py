@@ -11,7 +11,7 @@ from zktop.model.facts import Gone, Session
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips
-from zktop.ui.screens.timeline.subjects import StripSubject
+from zktop.ui.screens.timeline.strip_choice import StripSubject
 from zktop.ui.styled_text import text_of
 
 BEGIN = NOW + 1_000_000

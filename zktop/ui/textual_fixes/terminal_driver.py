@@ -1,0 +1,49 @@
+"""A driver that survives the closing of its terminal.
+
+Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
+and the next write blocks for ever. A closed terminal also sends SIGCONT to its processes, on which
+Textual would start a second thread.
+"""
+
+from typing import IO, Any, cast
+
+from textual.drivers.linux_driver import LinuxDriver
+
+
+class TerminalFile:
+    """The terminal as a file. The first write error closes it; later writes are discarded."""
+
+    def __init__(self, file: IO[str] | None) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write, or discard the text."""
+        if self._file is not None:
+            try:
+                return self._file.write(text)
+            except OSError:
+                self._file = None
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, if the terminal is open."""
+        if self._file is not None:
+            try:
+                self._file.flush()
+            except OSError:
+                self._file = None
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver for Linux, for terminals that are closed or suspended."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._file = cast("Any", TerminalFile(self._file))
+
+    def _sigcont_application(self, *arguments: object) -> None:
+        """Resume after a suspend; without one, only redraw."""
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            self._loop.call_soon_threadsafe(self._app.post_message, self.SignalResume())
+        else:
+            super()._sigcont_application(*arguments)
