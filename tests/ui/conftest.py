@@ -1,4 +1,4 @@
-"""The UI as every test wants it: whatever the terminal of whoever runs the tests is like."""
+"""The UI as every test needs it, whatever terminal the tests run in."""
 
 import os
 

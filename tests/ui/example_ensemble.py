@@ -24,7 +24,7 @@ CONTENDERS = ("ann", "bob", "cid", "eve", "api-1", "api-2")
 
 
 def orphan(path: str, nobody: str, *waiters: str) -> tuple[AnyFact, ...]:
-    """A lock whose first node is persistent: its maker's session is long gone."""
+    """A lock whose first node is persistent; the session that created it ended long ago."""
     facts = lock(path, nobody, *waiters)
     return tuple(map(_persistent, facts[:2])) + facts[2:]
 
@@ -42,17 +42,17 @@ def deadlock() -> tuple[AnyFact, ...]:
 
 
 def quiet() -> tuple[AnyFact, ...]:
-    """A lock that is held, another that somebody waits for, and one with a long path."""
+    """A lock that is held, one with a waiter, and one with a long path."""
     return (*lock(QUIET, "api-1", "api-2"), *lock(LONG, "rep-1"))
 
 
 def servers() -> tuple[AnyFact, ...]:
-    """One server that knows everybody, and hides its watches."""
+    """One server that lists all sessions and hides its watches."""
     return own(), connections(ZK1, *map(row, CONTENDERS)), no_watches(ZK1), figures(ZK1)
 
 
 def released(path: Text, owner: str, at: Millis, number: int = 0) -> Gone:
-    """Somebody gives a lock back."""
+    """A client releases a lock."""
     return Gone(path=join(path, kazoo_name(owner, number)), zxid=1_000_000 + at, at=at)
 
 

@@ -46,7 +46,7 @@ Tables = Callable[[Millis], Sequence[AnyFact]]
 
 @dataclass(frozen=True)
 class Situation:
-    """What is known, who of ours is there, and how the terminal is."""
+    """The news, the demo contenders, and the kind of terminal."""
 
     news: Sequence[News]
     stage: FakeContenders
@@ -58,7 +58,7 @@ def told(
     tables: Tables | None = None,
     later: Callable[[Millis], Sequence[AnyFact]] | None = None,
 ) -> list[Frame]:
-    """Look every five seconds for a minute, at fresh tables; `later` says what else happens."""
+    """Look every five seconds for a minute, at fresh tables; `later` adds what else happens."""
     asked = tables or (lambda _at: ())
     looks = range(NOW + STEP, END + 1, STEP)
     changes = ((at, (*asked(at), *(later(at) if later else ()))) for at in looks)
@@ -100,13 +100,13 @@ def well(watched: Mapping[str, tuple[str, ...]], *names: str) -> Tables:
 
 
 def watched(path: str, *owners: str) -> dict[str, tuple[str, ...]]:
-    """Everybody in this queue watches the one before, as the recipe says."""
+    """Each waiter in this queue watches the node before its own, as the recipe says."""
     nodes = [str(join(Text(path), kazoo_name(owner, n))) for n, owner in enumerate(owners)]
     return {owner: (node,) for owner, node in zip(owners[1:], nodes, strict=False)}
 
 
 def idle_stage() -> FakeContenders:
-    """Nobody of ours is there."""
+    """No demo contender runs."""
     return FakeContenders(recipes=RECIPES)
 
 
@@ -117,7 +117,7 @@ RECIPES = (
 
 
 def empty() -> Situation:
-    """Connected, and there is no lock."""
+    """Connected; there are no locks."""
     return Situation(told(tables=well({}, "web-1", "web-2")), idle_stage())
 
 
@@ -219,7 +219,7 @@ def failed() -> Situation:
 
 
 def blind() -> Situation:
-    """The server hides who is connected and who watches what."""
+    """The server hides its connections and watches."""
     hidden = (own(), figures(ZK1), no_connections(ZK1), no_watches(ZK1))
     ring = (
         *lock("/locks/orders", "pay-worker-3", "ship-worker-1"),
@@ -245,7 +245,7 @@ def many_frames() -> list[Frame]:
 
 
 def many() -> Situation:
-    """Nobody of ours is among them."""
+    """None of them is a demo contender."""
     return Situation(many_frames(), idle_stage())
 
 

@@ -80,7 +80,7 @@ class Terminal:
         return more
 
     def until(self, text: bytes, after: bytes | None = None) -> None:
-        """Read until this was written, behind the last place where something else was."""
+        """Read until this text comes after the last occurrence of the other one."""
         end = time.monotonic() + PATIENCE_S
         while text not in (self.written.rpartition(after)[2] if after else self.written):
             assert time.monotonic() < end, self.written[-2_000:]
@@ -108,11 +108,11 @@ class Terminal:
         return self.process.returncode
 
     def is_as_before(self) -> bool:
-        """Tell whether the terminal is as it was before anything ran on it."""
+        """True if the terminal is as it was before anything ran in it."""
         return self.is_left() and self._modes() == self._modes(self.before)
 
     def is_left(self) -> bool:
-        """Tell whether it shows its own screen again, with a cursor, and reports no mouse."""
+        """True if it shows its own screen again, with a cursor, and reports no mouse."""
         is_back = self.written.rfind(BACK) > self.written.rfind(ALTERNATE)
         has_cursor = self.written.rfind(b"\x1b[?25h") > self.written.rfind(b"\x1b[?25l")
         mouse_off = self.written.rfind(b"\x1b[?1003l") > self.written.rfind(b"\x1b[?1003h")

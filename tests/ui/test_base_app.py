@@ -1,4 +1,4 @@
-"""Manners in a real terminal: how it is left, whoever ends the UI, and what is written to it."""
+"""In a real terminal: how it is left, however the UI ends, and what is written to it."""
 
 import contextlib
 import os
@@ -55,7 +55,7 @@ def test_who_is_ended_leaves_the_terminal_as_it_was(
 
 
 def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
-    """Nobody is left to see it."""
+    """Nothing could be displayed any more."""
     with Terminal(tmp_path, *AT_NOBODY) as terminal:
         terminal.shown()
         terminal.close()
@@ -64,8 +64,8 @@ def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
         assert family(terminal.process.pid) == []
 
 
-def test_going_on_without_having_stopped_changes_nothing(tmp_path: Path) -> None:
-    """Closed terminals tell everybody in them to go on: there must be no second writer then."""
+def test_sigcont_without_a_suspend_changes_nothing(tmp_path: Path) -> None:
+    """A closed terminal sends SIGCONT to its processes; that must not start a second writer."""
     with Terminal(tmp_path, *AT_NOBODY) as terminal:
         terminal.shown()
         for _ in range(3):
@@ -77,7 +77,7 @@ def test_going_on_without_having_stopped_changes_nothing(tmp_path: Path) -> None
 
 
 def test_output_goes_on_into_nothing_when_the_terminal_is_gone() -> None:
-    """Otherwise its queue would fill up, and whoever ends the UI would wait for ever."""
+    """Otherwise its queue would fill up, and the end of the UI would block for ever."""
     reader, writer = os.pipe()
     os.close(reader)
     with contextlib.suppress(OSError), os.fdopen(writer, "w") as file:
@@ -103,7 +103,7 @@ def test_who_quits_without_ever_having_connected_hears_it_from_the_exit_code(
         assert terminal.is_as_before()
 
 
-def test_the_first_picture_says_what_is_tried(tmp_path: Path) -> None:
+def test_the_first_frame_shows_the_address(tmp_path: Path) -> None:
     """It does not wait for the connection."""
     with Terminal(tmp_path, "--hosts", "192.0.2.1:2181") as terminal:  # nobody ever answers there
         terminal.until(b"CONNECTING")
@@ -181,7 +181,7 @@ ASCII = [
 
 @pytest.mark.parametrize("more", ASCII, ids=str)
 def test_terminals_without_unicode_get_none(more: dict[str, str], tmp_path: Path) -> None:
-    """By their encoding, or because the user says so."""
+    """By their encoding, or by a setting."""
     with Terminal(tmp_path, *AT_NOBODY, **more) as terminal:
         terminal.shown()
         terminal.press(b"?")

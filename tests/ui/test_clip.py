@@ -23,7 +23,7 @@ FAMILIES = (ROOT, TOP)
 
 
 def knowledge(world: World) -> list[object]:
-    """What is known below each path, but not how long ago somebody was seen to be gone."""
+    """What is known below each path, except for how long a node has been gone."""
     families = [world.family(path) for path in FAMILIES]
     listings = [(one.stat, one.listed_at, one.at, one.denied) for one in families]
     return [*listings, *(one.members for one in families), dict(world.tables), world.link]
@@ -102,7 +102,7 @@ def test_events_of_a_clip_are_those_that_happened(tmp_path: Path) -> None:
 
 
 def test_a_clip_begins_when_it_was_and_not_when_its_facts_were_read(tmp_path: Path) -> None:
-    """A lock that nobody touched was listed long before."""
+    """A lock that does not change was listed long before."""
     frames = busy_frames()[3:]
     cut(frames, tmp_path / "a.zktop")
     ((begin, _),) = Recording(tmp_path / "a.zktop").starts()

@@ -1,4 +1,4 @@
-"""Clients of one name on one host: on the screen no two of them look alike."""
+"""Clients with one name on one host: no two of them look alike on the screen."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A drawing that fails takes nothing else down, and is told."""
+"""A drawing that fails is reported, and the rest of the screen goes on."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from zktop.ui.widgets.table import Table
 
 
 def failing(*_: object) -> Line:
-    """Fail as code does that nobody has thought through."""
+    """Fail as a bug would."""
     raise KeyError("x\x1b[2J")
 
 

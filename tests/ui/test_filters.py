@@ -38,7 +38,7 @@ def ours() -> Zktop:
 
 @pytest.mark.parametrize("page", PAGES)
 async def test_an_unknown_word_is_named_with_those_that_are_known(page: str) -> None:
-    """On the screen in sight, while it is typed."""
+    """On the visible screen, while it is typed."""
     async with ours().run_test(size=(120, 36)) as pilot:
         lines = await filtered(pilot, "holder:x", PAGES[page])
 
@@ -47,7 +47,7 @@ async def test_an_unknown_word_is_named_with_those_that_are_known(page: str) -> 
 
 @pytest.mark.parametrize("page", PAGES)
 async def test_the_words_that_are_named_are_known(page: str) -> None:
-    """Every one of them; and nothing is said about them."""
+    """Each of them, without a message."""
     app = ours()
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -103,8 +103,8 @@ async def test_it_is_named_in_small_windows_as_well(size: tuple[int, int]) -> No
         ("demo", "state:waiting", "1 of 2"),
     ],
 )
-async def test_it_counts_what_passes(page: str, text: str, counted: str) -> None:
-    """So nobody takes a part for the whole."""
+async def test_it_counts_the_matches(page: str, text: str, counted: str) -> None:
+    """The header has both numbers."""
     app = ours()
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -126,7 +126,7 @@ async def test_without_a_filter_nothing_is_counted() -> None:
 
 
 async def test_the_count_follows_the_locks() -> None:
-    """It is that of the picture in sight."""
+    """It belongs to the displayed report."""
     app = app_of(*frames())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

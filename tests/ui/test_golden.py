@@ -61,7 +61,7 @@ def _colours(style: Style) -> set[str]:
 
 
 async def screens(app: Zktop, size: tuple[int, int], read: Read = as_it_is) -> str:
-    """All six screens, one after the other, as who presses 1 to 6 sees them."""
+    """All six screens, one after the other, by the keys 1 to 6."""
     shown: list[str] = []
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -76,7 +76,7 @@ async def screens(app: Zktop, size: tuple[int, int], read: Read = as_it_is) -> s
 
 
 def accepted(name: str, text: str) -> str:
-    """Give the screens that were accepted; accept these when the user says so."""
+    """The accepted screens; with the environment variable set, accept these."""
     path = GOLDEN / f"{name}.txt"
     if ACCEPT in os.environ:
         path.parent.mkdir(exist_ok=True)
@@ -108,7 +108,7 @@ async def test_looks_as_accepted(situation: str, size: tuple[int, int]) -> None:
 async def test_without_colours_it_looks_as_accepted(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not one colour is written; where the cursor is, is told by reversed lines."""
+    """No colour is written; the line under the cursor is reversed."""
     monkeypatch.setenv("NO_COLOR", "1")
     name = f"colourless-{size[0]}x{size[1]}"
     now = await screens(app_of(SITUATIONS["deadlock"]()), size, with_reverse)

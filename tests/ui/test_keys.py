@@ -1,4 +1,4 @@
-"""Keys of the user's own: what is wrong is said before the screen is taken, the rest works."""
+"""The user's own keys: mistakes are reported before the UI starts; the others work."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_every_id_is_there_once() -> None:
 
 
 def test_what_writes_has_a_capital_letter() -> None:
-    """Nobody writes to an ensemble by a slip of a finger; scenes are steered where they play."""
+    """A slip of the finger writes nothing; the keys of a scene work on its own screen."""
     writing = [key for key in KEYS if key.writes and key.pages != ("demo",)]
 
     assert writing
@@ -128,7 +128,7 @@ def test_names_of_keys_are_what_terminals_send() -> None:
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_a_key_is_listed_for_one_action_of_a_page(entry: object) -> None:
-    """What a page hides is not told of as if it could be had."""
+    """A key that a page hides is not listed there."""
     names = [name for key in known_on(entry.name) for name in key.names]
 
     assert len(names) == len(set(names))
@@ -215,7 +215,7 @@ async def test_quits(key: str) -> None:
 
 @pytest.mark.parametrize("open_key", ["question_mark", "x", "colon", "slash", "N"])
 async def test_ctrl_c_quits_from_every_dialog(open_key: str) -> None:
-    """Nobody is ever locked in."""
+    """Every dialog can be left this way."""
     app = app_of()
     async with app.run_test() as pilot:
         await settled(pilot)

@@ -45,7 +45,7 @@ async def test_the_picture_is_clear_again_when_the_connection_is_back() -> None:
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES])
 async def test_no_screen_says_that_all_is_well(page: str) -> None:
-    """It was so when the connection was lost; nobody knows what is now."""
+    """That was the state when the connection was lost; the present one is unknown."""
     app = app_of(*lost(), Status("lost", "Why that is."), page=page)
     async with app.run_test(size=(120, 36)) as pilot:
         text = "\n".join(await settled(pilot))

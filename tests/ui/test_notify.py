@@ -1,4 +1,4 @@
-"""Notifications: what is new, proven and red is told once; what was there already wakes nobody."""
+"""Notifications: each new, proven, critical finding once; older ones are summed up."""
 
 import json
 import sys
@@ -43,7 +43,7 @@ def report(at: int, *findings: Finding) -> Report:
 
 
 def told(*reports: Report) -> list[list[str]]:
-    """Tell what is told of each report."""
+    """The announcements after each report."""
     alarms = Notifier()
     return [[one.id for one in alarms.after(made).findings] for made in reports]
 
@@ -74,8 +74,8 @@ def test_what_is_not_red_is_not_told() -> None:
     assert told(report(0), report(5_000, *mild), report(6_000, *mild)) == [[], [], []]
 
 
-def test_what_was_there_before_us_is_summed_up() -> None:
-    """Whoever opens the UI sees it anyway."""
+def test_older_findings_are_summed_up() -> None:
+    """In one message, as the screen shows it anyway."""
     alarms = Notifier()
     first = alarms.after(report(0, red("a"), red("b")))
 
@@ -92,8 +92,8 @@ def test_what_was_there_before_us_and_is_proven_a_little_later_is_not_told() -> 
     assert told(report(0), *soon) == [[], [], [], []]
 
 
-def test_a_crowd_is_counted() -> None:
-    """Three sentences are as many as anybody reads; the rest is told when there is room."""
+def test_many_findings_are_counted() -> None:
+    """Three messages in ten seconds; the rest is counted, and announced when there is room."""
     crowd = [red(str(number)) for number in range(40)]
     alarms = Notifier()
     alarms.after(report(0))
@@ -160,8 +160,8 @@ class Heard:
         """Nothing runs."""
 
 
-async def test_new_trouble_is_told_rung_and_handed_on() -> None:
-    """In a corner, by the bell, and to the user's command, whose own trouble is told as well."""
+async def test_a_new_finding_is_announced() -> None:
+    """In a corner, by the bell, and to the user's command, whose errors are shown, too."""
     finding_hook = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
     app = Rung(ToldFeed(*made), settings=UiSettings(bell=True, finding_hook=finding_hook))
@@ -254,7 +254,7 @@ def test_a_command_that_cannot_be_started_is_a_sentence() -> None:
 
 
 def test_a_command_that_fails_is_a_sentence() -> None:
-    """Whoever set it wants to know."""
+    """Its failure is shown as a message."""
     assert finished(FindingCommand(f"{sys.executable} -c 'exit(3)'")) == [
         f"{sys.executable} failed with exit code 3."
     ]

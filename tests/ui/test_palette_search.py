@@ -1,4 +1,4 @@
-"""The command palette: everything by name, however much there is."""
+"""The command palette finds everything by name, also among ten thousand locks."""
 
 import pytest
 from model.builders import NOW, lock, session
@@ -126,7 +126,7 @@ async def test_no_more_than_a_screenful_is_found_among_many() -> None:
 
 
 async def test_names_of_znodes_are_no_markup() -> None:
-    """A lock that is called [red] is found as such."""
+    """A lock named [red] is found by that name."""
     app = app_of(*frames((NOW, lock("/locks/[red]x[/]", "[b]ann[/b]"))))
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, "[red]x")

@@ -33,7 +33,7 @@ PALETTE = {key.help for key in KEYS if key.writes}
 
 
 def stage_of(**known: object) -> FakeContenders:
-    """A stage that nobody has allowed anything yet, with a contender that can be joined."""
+    """Contenders without permission to write yet, one of them in a lock that others can join."""
     return FakeContenders(**{"allow": "ask", "states": [ANN], "joins": JOINS, **known})
 
 
@@ -205,7 +205,7 @@ async def test_other_keys_ask_nothing(keys: str) -> None:
 
 
 async def test_a_scene_in_the_palette_asks_as_well() -> None:
-    """There is no way around the question."""
+    """Every way to a scene asks the question."""
     stage = stage_of()
     app = app_with(stage, "locks")
     async with app.run_test(size=(120, 36)) as pilot:
@@ -256,7 +256,7 @@ def reading(*, is_live: bool = True) -> Zktop:
 @pytest.mark.parametrize("is_live", [True, False])
 @pytest.mark.parametrize("page", ["1", "2", "3", "4", "5"])
 async def test_without_contenders_no_screen_offers_to_write(page: str, *, is_live: bool) -> None:
-    """Neither its foot nor its help has such a key, and screen 6 is not there."""
+    """Footer and help have no such key, and screen 6 does not exist."""
     app = reading(is_live=is_live)
     async with app.run_test(size=(200, 60)) as pilot:
         text = await press(pilot, page)
@@ -283,7 +283,7 @@ async def test_without_contenders_the_keys_do_nothing(*, is_live: bool) -> None:
 
 @pytest.mark.parametrize("is_live", [True, False])
 async def test_without_contenders_the_palette_has_no_entry_that_writes(*, is_live: bool) -> None:
-    """Neither among the first entries nor by name."""
+    """Not in the list at first, and not by name."""
     app = reading(is_live=is_live)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

@@ -130,10 +130,10 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "said"), MISTAKES, ids=[said[:30] for _, said in MISTAKES])
-def test_what_is_wrong_with_a_file_is_said_with_its_name_and_key(
+def test_a_mistake_in_a_file_is_shown_with_its_name_and_key(
     text: str, said: str, tmp_path: Path
 ) -> None:
-    """A mistake ends neither the UI nor the other themes."""
+    """After a mistake the UI and the other themes still work."""
     folder = tmp_path / "zktop" / "themes"
     folder.mkdir(parents=True)
     more = "" if "name:" in text or text in ("- a", "") else "\nname: mine"
@@ -149,7 +149,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_key(
 
 
 def test_a_theme_of_the_users_own_comes_before_ours(tmp_path: Path) -> None:
-    """Whoever does not like the default changes it."""
+    """A user's theme replaces a built-in one of the same name."""
     folder = tmp_path / "zktop" / "themes"
     folder.mkdir(parents=True)
     (folder / "zktop-dark.yaml").write_text('name: zktop-dark\nprimary: "#123456"')
@@ -211,8 +211,8 @@ async def test_every_theme_can_be_worn(name: str) -> None:
         assert app.theme == name
 
 
-async def test_mistakes_in_files_are_told_when_a_theme_is_chosen() -> None:
-    """Whoever writes one sees at once what is wrong."""
+async def test_mistakes_in_files_are_shown_when_a_theme_is_chosen() -> None:
+    """The author of a theme sees at once what is wrong."""
     told = ThemeList((), ("mine.yaml:3: primry: unknown key (did you mean primary?)",))
     app = app_of(themes=lambda: told)
     async with app.run_test(notifications=True) as pilot:

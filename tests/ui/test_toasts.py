@@ -6,7 +6,7 @@ from zktop.ui.base_app import CornerMessage
 
 
 def test_a_note_drawn_too_late_has_a_moment_left() -> None:
-    """A timer set to less than nothing would never end, and nothing else would ever run."""
+    """A timer with a negative time would never fire."""
     note = CornerMessage("late", timeout=-5.0)
 
     assert note.has_expired

@@ -58,7 +58,7 @@ def _files(folder: Path) -> list[Path]:
 async def test_every_form_can_be_written(
     number: int, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Under the name that is offered, and nothing else is left behind."""
+    """Under the suggested name; no temporary file stays behind."""
     monkeypatch.chdir(tmp_path)
     app = full()
     files = await written(app, *["down"] * number, folder=tmp_path)
@@ -87,7 +87,7 @@ async def test_json_is_what_the_command_line_prints(
 async def test_a_written_file_leaves_no_thread_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever exports every hour for a month has as many threads as on the first day."""
+    """After a month of hourly exports there are as many threads as on the first day."""
     monkeypatch.chdir(tmp_path)
     before = set(threading.enumerate())
     app = full()
@@ -142,7 +142,7 @@ async def test_a_name_that_cannot_be_is_said_in_the_dialog(
 
 
 def test_files_that_are_there_are_never_touched(tmp_path: Path) -> None:
-    """Neither by name nor at the last moment."""
+    """Not even one that appears while the export runs."""
     file = tmp_path / "a.json"
     file.write_text("mine")
 
@@ -177,8 +177,8 @@ async def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> No
     assert said[-1:] == [f"Could not write {folder / 'a.json'}: No such file or directory."]
 
 
-async def test_y_copies_what_is_under_the_cursor() -> None:
-    """By the terminal's own means; what was copied is told."""
+async def test_y_copies_the_item_under_the_cursor() -> None:
+    """By OSC 52; a message quotes what was copied."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)

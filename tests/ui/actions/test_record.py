@@ -52,8 +52,8 @@ async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
         assert "REC" not in screen[0]
 
 
-async def test_a_recording_is_not_recorded() -> None:
-    """There is nothing in it that the file does not hold."""
+async def test_a_recording_is_not_recorded_again() -> None:
+    """Everything in it is in the file already."""
     app = app_of(*past(), is_live=False)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

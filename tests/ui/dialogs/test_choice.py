@@ -23,15 +23,15 @@ def app_with(scene: Scene) -> Zktop:
 
 
 def is_in_sight(index: TextList) -> bool:
-    """Tell whether its cursor can be seen."""
+    """True if its cursor is visible."""
     top = int(index.scroll_offset.y)
     assert index.cursor is not None
     return top <= index.cursor < top + index.lines_in_sight()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_what_is_chosen_already_is_in_sight(size: tuple[int, int]) -> None:
-    """And what is told of it as well, whole."""
+async def test_the_chosen_item_is_visible(size: tuple[int, int]) -> None:
+    """Its whole description is visible, too."""
     app = app_with(SCENES[25])
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -70,8 +70,8 @@ async def test_the_scene_that_is_on_is_in_sight_on_its_page() -> None:
         assert is_in_sight(app.screen.query_one("#index", TextList))
 
 
-async def test_what_is_written_is_told_whole_on_a_small_terminal() -> None:
-    """Each form of a file, and whom it is for."""
+async def test_formats_are_described_in_full_on_a_small_terminal() -> None:
+    """Each format, and what it is for."""
     app = app_with(SCENES[0])
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)

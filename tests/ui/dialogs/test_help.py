@@ -35,7 +35,7 @@ async def test_it_tells_of_the_screen_in_sight(entry: object, key: str) -> None:
 
 
 async def test_it_narrows_to_what_is_typed() -> None:
-    """And says so when there is nothing."""
+    """Without a match, it says so."""
     app = app_of()
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
@@ -65,7 +65,7 @@ async def test_it_scrolls() -> None:
 
 @pytest.mark.parametrize("width", [40, 76, 96])
 def test_every_key_of_a_page_is_in_it(width: int) -> None:
-    """In a group, with its words, and no line is wider than there is room for."""
+    """In a group, with its description; no line is too wide."""
     keys = tuple(known_on("timeline"))
     lines = help_lines("Timeline", "What happened.", keys, width)
     told = " ".join(" ".join(map(text_of, lines)).split())
@@ -100,7 +100,7 @@ def test_it_tells_the_keys_that_the_user_has_set() -> None:
 @pytest.mark.parametrize("width", [20, 40, 80, 120, 200])
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_the_foot_has_room_for_help_and_quit(entry: object, width: int) -> None:
-    """Whatever else is left out."""
+    """Other keys are left out first."""
     foot = text_of(drawn(known_on(entry.name), width))
 
     assert len(foot) <= width

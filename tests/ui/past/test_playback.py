@@ -59,7 +59,7 @@ def test_time_passes_at_the_speed_that_was_chosen() -> None:
 
 
 def test_a_recording_stops_at_its_end() -> None:
-    """It neither wraps around nor says that it is live."""
+    """It does not start over, and is not called live."""
     playback, known = Playback(is_live=False), tape()
     playback.is_all_read = True
     playback.play(known)

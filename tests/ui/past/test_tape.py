@@ -68,7 +68,7 @@ def test_between_two_frames_the_earlier_one_is_shown() -> None:
 
 
 def test_an_alarm_is_where_a_deadlock_began() -> None:
-    """Neither where it went on nor where it was over."""
+    """Not while it lasts, nor at its end."""
     known = tape()
 
     assert known.alarm_after(0) == BEGIN + 2_000
@@ -198,7 +198,7 @@ def test_tables_of_the_servers_weigh_by_their_rows() -> None:
 
 
 def test_a_recording_keeps_its_whole_length() -> None:
-    """With less detail everywhere alike: beginning and end are still there."""
+    """With less detail everywhere; beginning and end stay."""
     known = taped(busy(80), room=40, is_even=True)
 
     assert 10 <= len(known) <= 40

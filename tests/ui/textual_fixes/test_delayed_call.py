@@ -7,8 +7,8 @@ from zktop.ui.textual_fixes.key_queue import call_after
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9, 0.001])
-async def test_what_is_long_due_is_done(seconds: float) -> None:
-    """Also when the time has passed before anybody began to wait, unlike Textual's timers."""
+async def test_an_overdue_call_is_made(seconds: float) -> None:
+    """Also when the time has passed before the wait begins, unlike Textual's timers."""
     done: list[str] = []
     app = app_of(*frames((1_000, ())))
     async with app.run_test() as pilot:

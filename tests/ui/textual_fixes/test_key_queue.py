@@ -62,7 +62,7 @@ async def test_a_dialog_is_left_once(
 
 
 async def test_every_way_to_the_palette_opens_ours() -> None:
-    """Textual's own would be left twice by who is quick, and end the app."""
+    """Fast typing would close Textual's own palette twice, and end the app."""
     app = app_of()
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -202,7 +202,7 @@ async def test_a_click_elsewhere_keeps_the_filter() -> None:
 
 
 async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:
-    """Textual counts letters as typed for as long as whoever can be typed in has the focus."""
+    """Textual sends letters to a text field for as long as it has the focus."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -217,7 +217,7 @@ async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:
 
 @pytest.mark.parametrize("opens", DIALOGS)
 async def test_a_key_pressed_while_a_dialog_closes_is_not_lost(opens: str) -> None:
-    """It is meant for the page below; nobody types it into what is about to go."""
+    """It is for the page below, not for the closing dialog."""
     app = equipped("timeline")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -280,7 +280,7 @@ async def test_keys_after_a_turn_are_meant_for_the_new_page() -> None:
 
 
 async def test_keys_that_wait_keep_their_order() -> None:
-    """Whatever each of them has to wait for."""
+    """Whatever each of them waits for."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -308,7 +308,7 @@ async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.Monke
     """Keys that come out one by one, seconds apart, would be a machine that plays by itself."""
 
     async def deaf(_app: BaseApp, _message: key_queue.KeyHandled) -> None:
-        """Nobody is ever told to be done."""
+        """Never report that a key was handled."""
 
     monkeypatch.setattr(key_queue, "MAX_HOLD_S", 1.0)
     monkeypatch.setattr(BaseApp, "on_key_handled", deaf)
@@ -318,8 +318,8 @@ async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.Monke
         await until(pilot, lambda: named(app) == "findings", "screen 3")
 
 
-async def test_who_wants_to_leave_need_not_wait() -> None:
-    """Not even for somebody that never comes."""
+async def test_ctrl_c_does_not_wait() -> None:
+    """Not even for a message that never comes."""
     app = app_of(*trouble())
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -331,12 +331,12 @@ async def test_who_wants_to_leave_need_not_wait() -> None:
 
 
 def named(app: Zktop) -> str:
-    """The page in sight."""
+    """The visible page."""
     return app.page.entry.name if app.page is not None else ""
 
 
-async def test_keys_that_wait_when_the_end_comes_are_nobodys() -> None:
-    """There is no screen any more that they could be meant for."""
+async def test_keys_held_at_the_end_are_dropped() -> None:
+    """No screen is left that they could be for."""
     app = app_of(*trouble())
     async with app.run_test() as pilot:
         await settled(pilot)

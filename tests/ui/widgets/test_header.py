@@ -57,8 +57,8 @@ def inks(drawn: Line) -> dict[str, str]:
     return {run.text: run.ink for run in drawn}
 
 
-def test_it_tells_of_the_ensemble() -> None:
-    """How many locks and servers there are, who leads, who is there, and whether all keep up."""
+def test_it_shows_the_ensemble() -> None:
+    """The numbers of locks, servers and sessions, the leader, and the largest lag."""
     report = told(*lock("/a", "ann"), *three(TERM + 0x10, TERM + 0xD, TERM + 0x10))
 
     assert text_of(ensemble("prod", report, 120)).rstrip() == (
@@ -66,8 +66,8 @@ def test_it_tells_of_the_ensemble() -> None:
     )
 
 
-def test_it_tells_what_it_could_not_ask() -> None:
-    """A number that is no more than a part of the truth says so."""
+def test_it_shows_what_is_unknown() -> None:
+    """A number that is only a lower bound has a sign."""
     hidden = no_connections(ZK2, at=NOW + 1)
     report = told(*three(TERM + 2, None, TERM + 2), hidden)
     drawn = ensemble("prod", report, 120)
@@ -114,8 +114,8 @@ async def test_that_our_own_server_does_not_answer_stands_beside_live(
         assert said in lines[0]
 
 
-def test_a_server_alone_is_nobodys_leader_and_behind_nobody() -> None:
-    """Nothing is said that could not be otherwise."""
+def test_a_standalone_server_has_no_leader_and_no_lag() -> None:
+    """A standalone server has no leader and no lag."""
     alone = replace(figures(ZK1, mode="standalone"), server_zxid=5)
     said = text_of(ensemble("prod", told(own(), alone), 120))
 
@@ -130,7 +130,7 @@ def test_a_server_alone_is_nobodys_leader_and_behind_nobody() -> None:
      ("C2", "1 DEADLOCK?", "warning"), ("C1", "1 DEADLOCK?", "warning")],
 )  # fmt: skip
 def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) -> None:
-    """A question mark says "probably" where there is no colour to say it."""
+    """A question mark means "probable", also without colours."""
     report = suspected(trouble()[-1].report, confidence)
 
     assert inks(ensemble("prod", report, 120))[said] == ink
@@ -151,15 +151,15 @@ def test_what_is_wrong_is_said_on_any_terminal(name: str, width: int) -> None:
 
 
 def test_nothing_is_lost_where_there_is_room() -> None:
-    """Neither of the name nor of what is told."""
+    """The whole name and all pieces."""
     said = text_of(ensemble(LONG, told(*deadlock(), *three(TERM, TERM, TERM)), 230))
 
     assert [one for one in (LONG, "2 locks", "leader zk3", "lag 0") if one not in said] == []
 
 
 @pytest.mark.parametrize("size", [(30, 10), (80, 24), (250, 80)])
-async def test_the_time_is_said_on_any_terminal(size: tuple[int, int]) -> None:
-    """Whatever else there is to say."""
+async def test_the_time_is_shown_on_any_terminal(size: tuple[int, int]) -> None:
+    """However long the other pieces are."""
     app = app_of(*trouble())
     app.feed.name = LONG
     async with app.run_test(size=size) as pilot:
@@ -170,7 +170,7 @@ async def test_the_time_is_said_on_any_terminal(size: tuple[int, int]) -> None:
 
 
 class Silent(ToldFeed):
-    """A feed that has not said anything yet."""
+    """A feed without any news so far."""
 
     def start(self, tell: OnNews) -> None:
         """Keep it."""
@@ -180,8 +180,8 @@ class Silent(ToldFeed):
 @pytest.mark.parametrize(
     ("is_live", "said"), [(True, "Connecting to zk7"), (False, "Opening zk7")]
 )
-async def test_the_first_picture_says_what_is_tried(*, is_live: bool, said: str) -> None:
-    """Before anybody has answered, or even been asked."""
+async def test_the_first_frame_shows_the_address(*, is_live: bool, said: str) -> None:
+    """Before any server has answered."""
     app = Zktop(Silent(name="zk7", is_live=is_live))
     async with app.run_test(size=(80, 24)) as pilot:
         lines = await settled(pilot)

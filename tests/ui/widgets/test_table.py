@@ -89,7 +89,7 @@ def test_a_row_stays_on_its_line_as_far_as_the_ends_allow(
     ),
 )
 async def test_the_cursor_follows_its_row(start: int, orders: list[tuple[list[int], int]]) -> None:
-    """In any order: same row, and same line unless an end is in sight."""
+    """In any order: the same row on the same line, unless an end of the table is visible."""
     table = new_table()
     async with TableApp(table).run_test(size=(40, HEIGHT)) as pilot:
         table.show(HUNDRED)

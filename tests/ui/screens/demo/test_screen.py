@@ -22,7 +22,7 @@ PLAYING = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
 
 
 def app_with(stage: FakeContenders, *, page: str = "demo") -> Zktop:
-    """The UI with this stage, and one lock of somebody."""
+    """The UI with these contenders, and a lock that another client holds."""
     return Zktop(ToldFeed(*frames()), stage, settings=UiSettings(page=page))
 
 
@@ -61,7 +61,7 @@ async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
 
 
 async def test_shows_contenders_and_their_words() -> None:
-    """Who is there, in which state, and what was told last."""
+    """Each with its state and the newest thing that it reported."""
     text = await shown(
         FakeContenders(states=[ANN, DEAD], lines=[LogLine(1000, "ann", "acquired it")])
     )
@@ -72,8 +72,8 @@ async def test_shows_contenders_and_their_words() -> None:
     assert "00:00:01 ann acquired it" in text
 
 
-async def test_follows_what_is_told() -> None:
-    """The newest line is in sight, however many there are."""
+async def test_follows_the_log() -> None:
+    """The newest line is visible, however many there are."""
     lines = [LogLine(1000, "ann", f"line {number}") for number in range(200)]
 
     assert "line 199" in await shown(FakeContenders(lines=lines))
@@ -141,7 +141,7 @@ async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
     ],
 )
 def test_finds_the_contender_that_is_meant(subject: Selection, act: str, name: str | None) -> None:
-    """By name, by session, or the one in the lock whom it makes most sense for."""
+    """By name, by session, or the one in the lock that fits the action best."""
     found = chosen([ANN, BOB, CID, DEAD], subject, act)  # type: ignore[arg-type]  # a table of words
 
     assert (found.name if found else None) == name
@@ -166,7 +166,7 @@ async def test_capital_n_starts_what_the_form_says() -> None:
 
 
 async def test_enter_on_a_recipe_starts_contenders_of_that_one() -> None:
-    """The form begins with the recipe under the cursor, whatever lock was looked at before."""
+    """The form begins with the recipe under the cursor, whatever lock was selected before."""
     ((_, order, _),) = await asked_after(FakeContenders(states=[ANN]), "G", "enter", "enter")
 
     assert order == order_of("rw", "/zktop-demo/lock", "read")
@@ -203,7 +203,7 @@ async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
 
 @pytest.mark.parametrize(("key", "mode"), [("R", "read"), ("W", "write"), ("X", "exclusive")])
 async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
-    """By a recipe whose contenders fit into a lock of this layout."""
+    """With a recipe that fits the layout of the lock."""
     stage = FakeContenders(states=[ANN], joins={("", mode): ("rw", mode)})
 
     assert await asked_after(stage, key) == [("start", order_of("rw", ANN.path, mode), None)]

@@ -67,7 +67,7 @@ class TestCircle:
 
     @pytest.mark.parametrize("number", [2, 3, 6])
     def test_few_are_a_list_with_an_arrow_back(self, number: int) -> None:
-        """In a narrow terminal that is what two are, too."""
+        """In a narrow terminal a ring of two is a list, too."""
         (dead,) = looked(ring_of(*(f"p{one}" for one in range(number))))[-1].report.deadlocks
         told = text(draw_ring(dead, 60))
 
@@ -230,7 +230,7 @@ class TestList:
         assert " OVER" in over
 
     def test_a_filter_leaves_what_passes(self) -> None:
-        """And says so where nothing does."""
+        """Without a match, it says so."""
         tape, report = taped(trouble())
         cases = [one.case for one in entries(report, tape, parsed("orphan")) if one.case]
         nothing = text([one.drawn for one in entries(report, tape, parsed("zzz"))])
@@ -239,7 +239,7 @@ class TestList:
         assert "No finding matches the filter" in nothing
 
     def test_lists_potential_deadlocks_apart(self) -> None:
-        """What has not happened is not called a deadlock."""
+        """One that has not happened is not called a deadlock."""
         tape, report = taped(trouble())
         order = msgspec.structs.replace(report.findings[-1], id="D9-1", rule="D9", cause=None)
         report = msgspec.structs.replace(report, findings=(*report.findings, order))
@@ -266,14 +266,14 @@ class TestForest:
         assert told.index("X bob") < told.index("/locks/b ◀ 1 waiter")
 
     def test_a_ring_is_cut_where_it_closes(self) -> None:
-        """Else it would be drawn for ever."""
+        """The drawing must come to an end."""
         told = forest(looked(ring_of("ann", "bob", behind=2))[-1].report)
 
         assert "DEADLOCK #1" in told
         assert told.count("↑ back to") == 2
 
     def test_a_node_without_owner_is_a_root(self) -> None:
-        """A node without owner blocks like anybody."""
+        """A node without an owner blocks others like any holder."""
         assert "zed  has no session" in forest(trouble()[-1].report)
 
     def test_says_that_no_client_is_waiting(self) -> None:

@@ -48,7 +48,7 @@ def test_turns_stand_beside_each_other() -> None:
 
 
 def test_where_it_is_narrow_they_stand_below_each_other() -> None:
-    """Each line says whose turn it is."""
+    """Each line begins with the letter of its client."""
     told = inversion()
     pen = LineWriter(40)
     write_lock_order(pen, told)
@@ -101,7 +101,7 @@ def ring(edge: str) -> Deadlock:
 
 
 def test_an_edge_through_the_queue_is_dotted() -> None:
-    """Beside the words that say so; the other edge is a line."""
+    """In words, too; the other edge is a solid line."""
     boxes = [text_of(one) for one in draw_ring(ring("soft"), 100)]
     listed = [text_of(one) for one in draw_ring(ring("soft"), 60)]
     hard = "".join(text_of(one) for one in draw_ring(ring("hard"), 100))

@@ -262,7 +262,7 @@ class TestMatrix:
         assert writes.split()[3:] == ["wait", *["wait", "◀"], *["soft", "wait", "◀"] * 2]
 
     def test_is_empty_for_a_free_lock(self) -> None:
-        """There is nothing to be compatible with."""
+        """No mode is held or queued."""
         detail = lock_detail("X")
         nobody = type(detail.queue)(detail.queue.lock, (), 0)
 
@@ -360,7 +360,7 @@ class TestAround:
         assert shown(b"\x1b[2Jx\xff").isprintable()
 
     def test_no_history_is_no_bar(self) -> None:
-        """Nothing seen is said, not drawn as zero."""
+        """Without a finished hold, the text says so; no bar is drawn."""
         detail = lock_detail("X")
         told = text(histogram("HOLD", detail.view.history.holds, ("1s", 1000), 30))
 

@@ -120,7 +120,7 @@ async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
 
 
 async def test_a_path_that_never_was_a_lock_says_so() -> None:
-    """It is not called gone."""
+    """It is not called deleted."""
     async with page_on(PAGE, looked(facts(*queue("X"))), subject=Selection(path="/locks/no")) as (
         _,
         pilot,

@@ -129,7 +129,7 @@ def test_a_lock_keeps_its_row_for_a_while_after_its_queue_is_empty() -> None:
 
 
 def test_going_back_in_time_groups_locks_that_were_quiet_then() -> None:
-    """Later events keep no row in sight."""
+    """Later events keep no row visible."""
     gone = [released(user(7), "u7", NOW + 1_000)]
     quiet_once, waited, over = reports(
         (NOW - 60_000, quiet()), (NOW, queue(7)), (NOW + 1_000, gone)

@@ -43,7 +43,7 @@ async def test_moves_the_cursor(keys: tuple[str, ...], at: int) -> None:
 
 @pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("ctrl+f", "ctrl+b")])
 async def test_moves_by_pages(down: str, up: str) -> None:
-    """One line less than is in sight, and the same way back."""
+    """By one line less than is visible, and back by as many."""
     app = app_of(*MANY)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -215,7 +215,7 @@ async def test_nothing_to_copy_is_a_message() -> None:
 
 
 async def test_escape_puts_the_cursor_back_on_the_first_row() -> None:
-    """From then on new problems at the top are in sight."""
+    """From then on new problems at the top are visible."""
     app = app_of(*MANY)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)

@@ -205,7 +205,7 @@ def test_the_past_has_no_later_events() -> None:
     ],
 )  # fmt: skip
 def test_says_each_event_in_words(report: Report, event: Event, said: str) -> None:
-    """Clients without a name are called by session, or else by node."""
+    """A client without a name is shown by its session, else by its node."""
     tape = Tape()
     tape.events.extend([event])
     (entry,) = event_lines(tape, report, 5)
@@ -214,7 +214,7 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
 
 
 def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
-    """From the queue, or from later events of the node; else the node is named."""
+    """By the queue, or by later events of the node; else the node is shown."""
     node, gone = kazoo_name("eve", 2), Text("lock-0000000007")
     tape = Tape()
     for one in (
@@ -254,7 +254,7 @@ def test_health_says_which_tables_are_missing_and_the_own_load(report: Report) -
 
 
 def test_health_without_servers() -> None:
-    """No server was asked: that is said, not shown as zeros."""
+    """The text says that no server was asked; it shows no zeros."""
     assert text_of(health(Examiner().look(frames((NOW, ()))[0].report.world, NOW))) == (
         " HEALTH  no server asked yet  own load not counted"
     )

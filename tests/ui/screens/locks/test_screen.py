@@ -41,7 +41,7 @@ async def test_a_small_terminal_shows_the_most_important() -> None:
 
 @pytest.mark.parametrize("size", [SMALL, WIDE, (200, 60), (250, 80), (40, 12)])
 async def test_fits_every_terminal(size: tuple[int, int]) -> None:
-    """No line is too long, and the worst lock is always in sight."""
+    """No line is too long, and the worst lock is always visible."""
     async with app_of(*FILM).run_test(size=size) as pilot:
         lines = await settled(pilot)
 

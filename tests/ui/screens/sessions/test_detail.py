@@ -39,7 +39,7 @@ def row_in(report: Report, name: str) -> SessionRow:
 
 
 def namesakes(report: Report, name: str, *past: Event) -> list[str]:
-    """What is said of other sessions of its name."""
+    """The lines about other sessions of its name."""
     return [says for says, _, _ in earlier(row_in(report, name), past)]
 
 
@@ -109,7 +109,7 @@ def test_an_expired_session_of_that_name_is_described(more: dict[str, Elapsed], 
 
 
 def test_other_expired_sessions_are_not_mentioned() -> None:
-    """Neither those of other names, nor the session itself."""
+    """Not those of other names, and not the session itself."""
     report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
 
     assert namesakes(report, "new", ended("old", "report-4"), ended("new", "report-3")) == []

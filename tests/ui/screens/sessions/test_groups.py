@@ -28,7 +28,7 @@ WEB = tuple(f"web-{number}" for number in range(30))
 
 
 def one_at_risk(silent: str = "web-7") -> list[Frame]:
-    """Thirty sessions hold a lock each, one of them is silent; there is one of another name."""
+    """Thirty sessions hold a lock each, and one of them is silent; one more has another name."""
     facts = [fact for name in WEB for fact in lock(f"/locks/{name}", name)]
     rows = [row(name, 9_000 if name == silent else 100) for name in (*WEB, "db")]
     tables = (own(), figures(ZK1), connections(ZK1, *rows))

@@ -79,7 +79,7 @@ async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
 
 
 async def test_what_happens_if_it_dies() -> None:
-    """Who gets the lock, and who waits behind it, also through another lock."""
+    """Which client gets the lock, and which wait behind it, also through another lock."""
     async with shown(with_tables()) as (_, pilot):
         screen = "\n".join(await settled(pilot))
 

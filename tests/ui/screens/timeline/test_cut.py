@@ -96,7 +96,7 @@ async def test_between_the_mark_and_the_cursor(
 
 
 async def test_the_dialog_says_which_time_it_is() -> None:
-    """Before anything is written; the file is called as recordings are."""
+    """Before anything is written; the file is named as recordings are."""
     async with shown(past()) as (app, pilot):
         await pilot.press("m", "H", "H", "x")
         screen = "\n".join(await settled(pilot))
@@ -147,5 +147,5 @@ async def test_other_screens_cut_nothing_out() -> None:
 def test_draws_what_lies_between_the_mark_and_the_cursor(
     at: int, mark: int | None, drawn: str
 ) -> None:
-    """The time is written where there is room beside it."""
+    """The time stands on the side that has room."""
     assert text_of(cursor(TimeWindow(0, 10, 40, 1_000), at, mark)) == drawn

@@ -91,7 +91,7 @@ async def test_space_while_live_says_what_to_do() -> None:
 
 
 async def test_a_new_speed_is_reported() -> None:
-    """In the title, once there is something that it is the speed of."""
+    """In the title, once there is something to play."""
     async with shown(is_live=False) as pilot:
         await pilot.press("s")
         screen = await settled(pilot)
@@ -183,8 +183,8 @@ async def test_a_click_goes_to_its_moment() -> None:
         assert at(pilot) == 499
 
 
-async def test_nothing_read_yet_is_no_mishap() -> None:
-    """Every key says so, or does nothing."""
+async def test_keys_before_the_first_report_do_no_harm() -> None:
+    """Every key shows a message or does nothing."""
     async with app_of(page="timeline").run_test(size=(80, 24)) as pilot:
         for key in (
             "space",

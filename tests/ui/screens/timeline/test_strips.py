@@ -1,4 +1,4 @@
-"""Strips: one column is the same span of time for everybody."""
+"""Strips: a column is the same span of time for every lock and session."""
 
 import pytest
 from model.builders import ZK1, connections, own, row
@@ -84,7 +84,7 @@ def test_a_column_that_hides_turns_says_so() -> None:
 
 
 def test_the_window_ends_now_where_it_can() -> None:
-    """And it keeps the cursor in sight where the past is longer than it."""
+    """It keeps the cursor in view when the past is longer than the window."""
     late = strips.window(1_000_000, 0, 1_000_000, 1_000, 60)
     early = strips.window(100_000, 0, 1_000_000, 1_000, 60)
 

@@ -1,4 +1,4 @@
-"""What the waiting in sight of the timeline adds up to."""
+"""The total of the waits in view on the timeline."""
 
 import pytest
 from output.stories import facts, settings
@@ -34,7 +34,7 @@ def tape() -> Tape:
     ],
 )
 def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -> None:
-    """The length of the queue, for as long as it was so long, within the time in sight."""
+    """Queue length times its duration, within the time in view."""
     seen = TimeWindow(begin, 1_000, columns, END)
 
     assert blocked_ms(tape(), X, seen) == expected
