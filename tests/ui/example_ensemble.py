@@ -82,7 +82,7 @@ def listed(rows: LockRows, wanted: Filter = NO_FILTER) -> list[LockRow]:
 def seen(
     facts: object, at: int = NOW, settings: Settings | None = None
 ) -> tuple[Report, LockRows]:
-    """What is seen of these facts."""
+    """The header for these facts."""
     (frame,) = frames((at, facts), settings=settings)
     return frame.report, rows_of(frame.report)
 

@@ -66,7 +66,7 @@ def told(
 
 
 def well(watched: Mapping[str, tuple[str, ...]], *names: str) -> Tables:
-    """Give the tables of one server: all of these are connected and well."""
+    """The tables of one server: all of these are connected and in contact."""
 
     def tables(at: Millis) -> tuple[AnyFact, ...]:
         passed = (at - NOW) // 1000
@@ -196,7 +196,7 @@ def deadlock_frames() -> list[Frame]:
 
 
 def deadlock() -> Situation:
-    """And a scene of ours is on that looks like it."""
+    """A demo scene with the same deadlock runs, too."""
     progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
     ours = FakeContenders(states=CONTENDERS, lines=SAID, progress=progress, recipes=RECIPES)
     return Situation(deadlock_frames(), ours)

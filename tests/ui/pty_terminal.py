@@ -148,7 +148,7 @@ def _session(pid: int) -> int:
 
 
 def _environment(folder: Path, more: Mapping[str, str | None]) -> dict[str, str]:
-    """Give the environment of a quiet user on a good terminal."""
+    """The environment of a user without a config, on a terminal with all colours."""
     told = {
         **os.environ,
         "TERM": "xterm-256color",

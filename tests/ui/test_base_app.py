@@ -40,10 +40,8 @@ def _is_colour(number: int) -> bool:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["TERM", "HUP"]
 )
-def test_who_is_ended_leaves_the_terminal_as_it_was(
-    number: int, code: int, tmp_path: Path
-) -> None:
-    """No alternate screen, no mouse reports, no hidden cursor, no process behind."""
+def test_a_signal_leaves_the_terminal_as_it_was(number: int, code: int, tmp_path: Path) -> None:
+    """No alternate screen, no mouse reports, no hidden cursor, no process stays behind."""
     with Terminal(tmp_path, *AT_NOBODY) as terminal:
         terminal.shown()
         terminal.process.send_signal(number)
@@ -76,7 +74,7 @@ def test_sigcont_without_a_suspend_changes_nothing(tmp_path: Path) -> None:
             assert ALTERNATE not in terminal.written
 
 
-def test_output_goes_on_into_nothing_when_the_terminal_is_gone() -> None:
+def test_output_to_a_closed_terminal_is_discarded() -> None:
     """Otherwise its queue would fill up, and the end of the UI would block for ever."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -91,10 +89,8 @@ def test_output_goes_on_into_nothing_when_the_terminal_is_gone() -> None:
 
 
 @pytest.mark.parametrize("key", [b"q", b"\x03", b"\x11"], ids=["q", "ctrl+c", "ctrl+q"])
-def test_who_quits_without_ever_having_connected_hears_it_from_the_exit_code(
-    key: bytes, tmp_path: Path
-) -> None:
-    """And finds the terminal as it was."""
+def test_the_exit_code_says_if_there_was_no_connection(key: bytes, tmp_path: Path) -> None:
+    """The terminal is as it was before."""
     with Terminal(tmp_path, *AT_NOBODY) as terminal:
         terminal.until(b"NO CONNECTION")
         terminal.press(key)
@@ -134,7 +130,7 @@ def test_it_can_be_suspended(tmp_path: Path) -> None:
 
 
 def test_no_color_is_no_colour_at_all(tmp_path: Path) -> None:
-    """Not grey either; the cursor is still seen, by its reversed line."""
+    """Not even grey; the line under the cursor is reversed."""
     with Terminal(tmp_path, *AT_NOBODY, NO_COLOR="1") as terminal:
         terminal.shown()
         terminal.press(b"?")
@@ -164,7 +160,7 @@ def test_sixteen_colours_are_the_terminals_own(term: str, tmp_path: Path) -> Non
 
 
 def test_256_colours_are_enough(tmp_path: Path) -> None:
-    """As over ssh, which drops what says that there are more."""
+    """As over ssh, which does not pass COLORTERM on."""
     with Terminal(tmp_path, *AT_NOBODY, COLORTERM=None) as terminal:
         terminal.shown()
 
@@ -208,7 +204,7 @@ def test_without_a_terminal_it_says_what_to_do(tmp_path: Path) -> None:
         )
 
 
-def test_wrong_settings_are_told_before_the_screen_is_taken(tmp_path: Path) -> None:
+def test_wrong_settings_are_reported_before_the_ui_starts(tmp_path: Path) -> None:
     """All of them, in plain lines."""
     file = tmp_path / "config.yaml"
     file.write_text("ui:\n  keys:\n    qiut: Q\n    copy: n\n")
@@ -222,7 +218,7 @@ def test_wrong_settings_are_told_before_the_screen_is_taken(tmp_path: Path) -> N
         assert b"config.yaml:4: ui.keys.copy: n is also the key of next_alert" in terminal.written
 
 
-def test_a_broken_theme_of_the_users_is_told_before_the_screen_is_taken(tmp_path: Path) -> None:
+def test_a_broken_theme_is_reported_before_the_ui_starts(tmp_path: Path) -> None:
     """With its file, line and key."""
     folder = tmp_path / "config" / "zktop"
     (folder / "themes").mkdir(parents=True)

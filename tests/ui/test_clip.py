@@ -32,7 +32,7 @@ def knowledge(world: World) -> list[object]:
 @given(st.integers(0, 100_000), st.lists(st.integers(1, 60), min_size=1, max_size=6, unique=True))
 @example(502, [1, 2, 3, 4, 41, 55])  # gone, and there again: what was listed below is history
 def test_differences_add_up_to_the_same_world(seed: int, cuts: list[int]) -> None:
-    """Whatever was heard between two moments, and in which order it came."""
+    """In whatever order the facts came."""
     facts = heard(random.Random(seed), 60)
     told, rebuilt = World(), World()
     for begin, end in zip([0, *sorted(cuts)], sorted(cuts), strict=False):
@@ -43,7 +43,7 @@ def test_differences_add_up_to_the_same_world(seed: int, cuts: list[int]) -> Non
         assert knowledge(World().after(*facts_of(told))) == knowledge(told)
 
 
-def test_tables_and_the_connection_are_told_when_they_are_new() -> None:
+def test_tables_and_the_connection_are_written_when_they_are_new() -> None:
     """Each table by itself, because they are large."""
     server = Text("zk1:2181")
     first = World().after(
@@ -111,7 +111,7 @@ def test_a_clip_begins_when_it_was_and_not_when_its_facts_were_read(tmp_path: Pa
 
 
 def test_nothing_known_is_an_empty_file() -> None:
-    """Nothing to cut out."""
+    """There is nothing to cut out."""
     file = io.BytesIO()
     clip([], file, HEADER)
 

@@ -21,26 +21,26 @@ def failing(*_: object) -> Line:
 
 
 def head(app: object) -> str:
-    """Give what the head says."""
+    """The text of the header."""
     lines = app.query_one(PageHeader)._lines
     return " ".join("".join(run.text for run in one) for one in lines)
 
 
-async def until_told(pilot: Pilot[int]) -> str:
-    """Wait until the head names an error."""
+async def until_shown(pilot: Pilot[int]) -> str:
+    """Wait until the header shows an error."""
     await until(pilot, lambda: "failed (" in head(pilot.app), "the error in the header")
     return " ".join(head(pilot.app).split())
 
 
-async def test_a_page_that_fails_is_told_and_the_others_go_on(
+async def test_a_failing_page_is_reported_and_the_others_work(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The head says what, and where the details are; the traceback is in the file."""
+    """The header says what failed, and where the details are; the traceback is in the file."""
     monkeypatch.setattr(LocksScreen, "show", lambda _page, _moment: failing())
     log = tmp_path / "deep" / "ui.log"
     app = app_of(*trouble(), log=log)
     async with app.run_test(size=(120, 36)) as pilot:
-        said = await until_told(pilot)
+        said = await until_shown(pilot)
         await pilot.press("2")
         await until(
             pilot, lambda: app.page is not None and app.page.entry.name == "lock", "screen 2"
@@ -64,35 +64,37 @@ async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Table, "draw", draw)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
-        await until_told(pilot)
+        await until_shown(pilot)
         shown = [strip.text for strip in app.screen._compositor.render_strips()]
 
         assert sum("could not be drawn" in one for one in shown) == 1
         assert any("/locks/stock" in one for one in shown)
 
 
-async def test_a_key_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the next one works."""
+async def test_a_failing_key_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next key works."""
     monkeypatch.setattr(LocksScreen, "copied", lambda _page: failing())
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()
         await pilot.press("y")
-        await until_told(pilot)
+        await until_shown(pilot)
         await pilot.press("question_mark")
         await pilot.pause()
 
         assert len(app.screen_stack) == 2
 
 
-async def test_a_key_of_a_stock_widget_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Textual does on a key ends the program as little as what we do."""
+async def test_a_failing_key_of_a_stock_widget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An error in Textual's own handling of a key does not end the program, either."""
     monkeypatch.setattr(Input, "action_home", failing)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("slash", "a", "home", "b")
-        said = await until_told(pilot)
+        said = await until_shown(pilot)
 
         assert "This action failed (KeyError: 'x" in said
         assert app.screen.query_one(Input).value == "ab"

@@ -15,7 +15,7 @@ PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 
 @pytest.mark.parametrize("page", [entry.name for entry in PAGES])
 async def test_every_key_twice(page: str) -> None:
-    """Whatever it opens is left by escape."""
+    """Escape closes whatever it opens."""
     app = Zktop(ToldFeed(*trouble()), FakeContenders(), settings=UiSettings(page=page))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

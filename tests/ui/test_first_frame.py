@@ -11,8 +11,8 @@ from zktop.ui.styled_text import INKS
 from zktop.ui.widgets.filter_line import FilterLine
 
 
-def test_the_theme_is_worn_from_the_beginning() -> None:
-    """Nothing is styled in another one first."""
+def test_the_theme_is_applied_from_the_beginning() -> None:
+    """No other theme is applied first."""
     theme = textual_theme(theme_named("zktop-light", {}, (*INKS, "cursor"))).theme
 
     app = app_of(theme=theme)

@@ -85,7 +85,7 @@ def accepted(name: str, text: str) -> str:
 
 
 def difference(name: str, before: str, now: str) -> str:
-    """Say what is different, and how to accept it."""
+    """The differences, and how to accept them."""
     lines = unified_diff(
         before.splitlines(), now.splitlines(), "accepted", "now", lineterm="", n=1
     )

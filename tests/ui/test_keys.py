@@ -39,7 +39,7 @@ def test_what_writes_has_a_capital_letter() -> None:
 
 
 def settings(tmp_path: Path, text: str) -> EffectiveConfig:
-    """Give the settings of a config file."""
+    """The settings of a config file."""
     file = tmp_path / "config.yaml"
     file.write_text(text, encoding="utf-8")
     given = Override("config", (str(file),), ValueOrigin(COMMAND_LINE))
@@ -49,7 +49,7 @@ def settings(tmp_path: Path, text: str) -> EffectiveConfig:
 NO_KEY = '"NotAKey" is not a key; use a letter, or a name like f2, space or ctrl+k'
 
 
-def test_all_mistakes_are_told_in_one_pass(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     """Each with the file, its line, its key, and what to do."""
     made = settings(
         tmp_path,
@@ -135,7 +135,7 @@ def test_a_key_is_listed_for_one_action_of_a_page(entry: object) -> None:
 
 
 async def test_a_new_key_works_and_the_old_one_does_not() -> None:
-    """And the foot shows the new one."""
+    """The footer shows the new one."""
     keys = {"help": "f5"}
     app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
     async with app.run_test(size=(120, 36)) as pilot:

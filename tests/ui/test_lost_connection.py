@@ -20,8 +20,8 @@ def lost() -> list[Frame]:
 @pytest.mark.parametrize(
     ("word", "is_dim"), [("lost", True), ("failed", True), ("live", False), ("read-only", False)]
 )
-async def test_the_picture_is_dimmed(word: FeedState, *, is_dim: bool) -> None:
-    """All of the page, not the head, which says why."""
+async def test_the_page_is_dimmed(word: FeedState, *, is_dim: bool) -> None:
+    """The whole page, but not the header, which says why."""
     app = app_of(*lost(), Status(word, "Why that is."))
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
@@ -32,7 +32,7 @@ async def test_the_picture_is_dimmed(word: FeedState, *, is_dim: bool) -> None:
         assert not dimmed & {"head", "foot"}
 
 
-async def test_the_picture_is_clear_again_when_the_connection_is_back() -> None:
+async def test_the_page_is_clear_again_when_the_connection_is_back() -> None:
     """Without a key being pressed."""
     app = app_of(*lost(), Status("lost", "Why that is."))
     async with app.run_test(size=(100, 30)) as pilot:
@@ -44,7 +44,7 @@ async def test_the_picture_is_clear_again_when_the_connection_is_back() -> None:
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES])
-async def test_no_screen_says_that_all_is_well(page: str) -> None:
+async def test_no_screen_shows_an_all_clear(page: str) -> None:
     """That was the state when the connection was lost; the present one is unknown."""
     app = app_of(*lost(), Status("lost", "Why that is."), page=page)
     async with app.run_test(size=(120, 36)) as pilot:

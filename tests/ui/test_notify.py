@@ -32,13 +32,13 @@ SAMPLE = next(one for one in frames((LATER, AB_BA))[0].report.findings if one.ru
 
 
 def red(name: str, **more: object) -> Finding:
-    """Give a proven critical finding."""
+    """A proven critical finding."""
     sure = {"severity": "critical", "confidence": "C3", "cause": None, "since": None}
     return replace(SAMPLE, id=name, **{"sentence": f"{name} is wrong.", **sure, **more})
 
 
 def report(at: int, *findings: Finding) -> Report:
-    """Give a report of a moment, in milliseconds from the first one."""
+    """The report of a moment, in milliseconds from the first one."""
     return replace(QUIET, now=LATER + at, findings=findings)
 
 
@@ -48,26 +48,26 @@ def told(*reports: Report) -> list[list[str]]:
     return [[one.id for one in alarms.after(made).findings] for made in reports]
 
 
-def test_what_is_seen_twice_is_told_once() -> None:
-    """One look may have met something passing."""
+def test_what_is_seen_twice_is_announced_once() -> None:
+    """A single look may have met a passing state."""
     made = [report(at, red("a")) for at in (5_000, 6_000, 7_000)]
 
     assert told(report(0), *made) == [[], [], ["a"], []]
 
 
-def test_what_is_proven_by_its_structure_is_told_at_once() -> None:
+def test_what_is_proven_by_its_structure_is_announced_at_once() -> None:
     """It cannot pass."""
     assert told(report(0), report(5_000, red("a", at_once=True))) == [[], ["a"]]
 
 
-def test_what_passes_is_not_told() -> None:
-    """It was there for one look alone."""
+def test_a_passing_finding_is_not_announced() -> None:
+    """It existed in one look only."""
     made = [report(5_000, red("a")), report(6_000), report(7_000, red("a")), report(8_000)]
 
     assert told(report(0), *made) == [[]] * 5
 
 
-def test_what_is_not_red_is_not_told() -> None:
+def test_what_is_not_red_is_not_announced() -> None:
     """Warnings, what is only likely, and what follows from something else."""
     mild = [red("a", severity="warning"), red("b", confidence="C2"), red("c", cause="x")]
 
@@ -84,8 +84,8 @@ def test_older_findings_are_summed_up() -> None:
     assert alarms.after(report(5_000, red("a"), red("b"))).findings == ()
 
 
-def test_what_was_there_before_us_and_is_proven_a_little_later_is_not_told() -> None:
-    """Its second look comes after our first picture."""
+def test_an_older_finding_that_is_proven_later_is_not_announced() -> None:
+    """Its second look comes after the first frame."""
     old = red("a", since=LATER - 60_000)
     soon = [report(at, old) for at in (100, STARTUP_MS - 1, STARTUP_MS + 5_000)]
 
@@ -105,8 +105,8 @@ def test_many_findings_are_counted() -> None:
     assert (len(again.findings), again.more) == (0, 0)
 
 
-def test_what_there_was_no_room_for_is_counted_later() -> None:
-    """Nothing is lost without a word."""
+def test_findings_beyond_the_limit_are_counted_later() -> None:
+    """The message says how many were left out."""
     alarms = Notifier()
     alarms.after(report(0))
     first = [red(str(number)) for number in range(MAX_MESSAGES)]
@@ -176,7 +176,7 @@ async def test_a_new_finding_is_announced() -> None:
     assert (app.rung, finding_hook.sentences) == (1, ["a is wrong."])
 
 
-async def test_a_small_window_is_told_in_a_few_words() -> None:
+async def test_a_small_window_gets_a_short_message() -> None:
     """The whole sentence would hide the screen that it is about."""
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
     app = app_of(*made)
@@ -188,8 +188,8 @@ async def test_a_small_window_is_told_in_a_few_words() -> None:
     assert brief(red("a", lock="/locks/a")).endswith(": /locks/a. n shows it.")
 
 
-async def test_a_real_deadlock_is_told_when_it_is_proven() -> None:
-    """Once, in its own sentence."""
+async def test_a_real_deadlock_is_announced_when_it_is_proven() -> None:
+    """Once, by its own sentence."""
     finding_hook = Heard()
     quiet = (LATER, lock("/orders", "alice"))
     made = frames(
@@ -205,8 +205,8 @@ async def test_a_real_deadlock_is_told_when_it_is_proven() -> None:
     assert app.rung == 0  # it was not asked for
 
 
-async def test_a_recording_wakes_nobody() -> None:
-    """It is long past."""
+async def test_a_recording_announces_nothing() -> None:
+    """Its findings are long past."""
     finding_hook = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000))]
     app = app_of(*made, is_live=False, finding_hook=finding_hook)
@@ -232,7 +232,7 @@ def finished(command: FindingCommand, finding: Finding = SAMPLE) -> list[str]:
 
 
 def test_the_command_gets_the_sentence_and_the_finding(tmp_path: Path) -> None:
-    """Nothing that stands in a znode becomes a part of the command."""
+    """No text of a znode becomes part of the command."""
     spy, out = tmp_path / "spy.py", tmp_path / "out; touch pwned"
     spy.write_text(SPY)
     finding = red("a", sentence='$(touch pwned) "; touch pwned')

@@ -99,7 +99,7 @@ async def test_a_theme_is_worn() -> None:
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
 async def test_escape_leaves_it(key: str) -> None:
-    """However it was opened."""
+    """By whatever key it was opened."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

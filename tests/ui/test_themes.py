@@ -148,7 +148,7 @@ def test_a_mistake_in_a_file_is_shown_with_its_name_and_key(
     assert [one.theme.name for one in theme_list(environment).designs] == list(NAMES)
 
 
-def test_a_theme_of_the_users_own_comes_before_ours(tmp_path: Path) -> None:
+def test_a_users_theme_replaces_a_built_in_one(tmp_path: Path) -> None:
     """A user's theme replaces a built-in one of the same name."""
     folder = tmp_path / "zktop" / "themes"
     folder.mkdir(parents=True)
@@ -159,7 +159,7 @@ def test_a_theme_of_the_users_own_comes_before_ours(tmp_path: Path) -> None:
 
 
 async def test_the_cursor_tries_a_theme_on_and_escape_puts_the_old_one_back() -> None:
-    """Nothing is changed by looking."""
+    """Without Enter nothing is changed."""
     app = _dressed()
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -175,7 +175,7 @@ async def test_the_cursor_tries_a_theme_on_and_escape_puts_the_old_one_back() ->
 
 
 async def test_enter_keeps_the_theme() -> None:
-    """And the list narrows while something is typed, which tries on what is left."""
+    """Typing narrows the list, and applies the theme that is left."""
     app = _dressed()
     async with app.run_test() as pilot:
         await settled(pilot)

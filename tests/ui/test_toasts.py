@@ -13,7 +13,7 @@ def test_a_note_drawn_too_late_has_a_moment_left() -> None:
     assert note.time_left > 0
 
 
-async def test_notes_are_ours_whoever_makes_them() -> None:
+async def test_all_messages_are_corner_messages() -> None:
     """Also those of Textual's own widgets come through the app."""
     app = app_of()
     async with app.run_test(notifications=True) as pilot:

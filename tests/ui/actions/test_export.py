@@ -108,7 +108,7 @@ async def test_a_written_file_leaves_no_thread_behind(
 async def test_the_picture_is_of_the_page_not_of_the_dialog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is taken when the dialog has gone."""
+    """It is taken after the dialog has closed."""
     monkeypatch.chdir(tmp_path)
     app = app_of(*trouble())
     app.exports = None  # then a picture is all that can be written
@@ -119,7 +119,7 @@ async def test_the_picture_is_of_the_page_not_of_the_dialog(
     assert "Write a file" not in drawn
 
 
-async def test_a_name_that_cannot_be_is_said_in_the_dialog(
+async def test_an_invalid_name_is_refused_in_the_dialog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stays open, and escape leaves it without a file."""
@@ -141,7 +141,7 @@ async def test_a_name_that_cannot_be_is_said_in_the_dialog(
     assert _files(tmp_path) == []
 
 
-def test_files_that_are_there_are_never_touched(tmp_path: Path) -> None:
+def test_existing_files_are_never_replaced(tmp_path: Path) -> None:
     """Not even one that appears while the export runs."""
     file = tmp_path / "a.json"
     file.write_text("mine")
@@ -192,7 +192,7 @@ async def test_y_copies_the_item_under_the_cursor() -> None:
     assert said[-1].startswith("Copied (OSC 52): ")
 
 
-async def test_nothing_to_copy_is_said() -> None:
+async def test_nothing_to_copy_is_reported() -> None:
     """An empty page has nothing under its cursor."""
     app = app_of()
     async with app.run_test(notifications=True) as pilot:

@@ -45,8 +45,8 @@ async def test_the_chosen_item_is_visible(size: tuple[int, int]) -> None:
         assert any("Look at: The end of it." in line for line in lines)
 
 
-async def test_a_smaller_window_leaves_it_in_sight() -> None:
-    """The list gives way, not the words about it."""
+async def test_it_stays_visible_in_a_smaller_window() -> None:
+    """The list shrinks, not the description."""
     app = app_with(SCENES[12])
     async with app.run_test(size=(120, 50)) as pilot:
         await settled(pilot)
@@ -61,8 +61,8 @@ async def test_a_smaller_window_leaves_it_in_sight() -> None:
         assert any("Look at: The end of it." in line for line in lines)
 
 
-async def test_the_scene_that_is_on_is_in_sight_on_its_page() -> None:
-    """However far down in the programme it is."""
+async def test_the_loaded_scene_is_visible_on_its_page() -> None:
+    """However far down the list it is."""
     app = app_with(SCENES[28])
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)

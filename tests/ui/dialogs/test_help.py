@@ -17,7 +17,7 @@ UNTOLD = {"plain", "dim", "strong", "title", "key", "selected"}  # they say noth
 
 @pytest.mark.parametrize("key", ["question_mark", "f1"])
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-async def test_it_tells_of_the_screen_in_sight(entry: object, key: str) -> None:
+async def test_it_describes_the_visible_screen(entry: object, key: str) -> None:
     """By either key; escape closes it."""
     app = app_of(*trouble(), page=entry.name)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -76,20 +76,20 @@ def test_every_key_of_a_page_is_in_it(width: int) -> None:
         assert max(map(width_of, lines)) <= width
 
 
-def test_what_is_code_is_told_as_it_stands() -> None:
-    """A star is emphasis elsewhere; there it is a star."""
+def test_code_is_shown_unchanged() -> None:
+    """A star means emphasis elsewhere; in code it is a star."""
     about = "**Bold**, a \\*, `*` for ten or more, `/locks/*`."
     told = text_of(help_lines("Timeline", about, (), 90)[1])
 
     assert told.strip() == "Bold, a *, * for ten or more, /locks/*."
 
 
-def test_what_an_ink_means_is_told() -> None:
-    """Every one that stands for a state."""
+def test_inks_are_explained() -> None:
+    """Every ink that stands for a state."""
     assert {ink for _, ink, _ in INKS} == set(ALL_INKS) - UNTOLD
 
 
-def test_it_tells_the_keys_that_the_user_has_set() -> None:
+def test_it_lists_the_keys_that_the_user_has_set() -> None:
     """Not those of the table."""
     keys = tuple(known_on("locks", remapped({"export": "f9"})))
     row = next(one for one in map(text_of, help_lines("", "", keys, 90)) if "write a file" in one)

@@ -27,7 +27,7 @@ def test_live_is_at_the_newest_moment() -> None:
 
 
 def test_a_recording_begins_at_its_beginning() -> None:
-    """And not at the end of what was read ahead."""
+    """Not at the end of what was read ahead."""
     playback = Playback(is_live=False)
 
     assert playback.moment(tape()) == BEGIN

@@ -218,7 +218,7 @@ def test_an_alarm_outlives_other_frames(is_even: bool) -> None:  # noqa: FBT001 
 
 
 def test_a_merged_frame_passes_on_what_changed_in_it() -> None:
-    """So that the strips of locks and sessions miss no lock."""
+    """So the strips miss no change."""
     known = taped(busy(200), room=50)
 
     assert known.times_thinned

@@ -61,7 +61,7 @@ async def test_a_dialog_is_left_once(
         assert app.screen is screen or len(app.screen_stack) <= 2
 
 
-async def test_every_way_to_the_palette_opens_ours() -> None:
+async def test_every_way_to_the_palette_opens_the_safe_one() -> None:
     """Fast typing would close Textual's own palette twice, and end the app."""
     app = app_of()
     async with app.run_test() as pilot:
@@ -141,8 +141,8 @@ async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
         assert app.page.entry.name == "findings"
 
 
-async def test_who_typed_on_after_enter_has_asked_for_nothing(is_found: asyncio.Event) -> None:
-    """To come back to the same letters is not to press enter again."""
+async def test_typing_after_enter_cancels_it(is_found: asyncio.Event) -> None:
+    """Typing the same letters again is not another Enter."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -174,8 +174,8 @@ async def test_what_is_typed_after_the_key_of_the_filter_is_the_filter(
 
 
 @pytest.mark.parametrize("turn", ["1", "2", "5"])
-async def test_who_leaves_the_filter_in_haste_can_go_on(turn: str) -> None:
-    """Escape closes it, wherever the keys were sent meanwhile, and the next key turns the page."""
+async def test_the_filter_can_be_left_by_fast_keys(turn: str) -> None:
+    """Escape closes it, and the next key turns the page."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -267,8 +267,8 @@ async def test_an_answer_may_be_typed_before_the_question_is_drawn() -> None:
         assert named(app) == "sessions"
 
 
-async def test_keys_after_a_turn_are_meant_for_the_new_page() -> None:
-    """Even while that page is still being made."""
+async def test_keys_after_a_page_turn_are_for_the_new_page() -> None:
+    """Even while that page is still being mounted."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -291,10 +291,10 @@ async def test_keys_that_wait_keep_their_order() -> None:
         assert named(app) == "findings"
 
 
-async def test_who_waits_for_somebody_that_is_gone_goes_on_after_a_while(
+async def test_keys_are_delivered_after_a_while_in_any_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A keyboard that is dead for good would be worse than a key that comes too early."""
+    """A key that is delivered too early is better than a keyboard that is dead for good."""
     monkeypatch.setattr(key_queue, "MAX_HOLD_S", 0.01)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:

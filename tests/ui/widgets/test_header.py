@@ -31,7 +31,7 @@ LONG = ",".join(f"zk{n}.production.example.com:2181" for n in (1, 2, 3)) + "/app
 
 
 def told(*facts: AnyFact) -> Report:
-    """What is seen of these facts."""
+    """The header for these facts."""
     return frames((NOW, facts))[0].report
 
 
@@ -78,8 +78,8 @@ def test_it_shows_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("state", ["down", "no-answer", "no-quorum"])
-def test_a_server_that_is_out_is_counted_in_colour(state: ServerState) -> None:
-    """However narrow the terminal is."""
+def test_a_server_that_is_down_is_counted_in_colour(state: ServerState) -> None:
+    """On the narrowest terminal, too."""
     drawn = ensemble(
         "prod", told(*three(TERM, TERM, TERM), replace(out(ZK2, state), at=NOW + 1)), 60
     )
@@ -138,8 +138,8 @@ def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) 
 
 @pytest.mark.parametrize("name", ["zk1:2181", LONG])
 @pytest.mark.parametrize("width", [44, 60, 100, 180, 230])
-def test_what_is_wrong_is_said_on_any_terminal(name: str, width: int) -> None:
-    """And that there are blind spots; the name makes room for it, and keeps both its ends."""
+def test_problems_are_shown_on_any_terminal(name: str, width: int) -> None:
+    """Blind spots, too; the name is cut in its middle to make room."""
     report = told(*deadlock(), *three(TERM, TERM, TERM))
     drawn = ensemble(name, report, width)
     called = drawn[2].text

@@ -40,7 +40,7 @@ class TableApp(App[None]):
         self.asked: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """Give the table."""
+        """The table."""
         yield self.table
 
     def on_press_key(self, message: object) -> None:
@@ -72,7 +72,7 @@ def line_on_screen(table: Table[Item]) -> int:
 def test_a_row_stays_on_its_line_as_far_as_the_ends_allow(
     index: int, line: int, count: int, room: int
 ) -> None:
-    """Only near the ends of the table it may move."""
+    """It moves only near the ends of the table."""
     index, line = min(index, count - 1), min(line, room - 1)
     top = first_in_sight(index, line, count, room)
 
@@ -108,7 +108,7 @@ async def test_the_cursor_follows_its_row(start: int, orders: list[tuple[list[in
             assert line_on_screen(table) == before or top in (0, len(rows) - room)
 
 
-async def test_without_a_moved_cursor_the_top_stays_in_sight() -> None:
+async def test_without_a_moved_cursor_the_top_stays_visible() -> None:
     """The cursor is on the new first row."""
     table = new_table()
     async with TableApp(table).run_test(size=(40, HEIGHT)):

@@ -136,10 +136,10 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         flaw = self.query_one("#flaw", Select).value
         count = self._text("count") or "1"
         if not count.isdecimal() or not 1 <= int(count) <= MAX_COUNT:
-            raise ValueError(f"How many has to be a number from 1 to {MAX_COUNT}.")
+            raise ValueError(f"How many must be a number from 1 to {MAX_COUNT}.")
         path = self._text("path")
         if not path.startswith("/") or path.endswith("/") or "//" in path:
-            raise ValueError("The path has to look like /zktop-demo/name.")
+            raise ValueError("The path must look like /zktop-demo/name.")
         recipe = self._recipes[str(self.query_one("#recipe", Select).value)]
         mode = self.query_one("#mode", Select).value
         claim = LockClaim(
@@ -166,5 +166,5 @@ def seconds(text: str) -> float | None:
         return None
     found = _LENGTH.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no duration: it has to look like 13s, 500ms or 2m.")
+        raise ValueError(f"{text!r} is not a duration. Examples: 13s, 500ms, 2m.")
     return float(found[1]) * _SECONDS[found[2]]

@@ -70,7 +70,7 @@ class Playback:
     def go(self, tape: Tape, at: Millis) -> None:
         """Go to a moment between the beginning and the end of the tape, and stop there."""
         self.is_playing, self._held = False, None
-        self._be(tape, at)
+        self._set_moment(tape, at)
 
     def play(self, tape: Tape) -> None:
         """Play from here; at the end of a recording, from its beginning."""
@@ -101,7 +101,7 @@ class Playback:
         if not self.is_playing or begin is None or end is None:
             return False
         before = self.moment(tape)
-        self._be(tape, (self.at or begin) + round(1000 * seconds * self.speed))
+        self._set_moment(tape, (self.at or begin) + round(1000 * seconds * self.speed))
         if self.at is not None and self.at >= end and self.is_all_read:
             self._arrive()
         return before != self.moment(tape)
@@ -112,7 +112,7 @@ class Playback:
         if self.is_live:
             self.at = None
 
-    def _be(self, tape: Tape, at: Millis) -> None:
+    def _set_moment(self, tape: Tape, at: Millis) -> None:
         begin, end = tape.begin, tape.end
         if begin is not None and end is not None:
             self.at = min(max(at, begin), end)

@@ -85,7 +85,7 @@ async def test_enter_plays_the_scene_under_the_cursor() -> None:
 
 
 async def test_down_goes_to_the_next_scene() -> None:
-    """And enter plays that one."""
+    """Enter plays it."""
     assert await asked_after(FakeContenders(), "j", "enter") == [("play", "ab-ba")]
 
 
@@ -140,7 +140,7 @@ async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
         (Selection(path="/locks/of/others"), "kill", None),
     ],
 )
-def test_finds_the_contender_that_is_meant(subject: Selection, act: str, name: str | None) -> None:
+def test_finds_the_contender_of_an_action(subject: Selection, act: str, name: str | None) -> None:
     """By name, by session, or the one in the lock that fits the action best."""
     found = chosen([ANN, BOB, CID, DEAD], subject, act)  # type: ignore[arg-type]  # a table of words
 
@@ -197,7 +197,7 @@ async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
         await pilot.press("N", "end", "/", "enter")
         text = "\n".join(await settled(pilot))
 
-    assert "The path has to look like /zktop-demo/name." in text
+    assert "The path must look like /zktop-demo/name." in text
     assert stage.asked == []
 
 
@@ -264,8 +264,8 @@ async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
     assert "no contender matches the filter" in nobody
 
 
-async def test_a_filter_of_an_owner_leaves_what_that_one_said() -> None:
-    """Of a long narration, the part of one contender."""
+async def test_a_filter_of_an_owner_shows_its_log() -> None:
+    """The part of the log that is about one contender."""
     lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
     app = app_with(FakeContenders(states=(ANN, BOB), lines=lines))
     async with app.run_test(size=(120, 36)) as pilot:

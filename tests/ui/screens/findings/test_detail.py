@@ -125,7 +125,7 @@ class TestDeadlock:
         assert len({link.name for link in links}) == len(links)
 
     def test_an_ended_deadlock_keeps_its_last_verdict_and_says_how_it_ended(self) -> None:
-        """Not the present state: no waiters are left, and nothing is to be resolved."""
+        """Not the present state, in which no waiters are left."""
         ring = ring_of("ann", "bob", behind=2)
         later = [(NOW + after, ()) for after in (5_000, 10_000)]
         wait = k("bob", 2).name

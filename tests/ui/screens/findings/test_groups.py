@@ -119,7 +119,7 @@ def _warned(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def test_a_warning_marks_its_rows() -> None:
-    """Only news do not."""
+    """A mere note does not."""
     found = _warned(radius()[-1].report.findings)
 
     assert len(statuses_of(found)) == len(SERVICES)

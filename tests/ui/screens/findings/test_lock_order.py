@@ -68,7 +68,7 @@ def test_many_actors_stand_below_each_other() -> None:
 
 
 def test_says_how_close_it_came() -> None:
-    """That is why it is worth reading."""
+    """By the time between the two clients."""
     told = inversion()
     heads = []
     for missed in (None, 0, 2_300):

@@ -58,8 +58,8 @@ async def test_n_shows_the_next_alert() -> None:
         assert len(set(seen)) > 1
 
 
-async def test_a_deadlock_that_is_over_stays_under_the_eyes_of_who_looks_at_it() -> None:
-    """Its picture does not vanish; the status says that it is over."""
+async def test_a_selected_deadlock_stays_when_it_is_over() -> None:
+    """Its diagram stays; the status says that it is over."""
     some = looked(ring_of("ann", "bob"))
     async with page_on(PAGE, some) as (app, pilot):
         await shown(pilot, "enter")
@@ -97,8 +97,8 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
         assert "HOW IT ENDED" in await shown(pilot)
 
 
-async def test_nothing_wrong_is_said_together_with_what_was_not_seen() -> None:
-    """Missing input never reads as ok."""
+async def test_no_problems_comes_with_the_missing_data() -> None:
+    """Missing data never looks like "no problem"."""
     async with page_on(PAGE, looked(facts(*queue("X")))) as (_, pilot):
         told = await shown(pilot)
 
@@ -136,7 +136,7 @@ async def test_a_filter_leaves_matching_findings() -> None:
 
 
 async def test_no_key_breaks_it() -> None:
-    """Whatever is pressed, in whatever order, on whatever is there."""
+    """Any keys, in any order, on any report."""
     keys = ["down", "G", "o", "O", "space", "left", "right", "f", "d", "enter", "escape", "tab"]
     async with page_on(PAGE, looked(ring_of("ann", "bob", behind=9))) as (app, pilot):
         for key in [*keys, *reversed(keys), "pagedown", "pageup", "g", "plus", "minus", "p", "p"]:

@@ -219,8 +219,8 @@ class TestCells:
             "waits  behind #1",
         ]
 
-    def test_the_gutter_marks_who_blocks_the_chosen_one(self) -> None:
-        """And groups readers."""
+    def test_the_gutter_marks_the_blockers_of_the_selected_row(self) -> None:
+        """It groups readers, too."""
         detail = lock_detail(SKETCH)
         drawn = "".join(places.gutter(row(detail, at), {1}).text for at in range(8))
 
@@ -322,7 +322,7 @@ class TestAround:
     """Head, notes, the selected row, and long queues."""
 
     @pytest.mark.parametrize("width", [80, 120, 200])
-    def test_head_says_who_holds_and_who_waits(self, width: int) -> None:
+    def test_the_heading_shows_holders_and_waiters(self, width: int) -> None:
         """In any width."""
         told = text(lock_head(sketched(), width))
 
@@ -356,7 +356,7 @@ class TestAround:
         assert "DATA\n    r5" in told
 
     def test_data_never_reaches_the_terminal_raw(self) -> None:
-        """Whatever a client wrote there."""
+        """Control sequences are escaped."""
         assert shown(b"\x1b[2Jx\xff").isprintable()
 
     def test_no_history_is_no_bar(self) -> None:
@@ -367,7 +367,7 @@ class TestAround:
         assert "none finished yet" in told
 
     def test_a_long_queue_is_counted_by_name(self) -> None:
-        """So many of that name, the oldest so old."""
+        """The number of each name, and the age of the oldest."""
         told = text(waiter_classes(lock_detail("X" * 100)))
 
         assert "x*" in told
@@ -405,7 +405,7 @@ def of_children(*children: At) -> LockDetail:
 class TestForeignChildren:
     """Children that are no lock requests, and nodes that failed clients left behind."""
 
-    def test_names_a_foreign_child_among_those_who_go_first(self) -> None:
+    def test_names_a_foreign_child_that_blocks(self) -> None:
         """It has no position in the queue: its name says what to delete."""
         detail = of_children(At("00-config", "", czxid=50), curator("alice", 1), curator("bob", 2))
 

@@ -128,8 +128,8 @@ async def test_a_path_that_never_was_a_lock_says_so() -> None:
         assert "has not seen one here" in await shown(pilot)
 
 
-async def test_before_the_first_picture_it_says_what_is_tried() -> None:
-    """An empty table would be a lie."""
+async def test_before_the_first_report_it_shows_the_address() -> None:
+    """An empty table would look as if there were no locks."""
     app = Zktop(ToldFeed(), settings=UiSettings(page="lock"))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
@@ -158,7 +158,7 @@ async def test_the_matrix_follows_the_cursor() -> None:
 
 
 async def test_no_key_breaks_it() -> None:
-    """Whatever is pressed, in whatever order, on whatever is there."""
+    """Any keys, in any order, on any report."""
     keys = ["down", "G", "o", "O", "space", "left", "right", "f", "d", "enter", "escape", "tab"]
     async with page_on(PAGE, looked(ring_of("ann", "bob", behind=9))) as (app, pilot):
         for key in [*keys, *reversed(keys), "pagedown", "pageup", "g", "plus", "minus", "p", "p"]:

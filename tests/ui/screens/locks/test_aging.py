@@ -10,7 +10,7 @@ from zktop.ui.ports import Frame
 
 
 async def test_root_blockers_grow_older_each_second() -> None:
-    """However many rows there are beside them."""
+    """With many rows beside them, too."""
     begin = NOW - NOW % 1_000 + 60_000
     story = [fact for n in range(20) for fact in facts(f"L{n:02} x: A{n} B{n} C{n}", at=NOW)]
     film = frames((begin, story), *((begin + 1_000 * second, []) for second in (1, 2, 3)))

@@ -53,7 +53,7 @@ def test_says_what_it_waits_for(word: FeedState, says: str, words: list[str]) ->
 
 
 def test_says_where_it_looked_and_found_nothing() -> None:
-    """And how to search elsewhere."""
+    """It also says how to search elsewhere."""
     (nowhere,) = frames((NOW, ()))
     (rooted,) = frames((NOW, ()), settings=Settings(roots=(Root("/app/*"),)))
     said = [
@@ -82,7 +82,7 @@ def test_says_that_a_root_does_not_exist() -> None:
 
 
 def test_names_the_filter_that_no_lock_matches(report: Report) -> None:
-    """And the key that clears it."""
+    """It also names the key that clears it."""
     text = "\n".join(texts(empty_state(moment_of(report, Status("live"), "nobody"), 80)))
 
     assert "5 locks, but none matches the filter: nobody" in text

@@ -90,7 +90,7 @@ def test_each_parent_has_its_own_group() -> None:
 
 
 def test_a_group_comes_before_single_quiet_locks() -> None:
-    """And after all locks that are not quiet."""
+    """Locks that are not quiet come first."""
     facts = [*servers(), *quiet(), *queue(7), *lock("/locks/a", "ann"), *lock("/locks/z", "zoe")]
     live = rows_of(*reports((NOW, facts)))
     others = f"/locks/user/* ({USERS - 1})"

@@ -204,7 +204,7 @@ async def test_copies_what_an_alert_is_about() -> None:
 
 
 async def test_nothing_to_copy_is_a_message() -> None:
-    """And no error."""
+    """It is not an error."""
     app = app_of(*frames((NOW, ())))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)

@@ -132,7 +132,7 @@ def test_a_root_blocker_has_its_name() -> None:
 
 
 def test_an_orphan_without_a_label_has_the_name_of_its_node() -> None:
-    """And the note that no session's end removes it."""
+    """A note says that it outlives every session."""
     facts = [
         fact if not isinstance(fact, Node) else msgspec.structs.replace(fact, data=None)
         for fact in orphan(IMPORT, "zed", "yan")

@@ -126,7 +126,7 @@ def test_seconds_before_the_first_report_are_unknown() -> None:
 
 
 def test_the_row_of_a_deleted_lock_stays_under_the_cursor() -> None:
-    """For some seconds, and only there."""
+    """For some seconds; other rows go at once."""
     gone = [
         Gone(path=Text(f"{path}"), zxid=2_000_000, at=LATER)
         for path in (QUIET, join(QUIET, "x"), LONG)

@@ -120,7 +120,7 @@ async def test_says_what_it_is_doing_before_the_first_report(status: Status, sai
 
 
 async def test_the_table_comes_with_the_first_report() -> None:
-    """And has the focus."""
+    """It has the focus."""
     app = app_of(Status("reading", "Connected."))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -132,7 +132,7 @@ async def test_the_table_comes_with_the_first_report() -> None:
 
 
 async def test_an_ensemble_without_locks_says_where_it_looked() -> None:
-    """And that new locks will appear."""
+    """It also says that new locks will appear."""
     text = await screen(*frames((NOW, ())))
 
     assert "No locks found" in text
@@ -176,8 +176,8 @@ async def test_a_pause_holds_the_table() -> None:
         assert "X api-2" in after
 
 
-async def test_only_rows_in_sight_are_drawn() -> None:
-    """Of hundreds of locks, when one of them changes."""
+async def test_only_visible_rows_are_drawn() -> None:
+    """Among hundreds of locks, when one of them changes."""
     facts = [fact for n in range(300) for fact in lock(f"/locks/l{n:04d}", f"a{n}", f"b{n}")]
     film = frames((NOW, facts), (NOW + 100, [released(Text("/locks/l0000"), "a0", NOW + 100)]))
     app = app_of(film[0])

@@ -148,7 +148,7 @@ async def test_enter_opens_a_group_and_closes_it() -> None:
 
 
 async def test_f_opens_all_groups() -> None:
-    """And closes them again."""
+    """Pressed again, it closes them."""
     async with app().run_test(size=(120, 60)) as pilot:
         every = "\n".join(await opened(pilot, "f"))
         folded = "\n".join(await opened(pilot, "f"))
@@ -165,7 +165,7 @@ async def test_a_filter_or_an_order_lists_each_session(keys: tuple[str, ...]) ->
 
 
 async def test_a_selected_session_is_listed_outside_its_group() -> None:
-    """As from the line of a lock, or from the palette."""
+    """When it was selected on another screen, or in the palette."""
     ui = app()
     async with ui.run_test(size=(120, 36)) as pilot:
         await opened(pilot)

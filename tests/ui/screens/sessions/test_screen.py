@@ -96,7 +96,7 @@ async def test_a_server_has_a_row() -> None:
 
 
 async def test_without_tables_it_says_what_is_unknown() -> None:
-    """And shows what znodes say."""
+    """It shows what the znodes say."""
     async with shown(reports_of()) as (_, pilot):
         screen = "\n".join(await settled(pilot))
 
@@ -300,7 +300,7 @@ def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> N
 
 
 def test_a_strip_has_a_mark_for_each_contact() -> None:
-    """And marks for when the library gives up, and for the expiry."""
+    """There are also marks for when the library gives up, and for the expiry."""
     drawn = [text_of(one) for one in strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
 
     assert drawn[0].count("p") == 2

@@ -52,7 +52,7 @@ def _only(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("is_live", [True, False])
-async def test_x_cuts_out_what_is_in_sight(
+async def test_x_exports_the_time_in_view(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_live: bool
 ) -> None:
     """The same moments with the same deadlock, live and in a recording."""
@@ -76,7 +76,7 @@ async def test_x_cuts_out_what_is_in_sight(
 async def test_between_the_mark_and_the_cursor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the time before that which its verdicts rest on; nothing after it."""
+    """With the minute before, on which its verdicts rest; nothing after it."""
     monkeypatch.chdir(tmp_path)
     told = deadlock_frames()
     async with shown(told) as (app, pilot):

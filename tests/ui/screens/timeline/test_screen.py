@@ -24,7 +24,7 @@ async def shown(*, is_live: bool = True, page: str = "timeline") -> AsyncIterato
 
 
 def at(pilot: Pilot[int]) -> int | None:
-    """Say which moment is shown, from the beginning."""
+    """The displayed moment, in milliseconds from the beginning."""
     app = pilot.app
     assert isinstance(app, Zktop)
     moment = app.view_state.at
@@ -100,7 +100,7 @@ async def test_a_new_speed_is_reported() -> None:
 
 
 async def test_zoom_changes_what_a_column_is() -> None:
-    """And the same moment stays under the cursor."""
+    """The same moment stays under the cursor."""
     async with shown() as pilot:
         await pilot.press("plus")
         near = await settled(pilot)

@@ -40,7 +40,7 @@ async def timeline() -> list[str]:
         return await settled(pilot)
 
 
-async def test_waiters_that_are_called_alike_are_one_strip() -> None:
+async def test_waiters_with_similar_names_share_a_strip() -> None:
     """A holder, or a client with a unique name, keeps a strip of its own, with a letter."""
     lines = await timeline()
     actors = lines[next(n for n, one in enumerate(lines) if one.startswith("ACTORS")) :]
@@ -66,7 +66,7 @@ def drawn(sessions: Sequence[Session], seen: strips.TimeWindow) -> str:
 
 @pytest.mark.parametrize("column_ms", [100, 500, 2_000, 5_000])
 def test_a_group_shows_in_each_column_what_matters_most(column_ms: int) -> None:
-    """As if the strips of all its members lay upon each other."""
+    """As if the strips of its members were laid over each other."""
     seen = strips.window(END, BEGIN, END, column_ms, 40)
     each = [drawn([one], seen) for one in group().sessions]
     laid = [min(cells, key=strips.MATTERS_MOST.index) for cells in zip(*each, strict=True)]

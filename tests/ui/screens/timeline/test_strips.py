@@ -61,8 +61,8 @@ def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str,
 
 
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
-def test_alarms_stand_above(confidence: Confidence, sign: str, ink: str) -> None:
-    """As long as something is badly wrong, or probably so."""
+def test_alarms_have_a_strip(confidence: Confidence, sign: str, ink: str) -> None:
+    """For as long as there is a critical problem, or probably one."""
     drawn = strips.alarm_strip(strips.column_ends(as_sure_as(confidence), seen(1_000)))
 
     assert text_of(drawn) == f"..{sign * 18}.."
@@ -94,8 +94,8 @@ def test_the_window_ends_now_where_it_can() -> None:
 
 @pytest.mark.parametrize("at", [0, 1, 499_999, 999_999, 1_000_000])
 @pytest.mark.parametrize("column_ms", strips.ZOOMS_MS)
-def test_the_cursor_is_always_in_sight(at: int, column_ms: int) -> None:
-    """Whatever the zoom."""
+def test_the_cursor_is_always_in_view(at: int, column_ms: int) -> None:
+    """At any zoom."""
     window = strips.window(at, 0, 1_000_000, column_ms, 60)
 
     assert 0 <= window.column(at) < window.columns
@@ -120,7 +120,7 @@ def test_contacts_are_marked_where_they_were() -> None:
 
 
 def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
-    """That of five thousand connections has a megabyte, and a new one comes every few seconds."""
+    """One of five thousand connections takes a megabyte, and one comes every few seconds."""
     known, heard = Tape(TapeLimits(memory_bytes=50)), ContactTimes()
     times = [BEGIN + 1_000 * number for number in range(200)]
     for frame in frames(

@@ -51,7 +51,7 @@ def said(*, at: int) -> str:
     )
 
 
-def test_says_who_has_waited_longest() -> None:
+def test_shows_the_longest_wait() -> None:
     """At the cursor; in a lock, and for how long."""
     told = said(at=BEGIN + 6_000)
 

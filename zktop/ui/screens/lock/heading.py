@@ -17,7 +17,7 @@ from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
 MAX_HOLDERS: Final = 3
 MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a strip
 MAX_STRIP_CELLS: Final = 100
-QUIET_SHARE: Final = 0.5  # of a timeout: a silence that is worth telling
+QUIET_SHARE: Final = 0.5  # of a timeout: a silence that is worth showing
 TITLE_CELLS: Final = 8
 CELLS_BESIDE_RUNS: Final = 46
 

@@ -16,11 +16,11 @@ from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
 from zktop.ui.screens.sessions.earlier_sessions import earlier
 from zktop.ui.screens.sessions.if_it_dies import (
     MAX_LOCKS,
-    blast,
-    foremost,
+    blast_radius,
     if_it_dies,
     if_it_wakes_late,
     is_silent,
+    longest_queue_first,
     of_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow
@@ -64,7 +64,7 @@ def details(
         _host(made, row)
     for number, (path, text) in enumerate(if_it_dies(row)):
         made.put("" if number else "if it dies", text, path)
-    made.put("", blast(row))
+    made.put("", blast_radius(row))
     for path, text in if_it_wakes_late(row):
         made.put("wakes late", text, path)
     for number, known in enumerate(earlier(row, past)):
@@ -129,7 +129,7 @@ def _head(row: SessionRow) -> Line:
 
 def _locks(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
     locks, report = row.locks, row.report
-    held = {path: locks.holds[path] for path in foremost(row)}
+    held = {path: locks.holds[path] for path in longest_queue_first(row)}
     for label, known in (("holds", held), ("waits for", locks.waits)):
         for path, member in islice(known.items(), MAX_LOCKS):
             view = report.view(path)

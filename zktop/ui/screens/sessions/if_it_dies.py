@@ -63,7 +63,7 @@ def is_silent(row: Connection | Presence) -> bool:
 def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
     """Return for each lock what happens to it when the session dies."""
     report, locks = row.report, row.locks
-    held = foremost(row)
+    held = longest_queue_first(row)
     listed = [path for path in held if queue_of(report, path) or not locks.holds[path].releases]
     listed = held if len(held) - len(listed) <= MAX_FREE else listed
     for path in listed[:MAX_LOCKS]:
@@ -80,7 +80,7 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
         yield None, "no lock is affected"
 
 
-def foremost(row: SessionRow) -> list[Text]:
+def longest_queue_first(row: SessionRow) -> list[Text]:
     """Return the locks that it holds, those with the most waiters first."""
     report = row.report
     return sorted(row.locks.holds, key=lambda path: -queue_of(report, path))
@@ -99,7 +99,7 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
     if not is_quiet and not report.ensemble.is_cut_off(row.session, row.locks.newest):
         return
     holds = row.locks.holds
-    freed = [(path, holds[path]) for path in foremost(row) if holds[path].releases]
+    freed = [(path, holds[path]) for path in longest_queue_first(row) if holds[path].releases]
     for path, member in freed[:1]:
         view = report.view(path)
         more = f" The same for {count(len(freed) - 1, 'more lock')}." if len(freed) > 1 else ""
@@ -149,7 +149,7 @@ def _who(view: LockView, member: Member) -> str:
     return view.client_names(member.owner, member.label)
 
 
-def blast(row: SessionRow) -> str:
+def blast_radius(row: SessionRow) -> str:
     """Describe which sessions wait behind this one, also through others."""
     holds = row.locks.holds
     behind, is_all = behind_it(row.report, row.sessions.directory, row.session)

@@ -76,7 +76,7 @@ def strip_sessions(
 ) -> Iterator[StripSubject]:
     """The selected session, those in deadlocks, and those that use these locks."""
     alone: dict[Session, str] = {}
-    for session in _foremost(state, report):
+    for session in _always_shown(state, report):
         name = name_at(state.tape, session, report.now)
         alone.setdefault(session, name or session_text(session))
     waiters: dict[Session, str] = {}
@@ -90,7 +90,7 @@ def strip_sessions(
     return group_waiters(alone, waiters)
 
 
-def _foremost(state: ViewState, report: Report) -> Iterator[Session]:
+def _always_shown(state: ViewState, report: Report) -> Iterator[Session]:
     """The selected session, and those in deadlocks."""
     if state.subject.session:
         yield state.subject.session
