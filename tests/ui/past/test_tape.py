@@ -225,19 +225,6 @@ def test_a_merged_frame_passes_on_what_changed_in_it() -> None:
     assert all(one.changed for one in known.stored(1))
 
 
-def test_a_reader_gets_each_newer_frame_once() -> None:
-    """Also when the tape was thinned in between."""
-    known, story = Tape(TapeLimits(memory_bytes=50 * CHANGE_BYTES)), busy(200)
-    read, at = 0, []
-    for frame in story:
-        known.add(frame)
-        for one in known.since(read):
-            read = one.number
-            at.append(one.at)
-
-    assert at == [frame.at for frame in story]
-
-
 def happened(*moments: int) -> list[Frame]:
     """Frames of one quiet lock in each of which something had happened."""
     (quiet,) = frames((BEGIN, facts("X x: P1")))

@@ -233,10 +233,6 @@ class Tape:
         """Stored frames from this index on."""
         return islice(self._stored, first, None)
 
-    def since(self, number: int) -> Iterator[StoredFrame]:
-        """Stored frames added after the one of this number."""
-        return self.stored(bisect_right(self._stored, number, key=lambda one: one.number))
-
     def index_at(self, moment: Millis) -> int:
         """Index of the newest stored frame not after this moment; -1 when all are later."""
         return bisect_right(self._stored, moment, key=lambda one: one.at) - 1

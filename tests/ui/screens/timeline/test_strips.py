@@ -9,9 +9,9 @@ from ui.past.test_playback import tape
 
 from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
-from zktop.ui.past.contact_times import ContactTimes
+from zktop.ui.past.contact_times import contacts
 from zktop.ui.past.states import LockState, expired_at, lock_states
-from zktop.ui.past.tape import Tape, TapeLimits
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips
 from zktop.ui.styled_text import text_of
 
@@ -107,40 +107,10 @@ def test_contacts_are_marked_where_they_were() -> None:
     for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
         known.add(frame)
-    heard = ContactTimes()
-    for _ in range(2):
-        heard.update(known)
     window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
-    contacts = heard.between(A, window.begin, window.end)
-    drawn = text_of(strips.contact_strip([at for at, _ in contacts], window))
+    heard = contacts(known, A, window.begin, window.end)
+    drawn = text_of(strips.contact_strip([at for at, _ in heard], window))
 
-    assert contacts == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
+    assert heard == [(BEGIN - 500, ZK1), (BEGIN + 3_500, ZK1)]
     assert drawn == "p...p......"
-    assert heard.between(B, window.begin, window.end) == []
-
-
-def test_no_table_is_kept_for_longer_than_the_tape_keeps_it() -> None:
-    """One of five thousand connections takes a megabyte, and one comes every few seconds."""
-    known, heard = Tape(TapeLimits(memory_bytes=50)), ContactTimes()
-    times = [BEGIN + 1_000 * number for number in range(200)]
-    for frame in frames(
-        *((at, [own(at=at), connections(ZK1, row("A", 0), at=at, zxid=at)]) for at in times)
-    ):
-        known.add(frame)
-        heard.update(known)
-
-    assert known.times_thinned
-    assert len(heard.between(A, BEGIN, BEGIN + 200_000)) == len(known)
-
-
-def test_contacts_of_another_tape_are_others() -> None:
-    """A recording is opened after another one."""
-    known, heard = Tape(), ContactTimes()
-    (frame,) = frames((BEGIN, [own(at=BEGIN), connections(ZK1, row("A", 0), at=BEGIN)]))
-    known.add(frame)
-    heard.update(known)
-    before = heard.between(A, BEGIN - 1_000, BEGIN + 1_000)
-    heard.update(Tape())
-
-    assert before == [(BEGIN, ZK1)]
-    assert heard.between(A, BEGIN - 1_000, BEGIN + 1_000) == []
+    assert contacts(known, B, window.begin, window.end) == []

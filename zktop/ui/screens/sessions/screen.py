@@ -15,7 +15,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
-from zktop.ui.past.contact_times import ContactTimes
+from zktop.ui.past.contact_times import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.page import Page
@@ -69,7 +69,7 @@ class SessionsScreen(Page):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sessions, self._contacts = SessionRows(), ContactTimes()
+        self._sessions = SessionRows()
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
         self._reorder = Reorder(self._table, self._order)
@@ -115,7 +115,6 @@ class SessionsScreen(Page):
 
     def _show_report(self, state: ViewState, report: Report) -> None:
         is_new = report is not self._sessions.report
-        self._contacts.update(state.tape)
         changed = self._sessions.update(report, state.tape)
         if changed or (is_new and (self._table.has_order or state.filter)):
             self._reorder.changed()
@@ -173,14 +172,14 @@ class SessionsScreen(Page):
             is_empty = not row and not self._is_reading
             detail.show([line((" No session uses a lock.", "dim"))] if is_empty else [])
         else:
-            contacts = self._contacts.recent(row.session, row.report)
+            contacts = recent_contacts(state.tape, row.session, row.report)
             detail_for = row, row.report.now // SECOND_MS, state.index, contacts, width
             if detail_for != self._detail_for:
                 self._detail_for = detail_for
                 detail.show(*self._details(row, state, width))
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> SessionDetails:
-        contacts = self._contacts.recent(row.session, row.report)
+        contacts = recent_contacts(state.tape, row.session, row.report)
         past = state.tape.events_until(row.report.now)
         return details(row, contacts, width, past, is_ascii=state.is_ascii)
 

@@ -12,8 +12,9 @@ from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import PressKey, SeekTo, ShowPage
-from zktop.ui.past.contact_times import ContactTimes
+from zktop.ui.past.contact_times import contacts
 from zktop.ui.past.states import expired_at, lock_states
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.page import Page
@@ -76,7 +77,6 @@ class TimelineScreen(Page):
 
     def __init__(self) -> None:
         super().__init__()
-        self._contact_times = ContactTimes()
         self._zoom = strips.ZOOMS_MS.index(500)
         self._mark: Millis | None = None
         self._paths: list[Text] = []
@@ -97,7 +97,6 @@ class TimelineScreen(Page):
         if state.frame is None or state.at is None or begin is None or end is None:
             sheet.show(empty_state(state, sheet.room.width))
             return
-        self._contact_times.update(state.tape)
         width = sheet.room.width
         if not width:
             return
@@ -157,23 +156,21 @@ class TimelineScreen(Page):
             drawn = strips.session_strip(one.sessions, ends, expired)
             yield strips.row(name, drawn, label, "ours" if is_ours else "plain"), one.session
         if self._is_tall:
-            yield from self._contacts(seen, label, letters)
+            yield from self._contacts(state.tape, seen, label, letters)
 
     def _contacts(
-        self, seen: TimeWindow, label: int, letters: strips.Letters
+        self, tape: Tape, seen: TimeWindow, label: int, letters: strips.Letters
     ) -> Iterator[tuple[Line, object]]:
         """Strips of contact times, where a server lists them."""
         end = min(seen.end, seen.newest + 1)
         alone = [one for one in self._subjects if one.session is not None][:CONTACT_STRIPS]
-        heard = [
-            (one, self._contact_times.between(one.sessions[0], seen.begin, end)) for one in alone
-        ]
-        if any(contacts for _, contacts in heard):
+        heard = [(one, contacts(tape, one.sessions[0], seen.begin, end)) for one in alone]
+        if any(found for _, found in heard):
             yield self._legend("SESSIONS", "p contact, by the servers' connection tables")
-        for one, contacts in heard:
-            if contacts:
-                server = contacts[-1][1].partition(":")[0]
-                drawn = strips.contact_strip((at for at, _ in contacts), seen)
+        for one, found in heard:
+            if found:
+                server = found[-1][1].partition(":")[0]
+                drawn = strips.contact_strip((at for at, _ in found), seen)
                 name = f"{letters.get(one.sessions[0], ' ')} {one.name} {server}"
                 yield strips.row(name, drawn, label, "dim"), None
 

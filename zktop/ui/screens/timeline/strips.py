@@ -4,7 +4,8 @@ A column shows the state at its end, and the longest queue within it. A colon st
 one change of the holder, so that no change is lost silently.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -156,25 +157,17 @@ def lock_strip(
     held: list[str] = []
     queue: list[str] = []
     state = before
-    for inside in by_column(changes, seen):
+    by_column: defaultdict[int, list[LockState]] = defaultdict(list)
+    for one in changes:
+        by_column[seen.column(one.at)].append(one)
+    for column in seen.known:
+        inside = by_column[column]
         passed = [one for one in (state, *inside) if one.queue is not None]
         turns = sum(one.holders != two.holders for one, two in pairwise(passed))
         state = inside[-1] if inside else state
         held.append(":" if turns > 1 else _holder(state, letters, others))
         queue.append(_digit(max((one.queue or 0 for one in passed), default=None)))
     return inked("".join(held), letters), inked("".join(queue))
-
-
-def by_column(changes: Sequence[LockState], seen: TimeWindow) -> Iterator[list[LockState]]:
-    """Changes in each column, up to the newest moment."""
-    place = 0
-    for column in seen.known:
-        end = seen.begin + (column + 1) * seen.column_ms
-        inside = []
-        while place < len(changes) and changes[place].at < end:
-            inside.append(changes[place])
-            place += 1
-        yield inside
 
 
 def _holder(state: LockState, letters: Letters, others: dict[tuple[Session, ...], str]) -> str:
