@@ -73,8 +73,8 @@ KEYS: Final = (
             run=f"show_screen('{page.name}')", needs_contenders=page.needs_contenders)
         for number, page in enumerate(PAGES, 1)
     ),
-    Action("next_pane", "tab", "next pane", "move"),
-    Action("previous_pane", "shift+tab", "previous pane", "move"),
+    Action("next_pane", "tab", "next pane", "move", run="focus_next"),
+    Action("previous_pane", "shift+tab", "previous pane", "move", run="focus_previous"),
     Action("up", "up,k", "up", "move"),
     Action("down", "down,j", "down", "move"),
     Action("left", "left,h", "left; fold the group", "move"),

@@ -376,10 +376,6 @@ class Shell(BaseApp):
 
     # Filter
 
-    def ask_filter(self) -> None:
-        """Open the line in which the user types a filter."""
-        self.query_one(FilterLine).open(self.filter_text)
-
     @property
     def is_typing(self) -> bool:
         """True while keys go to a dialog or to the filter."""

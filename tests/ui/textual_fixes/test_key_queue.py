@@ -207,7 +207,7 @@ async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         app.query_one(FilterLine).post_message(events.Blur())  # on its way from what was before
-        app.ask_filter()
+        app.action_filter()
         await settled(pilot)
         await pressed(pilot, "3")
         await settled(pilot)

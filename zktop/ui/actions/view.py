@@ -11,6 +11,7 @@ from zktop.ui.keys import known_on
 from zktop.ui.screens import page_named
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import Selection
+from zktop.ui.widgets.filter_line import FilterLine
 
 REFRESH_STEP: Final = 5  # frames per second
 
@@ -70,7 +71,7 @@ class ViewActions(Shell):
 
     def action_filter(self) -> None:
         """Let the user type a filter."""
-        self.ask_filter()
+        self.query_one(FilterLine).open(self.filter_text)
 
     def action_faster(self) -> None:
         """Allow more frames per second."""
@@ -79,14 +80,6 @@ class ViewActions(Shell):
     def action_slower(self) -> None:
         """Allow fewer frames per second."""
         self.set_refresh(self.refresh_rate - REFRESH_STEP)
-
-    def action_next_pane(self) -> None:
-        """Focus the next pane."""
-        self.action_focus_next()
-
-    def action_previous_pane(self) -> None:
-        """Focus the previous pane."""
-        self.action_focus_previous()
 
     async def action_quit(self) -> None:
         """End zktop."""
