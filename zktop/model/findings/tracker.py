@@ -54,7 +54,7 @@ from zktop.model.world.world import World
 MAX_PER_LOOK: Final = 150  # locks and sessions: about 10 ms
 CROWD_MEMBERS: Final = 500  # members of a lock that rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
-ORDERED_PER_MS: Final = 2  # findings: of a thousand, a new one is shown within half a second
+ORDERED_PER_MS: Final = 5  # findings; so the list of 10,000 is put in order every two seconds
 FRESH_FINDINGS: Final = 40  # about a screen of findings: their words are never old
 
 Subject = Text | Session
