@@ -19,10 +19,10 @@ from typing import Any
 
 from kazoo.client import KazooClient
 
-from bench.crowd import churn
 from bench.figure import Figure
-from bench.foremost import foremost
 from bench.live import COUNTS, SIZES, crowded
+from bench.many_sessions import churn
+from bench.priority import foremost
 from bench.reading import _percentile
 from bench.sizes import size
 
@@ -136,7 +136,16 @@ def _all_seen(address: str) -> Figure:
 def _following(
     who: str, address: str, below: str = "*/*", busy: float = 0.0
 ) -> Iterator[tuple[Told, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "bench.follower", who, address, ROOT, below, str(busy)]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.follower_process",
+        who,
+        address,
+        ROOT,
+        below,
+        str(busy),
+    ]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as follower:
         assert follower.stdin

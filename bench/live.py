@@ -14,8 +14,8 @@ from pathlib import Path
 
 from kazoo.client import KazooClient
 
-from bench.crowd import member, queue_up
 from bench.figure import Figure
+from bench.many_sessions import member, queue_up
 from bench.reading import (
     _bare_async,
     _bare_events,

@@ -26,11 +26,11 @@ from termios import TIOCSWINSZ
 from typing import Any
 
 from bench.cost import CHURN_S, LOCKS, ROOM, _after, _following, _resident, _share
-from bench.crowd import Contender, churn
 from bench.figure import Figure
-from bench.quiet import quiet
+from bench.knot_process import SESSIONS
+from bench.locks_at_rest import quiet
+from bench.many_sessions import Contender, churn
 from bench.sizes import size
-from bench.tangled import SESSIONS
 
 TIMES = size(7, 1)
 REST_S = size(20.0, 0.5)
@@ -60,10 +60,10 @@ def figures() -> Iterator[Figure]:
     for rate, p50, p99 in ((10, 10.0, 60.0), (1000, 50.0, 150.0)):
         yield from _event_to_screen(rate, p50, p99)
     bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
-    ours = _processor([sys.executable, "-m", "bench.painted", "0"], b"/locks/")
+    ours = _processor([sys.executable, "-m", "bench.screen_process", "0"], b"/locks/")
     yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 1)
     for rate, most in ((0, 3), (40, 25)):
-        ours = _processor([sys.executable, "-m", "bench.tangled", str(rate)], b"/locks/")
+        ours = _processor([sys.executable, "-m", "bench.knot_process", str(rate)], b"/locks/")
         name = f"screen processor, {SESSIONS} sessions in one knot, {rate} releases/s"
         yield Figure(name, ours, "%", bare, "% bare Textual app", bare + most)
     yield from _on_a_server()
@@ -93,7 +93,7 @@ def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
     """Compare when a report had each event with when the terminal had it."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told"
-        command = (sys.executable, "-m", "bench.painted", str(rate), str(told))
+        command = (sys.executable, "-m", "bench.screen_process", str(rate), str(told))
         shown: dict[int, float] = {}
         with _in_pty(command) as (screen, process):
             for now, chunk in _chunks(screen, process):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from kazoo.client import KazooClient
 
 from bench.figure import Figure
-from bench.quiet import CONTENDERS, quiet
+from bench.locks_at_rest import CONTENDERS, quiet
 from bench.sizes import size
 
 LOCKS = tuple(f"/bench-tables/lock-of-{number}" for number in range(size(2_500, 20)))

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from msgspec import inspect
 
-from zktop.config.load import load
+from zktop.config.join_sources import load
 from zktop.config.show import config_schema
 from zktop.config.types import Config
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.checks import check
-from zktop.config.load import load
+from zktop.config.check_across_keys import check
+from zktop.config.join_sources import load
 from zktop.config.tree import ConfigError
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.all_layouts import LAYOUTS

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zktop.config.load import load
+from zktop.config.join_sources import load
 from zktop.config.tree import ConfigError
 from zktop.config.types import Config
 

@@ -7,7 +7,7 @@ import pytest
 from sandbox.conversation import play
 from sandbox.conversation_log import OPS
 
-from zktop.sandbox.reads import REQUESTS
+from zktop.sandbox.read_requests import REQUESTS
 
 RECORDED = Path(__file__).with_name("conversation-3.8.0.txt")
 

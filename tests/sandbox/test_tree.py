@@ -11,7 +11,7 @@ from zktop.sandbox.acl import OPEN
 from zktop.sandbox.plan_write import PlannedCreate, WritePlan
 from zktop.sandbox.protocol import ErrorCode, Refused
 from zktop.sandbox.tree import SPECIAL, Lifetime, Transaction, ZnodeTree, int32
-from zktop.sandbox.writes import Store
+from zktop.sandbox.write_requests import Store
 
 NAMES = ["/a", "/a/b", "/a/b/c", "/a/d", "/e"]
 LAST = 2**31 - 1

@@ -10,7 +10,7 @@ from ui.fake_contenders import FakeContenders as Stage
 from ui.fake_feed import ToldFeed, app_of, settled
 
 from zktop.app.ui_settings import ui_settings
-from zktop.config.load import EffectiveConfig, effective_config
+from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ConfigError, ValueOrigin
 from zktop.ui.app import Zktop

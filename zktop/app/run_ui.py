@@ -12,7 +12,7 @@ from zktop.app.exports import ReportExports
 from zktop.app.feeds import LiveFeed, ReplayFeed
 from zktop.app.replay import Replay
 from zktop.app.ui_settings import ui_settings
-from zktop.config.load import EffectiveConfig
+from zktop.config.join_sources import EffectiveConfig
 from zktop.config.types import Config
 from zktop.errors import UsageError
 from zktop.model.facts import Millis, Session

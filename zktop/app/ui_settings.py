@@ -11,7 +11,7 @@ from rich.console import Console
 from textual.theme import BUILTIN_THEMES, Theme
 
 from zktop.app.on_finding import FindingCommand
-from zktop.config.load import EffectiveConfig
+from zktop.config.join_sources import EffectiveConfig
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
 from zktop.config.tree import DEFAULT, ConfigError, ConfigMistake

@@ -10,7 +10,7 @@ from zktop.cli.options import ReplayTime, connection_options, file_options
 from zktop.cli.output import drop_output, narrate, put
 from zktop.cli.snapshot import no_locks
 from zktop.cli.sources import live_run, open_recording, print_notes
-from zktop.config.load import effective_config
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import ExitCode, NothingToLookAtError, ZktopError

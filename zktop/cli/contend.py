@@ -11,12 +11,12 @@ import click
 from zktop.app.connection_settings import demo_connection
 from zktop.cli.options import DURATION, connection_options
 from zktop.cli.output import put
-from zktop.config.load import effective_config
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config
 from zktop.demo.__main__ import run_contender
 from zktop.demo.contender_log import ContenderLog
-from zktop.demo.messages import OnStep
+from zktop.demo.orders_and_steps import OnStep
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle

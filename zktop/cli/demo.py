@@ -17,7 +17,7 @@ from zktop.cli.options import DURATION, demo_options
 from zktop.cli.output import WIDTH, narrate, put
 from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
-from zktop.config.load import EffectiveConfig, effective_config
+from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.tree import DEFAULT
 from zktop.config.types import Config

@@ -7,7 +7,7 @@ import click
 
 from zktop.cli.options import config_options
 from zktop.cli.output import WIDTH, narrate, put
-from zktop.config.load import effective_config
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import NothingToLookAtError

@@ -134,7 +134,7 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
 
 def _print_config(overrides: Overrides) -> None:
     """Print a line for each setting, with secrets masked; imports as a subcommand does."""
-    from zktop.config.load import effective_config  # noqa: PLC0415
+    from zktop.config.join_sources import effective_config  # noqa: PLC0415
     from zktop.config.show import rows  # noqa: PLC0415
 
     put_table([("SETTING", "VALUE", "FROM"), *rows(effective_config(overrides))])
@@ -142,7 +142,7 @@ def _print_config(overrides: Overrides) -> None:
 
 def _open_ui(overrides: Overrides) -> int:
     from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
-    from zktop.config.load import effective_config  # noqa: PLC0415
+    from zktop.config.join_sources import effective_config  # noqa: PLC0415
 
     return run_live_ui(effective_config(overrides))
 

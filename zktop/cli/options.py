@@ -15,8 +15,8 @@ from click.core import ParameterSource
 from msgspec.structs import replace
 
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
+from zktop.config.parse_values import duration
 from zktop.config.tree import ValueOrigin
-from zktop.config.values import duration
 from zktop.model.facts import Millis
 
 A_FILE = click.Path()  # completion lists files

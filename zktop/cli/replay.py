@@ -6,7 +6,7 @@ import click
 
 from zktop.cli.options import MOMENT, ReplayTime, connection_options
 from zktop.cli.sources import open_recording
-from zktop.config.load import effective_config
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 
 _EXAMPLES = """\b

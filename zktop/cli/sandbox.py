@@ -10,7 +10,7 @@ import click
 from zktop.errors import ExitCode, NoConnectionError
 from zktop.sandbox import flavours
 from zktop.sandbox.__main__ import serve
-from zktop.sandbox.core import ServerCore
+from zktop.sandbox.server_core import ServerCore
 
 _EXAMPLES = """\b
 Examples:

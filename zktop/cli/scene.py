@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 from zktop.app.connection_settings import demo_connection
 from zktop.cli.options import DURATION, connection_options
 from zktop.cli.output import narrate, put
-from zktop.config.load import effective_config
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool

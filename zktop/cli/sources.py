@@ -10,7 +10,7 @@ from zktop.app.replay import Replay
 from zktop.cli.interrupts import Interrupts
 from zktop.cli.options import ReplayTime
 from zktop.cli.output import narrate
-from zktop.config.load import effective_config
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.model.facts import Millis
 

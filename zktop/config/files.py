@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zktop.config.overrides import Override
+from zktop.config.parse_values import is_null, kind_of
 from zktop.config.tree import DEFAULT, EMPTY, ConfigError, ConfigMistake, MapNode, ValueOrigin
 from zktop.config.types import UiSection
-from zktop.config.values import is_null, kind_of
 
 
 def file_tree(name: str) -> MapNode:

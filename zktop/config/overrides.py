@@ -4,6 +4,7 @@ from functools import reduce
 
 import msgspec
 
+from zktop.config.parse_values import one_of
 from zktop.config.suggest import quoted
 from zktop.config.tree import (
     EMPTY,
@@ -15,7 +16,6 @@ from zktop.config.tree import (
     ValueOrigin,
     merge,
 )
-from zktop.config.values import one_of
 
 COMMAND_LINE = "command line"
 

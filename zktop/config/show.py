@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from zktop.config.load import EffectiveConfig
-from zktop.config.reader import below
+from zktop.config.check_keys import below
+from zktop.config.join_sources import EffectiveConfig
+from zktop.config.parse_values import duration_text
 from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
-from zktop.config.values import duration_text
 
 MASK = "****"
 

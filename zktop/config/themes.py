@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Meta, inspect
 from msgspec.structs import replace
 
+from zktop.config.check_keys import Check, ConfigReader
 from zktop.config.files import file_tree, theme_files
-from zktop.config.reader import Check, ConfigReader
+from zktop.config.parse_values import Form, word
 from zktop.config.suggest import hint, quoted
 from zktop.config.tree import ConfigError, ConfigMistake, ValueOrigin
 from zktop.config.types import Word
-from zktop.config.values import Form, word
 from zktop.model.text import nearest
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from zktop.demo.contender import DemoContender
-from zktop.demo.messages import OnStep, read_order
+from zktop.demo.orders_and_steps import OnStep, read_order
 from zktop.demo_types import ContenderOrder, ContenderStep
 from zktop.errors import ExitCode, ZktopError
 

@@ -15,7 +15,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
-from zktop.demo.messages import StepReporter
+from zktop.demo.orders_and_steps import StepReporter
 from zktop.demo_types import ClientSettings
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import session_id, session_text

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from zktop.demo.client import StoppableEvent, connect
 from zktop.demo.contender_log import ContenderLog
-from zktop.demo.messages import StepReporter
+from zktop.demo.orders_and_steps import StepReporter
 from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
 from zktop.demo_types import (
     DEMO_ROOT,

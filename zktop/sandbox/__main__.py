@@ -6,9 +6,9 @@ import os
 import signal
 import sys
 
-from zktop.sandbox.core import ServerCore
 from zktop.sandbox.flavours import FLAVOURS
 from zktop.sandbox.server import SandboxServer
+from zktop.sandbox.server_core import ServerCore
 from zktop.sandbox.sessions import TICK_MS
 
 

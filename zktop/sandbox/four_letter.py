@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from zktop.sandbox import BUILT, VERSION
 from zktop.sandbox.connection import ClientConnection
-from zktop.sandbox.core import ServerCore
+from zktop.sandbox.server_core import ServerCore
 
 FULL_VERSION = f"{VERSION}, {BUILT}"
 

@@ -9,9 +9,9 @@ from functools import partial
 from typing import NamedTuple
 
 from zktop.sandbox.connection import ClientConnection
-from zktop.sandbox.core import ServerCore
 from zktop.sandbox.four_letter import WORDS, address_of
 from zktop.sandbox.protocol import Op
+from zktop.sandbox.server_core import ServerCore
 from zktop.sandbox.watches import WatchMode
 
 Word = Callable[[ServerCore], str]

@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import cast
 
 from zktop.sandbox.connection import ClientConnection
-from zktop.sandbox.core import ServerCore
 from zktop.sandbox.four_letter_flavours import WORDS_OF
 from zktop.sandbox.protocol import MAX_ANSWER_BYTES, MAX_FRAME_BYTES, Malformed
+from zktop.sandbox.server_core import ServerCore
 
 HEADER_BYTES = 4
 FLUSH_AT_BYTES = 256 * 1024

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from zktop.config.checks import check_view
+from zktop.config.check_across_keys import check_view
 from zktop.model.facts import Stat
 from zktop.model.layouts.client_view import assumed, views_of
 from zktop.model.layouts.layout import ClientView, Layout, written
-from zktop.model.locks import queue as order
 from zktop.model.locks.all_layouts import LAYOUTS, layout_named
-from zktop.model.locks.client_order import ClientOrder
+from zktop.model.locks.client_order import ClientOrder, in_order
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
@@ -161,12 +160,12 @@ def test_sights_agree_with_the_order_of_the_own_names(layout: Layout) -> None:
     """As long as the counter has not overflowed; every view that is for all modes."""
     heads = [head for head in OWN.get(layout.name, ()) if head is not None]
     members = [place(head + written(n), n, layout.name, mode) for n, (head, mode) in _own(heads)]
-    in_order = [one.node for one in order.in_order(layout, members)]
+    expected = [one.node for one in in_order(layout, members)]
 
     for view in layout.sights:
         if not view.pool and not view.modes and not sorts_by_id(layout, view):
             ranked = [child.node for child in ClientOrder(layout, view, members).children]
-            assert [node for node in in_order if node in set(ranked)] == ranked
+            assert [node for node in expected if node in set(ranked)] == ranked
 
 
 def sorts_by_id(layout: Layout, view: ClientView) -> bool:

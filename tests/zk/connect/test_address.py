@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.config.values import hosts
+from zktop.config.parse_values import hosts
 from zktop.zk.connect.address import Address, Hosts, parse_hosts
 
 

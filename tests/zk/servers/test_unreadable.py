@@ -6,9 +6,9 @@ from zk.bad_servers import listener, speaks
 from zktop.model.facts import Connections, Expiry, Server, Watches
 from zktop.zk import parse_hosts
 from zktop.zk.connect.address import AdminAccess
-from zktop.zk.servers.expiry import ServerClock
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.sample import Sample, SampleSettings, by_words
+from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import Stamp, facts
 
 WHOLE = {

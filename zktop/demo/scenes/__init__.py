@@ -1,6 +1,6 @@
 """The scenes, in the order of their list. To add one: a `Scene` in a module, an entry here."""
 
-from zktop.demo.scenes import deadlocks, failures, mistakes, queues
+from zktop.demo.scenes import deadlocks, failures, flaws, queues
 from zktop.demo_types import Scene
 from zktop.errors import UsageError
 
@@ -23,16 +23,16 @@ SCENES: tuple[Scene, ...] = (
     deadlocks.UPGRADE,
     deadlocks.FAIRNESS,
     deadlocks.KNOT,
-    mistakes.NAIVE_SORT,
-    mistakes.MIXED,
+    flaws.NAIVE_SORT,
+    flaws.MIXED,
     queues.STARVATION,
     failures.ORPHAN,
     failures.GHOST,
     failures.LOST_WAKE_UP,
-    mistakes.NO_RECHECK,
-    mistakes.FAILED_POLL,
-    mistakes.BUSY_TIME_OUT,
-    mistakes.SPIN,
+    flaws.NO_RECHECK,
+    flaws.FAILED_POLL,
+    flaws.BUSY_TIME_OUT,
+    flaws.SPIN,
     deadlocks.TRAFFIC,
 )
 

@@ -1,13 +1,17 @@
-"""The children of a lock that one kind of client counts, in the order of that client."""
+"""The order of members: as their own clients sort them, and as one kind of client counts children.
+
+While all numbers are positive and different, all libraries agree on the order. After the server's
+32-bit counter has overflowed they differ: some compare numbers, some text, some drop the sign.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 from zktop.model.layouts.client_view import FAILS, Rank, bars_of, ranker_of
 from zktop.model.layouts.layout import ClientView, Layout, read, written
-from zktop.model.locks import queue as order
 from zktop.model.locks.lock import FOREIGN, Member
 
 
@@ -42,7 +46,7 @@ class ClientOrder:
         self._rank_of = rank_in(layout, view, children, group)
         ranked = [(rank, child) for child in children if (rank := self._rank_of(child))]
         self.unreadable = tuple(child for rank, child in ranked if rank == FAILS)
-        tie = _TIES.get(layout.ties)
+        tie = _TIES_OF_CHILDREN.get(layout.ties)
         self._has_tie_rule = tie is not None
         if tie is not None:
             ranked.sort(key=lambda one: tie(one[1]))
@@ -105,7 +109,7 @@ def rank_in(
         name = read(layout, child.znode.name)
         return name is not None and (not layout.grouped or name.group == group)
 
-    key = order.key_of(layout, [child for child in children if is_own(child)])
+    key = key_of(layout, [child for child in children if is_own(child)])
     return lambda child: (1, key(child)) if is_own(child) else None
 
 
@@ -117,7 +121,7 @@ def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:
     return (
         sorts_by_id(layout)
         and any(one.node > after.node for one, after in pairwise(members))
-        and order.is_sane(members)
+        and is_sane(members)
     )
 
 
@@ -131,7 +135,77 @@ def _first(ranked: tuple[Rank, Member]) -> Rank:
     return ranked[0]
 
 
+SortKey = Callable[[Member], Any]  # keys of one layout can be compared
+
+_WORD = 1 << 32
+_NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
+sequence: Final = attrgetter("sequence")
+
+
+def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
+    """Sort members as the layout's clients do; they come in the order of the listing."""
+    listed = list(members)
+    if is_sane(listed) and sorts_by_number(layout):
+        listed.sort(key=sequence)
+        return tuple(listed)
+    tie = _TIES.get(layout.ties)
+    if tie is not None:
+        listed.sort(key=tie)
+    listed.sort(key=key_of(layout, listed))
+    return tuple(listed)
+
+
+def is_sane(members: Sequence[Member]) -> bool:
+    """Return whether all numbers are there, different and not negative."""
+    numbers = [member.sequence for member in members]
+    if None in numbers:
+        return False
+    return min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)  # type: ignore[type-var,operator]  # no None
+
+
+def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
+    """Return the key that the clients of this layout compare."""
+    if layout.order == "unsigned":
+        return _unsigned(members)
+    return _KEYS[layout.order]
+
+
+def sorts_by_number(layout: Layout) -> bool:
+    """Return whether this layout sorts by number, as long as the numbers are sane."""
+    return layout.order not in ("name", "arrival")
+
+
+def _sequence(member: Member) -> int:
+    return _NOWHERE if member.sequence is None else member.sequence
+
+
+def _unsigned(members: Sequence[Member]) -> SortKey:
+    """Start after the widest gap, so that numbers after an overflow sort last."""
+    numbers = sorted({_sequence(member) % _WORD for member in members})
+    first = numbers[0] if numbers else 0
+    if numbers and numbers[-1] - first > _WORD // 2:
+        gaps = pairwise([*numbers, first + _WORD])
+        before = max(gaps, key=lambda gap: gap[1] - gap[0])
+        first = before[1] % _WORD
+    return lambda member: (_sequence(member) - first) % _WORD
+
+
+_KEYS: Final[dict[str, SortKey]] = {
+    "number": _sequence,
+    "text": lambda member: written(_sequence(member)),
+    "magnitude": lambda member: abs(_sequence(member)),
+    "digits": lambda member: written(_sequence(member)).lstrip("-"),
+    "name": lambda member: member.node,
+    "arrival": lambda member: member.czxid,
+}
+
 _TIES: Final[dict[str, Callable[[Member], int | str]]] = {
+    "name": lambda member: member.node,
+    "arrival": lambda member: member.czxid,
+    "share": lambda member: member.czxid,
+}
+
+_TIES_OF_CHILDREN: Final[dict[str, Callable[[Member], int | str]]] = {
     "name": lambda child: child.znode.name,
     "arrival": lambda child: child.czxid,
 }

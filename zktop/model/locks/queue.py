@@ -4,20 +4,17 @@ It covers exclusive, read/write and first-n locks. A queue never changes. What a
 computed once, from the front; what one member needs is computed on demand. In a `regular` queue,
 whose numbers are positive, different and counted by all clients, bisection finds the position of a
 member by its number.
-
-While all numbers are positive and different, all libraries agree on the order. After the server's
-32-bit counter has overflowed they differ: some compare numbers, some text, some drop the sign.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice, pairwise, takewhile
-from operator import attrgetter
-from typing import Any, Final, Literal, Protocol
+from collections.abc import Iterable, Sequence
+from itertools import islice, takewhile
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from zktop.model.layouts.layout import Layout, written
+from zktop.model.layouts.layout import Layout
+from zktop.model.locks.client_order import key_of, sequence, sorts_by_number
 from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.warnings import QueueOddities, is_unseen
 from zktop.model.text import Text
@@ -54,77 +51,6 @@ def targets(layout: Layout, watched: Iterable[Member]) -> tuple[Target, ...]:
     """Return the watches on these members, relative to the lock."""
     also = [Target(Text(node), "exists") for node in layout.also_watches]
     return (*(Target(other.node, layout.how) for other in watched), *also)
-
-
-SortKey = Callable[[Member], Any]  # keys of one layout can be compared
-
-_WORD = 1 << 32
-_NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
-sequence: Final = attrgetter("sequence")
-
-
-def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
-    """Sort members as the layout's clients do; they come in the order of the listing."""
-    listed = list(members)
-    if is_sane(listed) and sorts_by_number(layout):
-        listed.sort(key=sequence)
-        return tuple(listed)
-    tie = _TIES.get(layout.ties)
-    if tie is not None:
-        listed.sort(key=tie)
-    listed.sort(key=key_of(layout, listed))
-    return tuple(listed)
-
-
-def is_sane(members: Sequence[Member]) -> bool:
-    """Return whether all numbers are there, different and not negative."""
-    numbers = [member.sequence for member in members]
-    if None in numbers:
-        return False
-    return min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)  # type: ignore[type-var,operator]  # no None
-
-
-def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
-    """Return the key that the clients of this layout compare."""
-    if layout.order == "unsigned":
-        return _unsigned(members)
-    return _KEYS[layout.order]
-
-
-def sorts_by_number(layout: Layout) -> bool:
-    """Return whether this layout sorts by number, as long as the numbers are sane."""
-    return layout.order not in ("name", "arrival")
-
-
-def _sequence(member: Member) -> int:
-    return _NOWHERE if member.sequence is None else member.sequence
-
-
-def _unsigned(members: Sequence[Member]) -> SortKey:
-    """Start after the widest gap, so that numbers after an overflow sort last."""
-    numbers = sorted({_sequence(member) % _WORD for member in members})
-    first = numbers[0] if numbers else 0
-    if numbers and numbers[-1] - first > _WORD // 2:
-        gaps = pairwise([*numbers, first + _WORD])
-        before = max(gaps, key=lambda gap: gap[1] - gap[0])
-        first = before[1] % _WORD
-    return lambda member: (_sequence(member) - first) % _WORD
-
-
-_KEYS: Final[dict[str, SortKey]] = {
-    "number": _sequence,
-    "text": lambda member: written(_sequence(member)),
-    "magnitude": lambda member: abs(_sequence(member)),
-    "digits": lambda member: written(_sequence(member)).lstrip("-"),
-    "name": lambda member: member.node,
-    "arrival": lambda member: member.czxid,
-}
-
-_TIES: Final[dict[str, Callable[[Member], int | str]]] = {
-    "name": lambda member: member.node,
-    "arrival": lambda member: member.czxid,
-    "share": lambda member: member.czxid,
-}
 
 
 QueueRule = Literal["first", "read-write", "first-n"]

@@ -13,7 +13,7 @@ from zktop.model.facts import Millis
 from zktop.model.layouts.children_by_layout import ParsedChild
 from zktop.model.layouts.client_view import BY_NUMBER
 from zktop.model.layouts.layout import ClientView, Layout
-from zktop.model.locks import queue as order
+from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import Folder
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.leases import Leases, leases_of
@@ -55,7 +55,7 @@ def one_queue(
 
     Without `opened`, they are the only children, and all its clients sort them alike.
     """
-    members = order.in_order(layout, members_of(layout, places, known))
+    members = in_order(layout, members_of(layout, places, known))
     if layout.name == "accumulo-fate-lock":
         return Queues((RowRangeQueue(members, count_oddities(layout, members)),))
     found = leases_of(layout, members, leases, watching)
@@ -96,7 +96,7 @@ def grouped(
         LayoutMembers(
             layout,
             rule_of(layout, None),
-            order.in_order(layout, members_of(layout, group, known)),
+            in_order(layout, members_of(layout, group, known)),
             name=name,
         )
         for name, group in groups.items()
@@ -119,7 +119,7 @@ def mixed(
         LayoutMembers(
             msgspec.structs.replace(layout, sights=_BY_NUMBER) if interop else layout,
             "read-write" if reads and interop else rule_of(layout, None),
-            order.in_order(layout, found[layout.name]),
+            in_order(layout, found[layout.name]),
         )
         for layout in layouts
     ]

@@ -17,8 +17,7 @@ from zktop.model.layouts.children_by_layout import ParsedChild, sort_by_layout
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.layouts.site import LockSite
-from zktop.model.locks import queue as order
-from zktop.model.locks.client_order import has_two_orders
+from zktop.model.locks.client_order import has_two_orders, sequence
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
 from zktop.model.locks.queue import RankedQueue
@@ -117,7 +116,7 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
         member = _new_member(queue, znode, site)
         if member is None:
             return None
-        place = bisect_left(members, member.sequence, key=order.sequence)
+        place = bisect_left(members, member.sequence, key=sequence)
         if place < len(members) and members[place].sequence == member.sequence:
             return None
         oddities = oddities.with_change(member, _around(members, place, place), 1)
@@ -144,7 +143,7 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
     name = read(layout, znode.name)
     if name is None or name.sequence is None:
         return None
-    place = bisect_left(members, name.sequence, key=order.sequence)
+    place = bisect_left(members, name.sequence, key=sequence)
     if place < len(members) and members[place].node == znode.name:
         return place
     return None

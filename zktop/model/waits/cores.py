@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
-from zktop.model.waits.reduction import ThinnedQueue, stuck, unthinned
+from zktop.model.waits.find_stuck import ThinnedQueue, stuck, unthinned
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 

@@ -22,10 +22,10 @@ from zktop.model.text import Text
 from zktop.model.waits.confidence import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.evidence import EvidenceCollector
-from zktop.model.waits.from_locks import lock_path, queue_updates
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, tells_order
 from zktop.model.waits.lock_order_story import Inversion, inversions
+from zktop.model.waits.queues_from_locks import lock_path, queue_updates
 from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Ensemble

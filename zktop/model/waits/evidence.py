@@ -21,8 +21,8 @@ from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
 from zktop.model.waits.confidence import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
-from zktop.model.waits.from_locks import lock_path
 from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.queues_from_locks import lock_path
 from zktop.model.waits.ring import ActorEvidence, rings
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitRequest

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from zktop.model.waits.actor_index import ActorIndex
 from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, crowd, explain_stuck
-from zktop.model.waits.reduction import ThinnedQueue, granted, stuck, thinned
+from zktop.model.waits.find_stuck import ThinnedQueue, granted, stuck, thinned
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 

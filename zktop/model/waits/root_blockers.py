@@ -14,8 +14,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zktop.model.waits.find_stuck import granted
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.reduction import granted
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 MAX_LISTED: Final = 100

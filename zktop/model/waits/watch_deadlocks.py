@@ -15,7 +15,7 @@ from zktop.model.waits.deadlock import (
     signature,
     step,
 )
-from zktop.model.waits.reduction import granted
+from zktop.model.waits.find_stuck import granted
 from zktop.model.waits.ring import Clue, Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue

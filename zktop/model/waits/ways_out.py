@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from zktop.model.actors import session_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck
+from zktop.model.waits.find_stuck import stuck, thinned, unthinned
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.reduction import stuck, thinned, unthinned
 from zktop.model.waits.ring import Ring, rings
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue

@@ -18,10 +18,10 @@ from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.servers.answer_state import AnswerState
-from zktop.zk.servers.expiry import ServerClock
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, share, unreached
+from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import Stamp, facts
 from zktop.zk.servers.table_formats import EnsembleMember, Paths
 from zktop.zk.servers.table_reader import Sizes, TableReader

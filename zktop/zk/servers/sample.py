@@ -13,9 +13,9 @@ from zktop.model.facts import Connection, Connections, Expiry, ServerFact, Serve
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
-from zktop.zk.servers.expiry import ServerClock, from_dates, from_monotonic
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
+from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
 from zktop.zk.servers.table_formats import Paths, Wanted
 from zktop.zk.servers.table_reader import (
     READER_TAKES_BYTES,

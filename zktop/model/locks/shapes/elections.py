@@ -8,7 +8,7 @@ import msgspec
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import RUBY_ELECTION
 from zktop.model.layouts.site import LockSite
-from zktop.model.locks import queue as order
+from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
@@ -23,7 +23,7 @@ def _is_ruby_election(site: LockSite) -> bool:
 
 def _ruby_election(context: ShapeContext) -> Queues:
     found, rest = context.sorted_children(context.layout, context.site.family)
-    members = order.in_order(context.layout, found)
+    members = in_order(context.layout, found)
     folder = context.opening.of(context.site.family, (context.layout,))(members)
     queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
     strangers = tuple(znode.name for znode in rest if znode.name != "leader_ack")

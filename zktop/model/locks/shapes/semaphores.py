@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import MACROS, ClientView, Layout, read
 from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.site import LockSite
 from zktop.model.layouts.timed_leases import kazoo_lease_end
-from zktop.model.locks import queue as order
+from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import foreign
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.lease_pool import LeasePool
@@ -33,7 +33,7 @@ def _gate(
     """Make the queue before the leases; its members wait for a lease, not for a lock."""
     found, rest = context.sorted_children(layout, family, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
-    members = order.in_order(layout, wanting)
+    members = in_order(layout, wanting)
     opened = context.opening.of(family, (layout,), below)
     folder = opened(members) if rest else None
     queue = queue_in(folder, LayoutMembers(layout, "first", members))
@@ -68,7 +68,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     listed, others = context.sorted_children(
         context.layout, context.site.below("leases"), "leases/"
     )
-    leases = list(order.in_order(context.layout, listed))
+    leases = list(in_order(context.layout, listed))
     taken = [foreign(znode, (), "leases/") for znode in others]
     gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
     newest = _taken_by_head(leases, gate)
@@ -120,7 +120,7 @@ def _is_kazoo_semaphore(site: LockSite) -> bool:
 def _kazoo_semaphore(context: ShapeContext) -> Queues:
     site, family = context.site, context.site.family
     listed, others = context.sorted_children(context.layout, family)
-    leases = order.in_order(context.layout, listed)
+    leases = in_order(context.layout, listed)
     beside = site.beside(QUEUE_OF_SEMAPHORE) or Family()
     below = f"../{split(site.path)[1]}{QUEUE_OF_SEMAPHORE}/"
     gate, rest = _gate(KAZOO_LOCK, beside, context, below)

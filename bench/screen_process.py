@@ -1,7 +1,7 @@
 """The UI on a made-up world of ten thousand locks, for `bench.screen`.
 
-`python -m bench.painted RATE [FILE]`: RATE changes a second for some seconds. FILE gets the time
-of each change and of the report that has it.
+`python -m bench.screen_process RATE [FILE]`: RATE changes a second for some seconds. FILE gets
+the time of each change and of the report that has it.
 """
 
 import json

@@ -17,9 +17,9 @@ from zktop.sandbox.protocol import (
     Op,
     Refused,
 )
-from zktop.sandbox.reads import REQUESTS
+from zktop.sandbox.read_requests import REQUESTS
 from zktop.sandbox.sessions import PASSWORD_BYTES, TICK_MS, Deadlines, ServerSessions
-from zktop.sandbox.writes import Store
+from zktop.sandbox.write_requests import Store
 
 CONNECT_WITHIN_MS = 10_000
 REMOVE_EVERY_MS = 60_000

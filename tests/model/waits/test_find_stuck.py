@@ -3,7 +3,7 @@
 from hypothesis import given
 from model.waits import random_states as w
 
-from zktop.model.waits.reduction import granted
+from zktop.model.waits.find_stuck import granted
 from zktop.model.waits.wait_queue import WaitQueue
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.servers.expiry import ServerClock, from_dates, from_monotonic
+from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
 
 NOON = 1_795_262_400_000  # 2026-11-21 12:00:00 UTC
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kazoo.client import KazooClient
 
-from bench.crowd import Contender, connected, member
+from bench.many_sessions import Contender, connected, member
 from bench.reading import _create
 from bench.sizes import size
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.load import EffectiveConfig, effective_config
+from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
 from zktop.config.tree import ConfigError, ValueOrigin

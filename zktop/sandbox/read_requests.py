@@ -20,7 +20,7 @@ from zktop.sandbox.protocol import (
 )
 from zktop.sandbox.tree import StoredNode, ZnodeTree
 from zktop.sandbox.watches import WatchesByPath, WatchMode
-from zktop.sandbox.writes import END_OF_MULTI, Store, multi, refused, text, write
+from zktop.sandbox.write_requests import END_OF_MULTI, Store, multi, refused, text, write
 
 Run = Callable[[Store, ClientConnection, FrameReader], bytes]
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from msgspec import inspect, structs
 
-from zktop.config import values as scalars
+from zktop.config import parse_values as scalars
+from zktop.config.parse_values import SCALARS, Form, is_null, kind_of
 from zktop.config.suggest import hint
 from zktop.config.tree import (
     ConfigMistake,
@@ -20,7 +21,6 @@ from zktop.config.tree import (
     TextNode,
     ValueOrigin,
 )
-from zktop.config.values import SCALARS, Form, is_null, kind_of
 
 WRONG: Final = object()
 

@@ -1,4 +1,4 @@
-"""Scenes that show the flaws of recipes."""
+"""Scenes that show the flaws of recipes; the flaws themselves are in `demo/recipes`."""
 
 from zktop.demo.scenes.scene import behind, contends, first
 from zktop.demo_types import (

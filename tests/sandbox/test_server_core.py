@@ -6,8 +6,8 @@ import pytest
 from sandbox.raw_client import PASSWORD, buf, i32, i64, new, txt
 
 from zktop.sandbox.connection import ClientConnection
-from zktop.sandbox.core import SandboxClock, ServerCore
 from zktop.sandbox.protocol import Malformed
+from zktop.sandbox.server_core import SandboxClock, ServerCore
 
 
 class RecordedFrames:

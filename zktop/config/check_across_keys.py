@@ -7,10 +7,10 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from zktop.config.reader import Check
+from zktop.config.check_keys import Check
+from zktop.config.parse_values import one_of
 from zktop.config.suggest import hint
 from zktop.config.types import SaslSection, TlsSection
-from zktop.config.values import one_of
 from zktop.model.layouts.layout import MACROS, ClientView, Layout, compiled
 
 Mistakes = Iterator[tuple[str, str]]

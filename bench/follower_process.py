@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kazoo.client import KazooClient
 
-from bench.foremost import like_all
+from bench.priority import like_all
 from zktop.app.live_run import LOOKS_PER_S, LiveRun
 from zktop.model.facts import Gone, Node, SourceFact
 from zktop.model.settings import Root, Settings

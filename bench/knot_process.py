@@ -1,13 +1,13 @@
 """The UI on one large knot, for `bench.screen`: forty sessions hold and want each other's locks.
 
-`python -m bench.tangled RATE`: RATE releases a second, until it is stopped.
+`python -m bench.knot_process RATE`: RATE releases a second, until it is stopped.
 """
 
 import sys
 from collections.abc import Iterable
 
-from bench.painted import Painted, run
 from bench.past import Churn
+from bench.screen_process import Painted, run
 from zktop.model.facts import AnyFact
 
 SESSIONS = 40  # of threads each: every one holds many locks and waits for many others

@@ -12,7 +12,8 @@ from functools import reduce
 
 import msgspec
 
-from zktop.config.checks import checks
+from zktop.config.check_across_keys import checks
+from zktop.config.check_keys import ConfigReader
 from zktop.config.files import default_file, file_tree, theme_names
 from zktop.config.overrides import (
     COMMAND_LINE,
@@ -22,7 +23,7 @@ from zktop.config.overrides import (
     layout_roots,
     with_layouts,
 )
-from zktop.config.reader import ConfigReader
+from zktop.config.parse_values import forms
 from zktop.config.tree import (
     DEFAULT,
     EMPTY,
@@ -35,7 +36,6 @@ from zktop.config.tree import (
     merge,
 )
 from zktop.config.types import Config
-from zktop.config.values import forms
 from zktop.model.locks.all_layouts import LAYOUTS
 
 
