@@ -9,7 +9,7 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
 PURE   ?= zktop,tests/model,tests/config,tests/output,tests/test_recording.py
-SUITES ?= tests/ui tests/faults tests/sandbox tests/screen tests/cli,tests/app tests/clients tests/zk \
+SUITES ?= tests/ui tests/faults tests/sandbox tests/terminal tests/cli,tests/app tests/clients tests/zk \
           tests/demo tests/whole tests/readme tests/bench tests/soak
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 

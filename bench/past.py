@@ -31,8 +31,8 @@ from zktop.model.facts import (
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop  # noqa: F401  what the UI itself weighs belongs to the figure
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame
 
 LOCKS, EACH = size(2_000, 50), 3
 RELEASES_PER_S, LOOKS_PER_S = 40, 10

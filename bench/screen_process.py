@@ -19,7 +19,7 @@ from zktop.model.facts import AnyFact, Gone, Link, Node, Stat, join
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame, OnNews, Status
+from zktop.ui.interfaces import Frame, OnNews, Status
 
 SECONDS = size(10.0, 1.0)
 SETTLES_S = size(3.0, 0.5)

@@ -17,7 +17,7 @@ from zktop.demo_types import (
     SceneProgress,
 )
 from zktop.model.report import Contender, Report
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 
 SCENE: Final = "traffic"
 FOLDER: Final = f"/locks/{SCENE}"

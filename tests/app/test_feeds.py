@@ -13,7 +13,7 @@ from ui.example_past import BEGIN, moments
 from zktop.app.feeds import LiveFeed, ReplayFeed
 from zktop.app.replay import Replay
 from zktop.model.settings import Settings
-from zktop.ui.ports import FeedState, Frame, News, Status
+from zktop.ui.interfaces import FeedState, Frame, News, Status
 from zktop.zk import Access, Plan, parse_hosts
 
 PATIENCE_S = 40.0

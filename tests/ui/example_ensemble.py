@@ -10,8 +10,8 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, Filter
-from zktop.ui.ports import Frame
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.interfaces import Frame
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.styled_text import Line, text_of
 

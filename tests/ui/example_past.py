@@ -8,7 +8,7 @@ from ui.fake_feed import Moment, frames
 
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.text import Text
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 
 BEGIN = NOW + 1_000_000
 A, B = session("A"), session("B")

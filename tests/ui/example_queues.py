@@ -13,7 +13,7 @@ from zktop.model.facts import AnyFact
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.view_state import Selection
 

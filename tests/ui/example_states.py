@@ -33,7 +33,7 @@ from ui.fake_feed import frames
 from zktop.demo_types import LogLine, RecipeInfo, SceneProgress
 from zktop.model.facts import AnyFact, Gone, Millis, Server, join
 from zktop.model.text import Text
-from zktop.ui.ports import Frame, News, Status
+from zktop.ui.interfaces import Frame, News, Status
 
 END = NOW + 60_000
 STEP = 5_000

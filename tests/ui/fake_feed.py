@@ -15,7 +15,7 @@ from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame, News, OnNews, Status
+from zktop.ui.interfaces import Frame, News, OnNews, Status
 from zktop.ui.settings import UiSettings
 
 CONSEQUENCES = 2  # rounds of messages after a key

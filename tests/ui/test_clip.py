@@ -16,7 +16,7 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World, facts_between, facts_of
 from zktop.recording import Header, Recording, clip
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 
 HEADER = Header(tool="zktop 0.1.0", hosts="zk1:2181", roots=[], settings=Settings())
 FAMILIES = (ROOT, TOP)

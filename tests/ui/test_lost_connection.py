@@ -5,7 +5,7 @@ from model.builders import NOW, lock, own
 from msgspec.structs import replace
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.ui.ports import FeedState, Frame, Status
+from zktop.ui.interfaces import FeedState, Frame, Status
 from zktop.ui.screens import PAGES
 from zktop.ui.widgets.canvas import Canvas
 

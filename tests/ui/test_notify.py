@@ -13,6 +13,7 @@ from zktop.app.on_finding import FindingCommand
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
+from zktop.ui.interfaces import Frame
 from zktop.ui.notify import (
     FORGET_MS,
     MAX_MESSAGES,
@@ -22,7 +23,6 @@ from zktop.ui.notify import (
     brief,
     summary,
 )
-from zktop.ui.ports import Frame
 from zktop.ui.settings import UiSettings
 
 LATER = NOW + 10_000

@@ -12,7 +12,7 @@ from zktop.model.world.persistent_map import PersistentMap
 from zktop.output import graphs, text
 from zktop.output.snapshot import snapshot
 from zktop.recording import clip
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 
 
 class ReportExports:

@@ -15,7 +15,7 @@ from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.world.world import facts_of
-from zktop.ui.ports import Complaint, Frame, OnNews, Status
+from zktop.ui.interfaces import Complaint, Frame, OnNews, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight

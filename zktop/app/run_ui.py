@@ -18,7 +18,7 @@ from zktop.errors import UsageError
 from zktop.model.facts import Millis, Session
 from zktop.model.settings import SECOND_MS, Root
 from zktop.ui.app import Zktop
-from zktop.ui.ports import ContendersPort, Feed
+from zktop.ui.interfaces import ContendersPort, Feed
 from zktop.ui.settings import UiSettings
 
 SAMPLE_EVERY_S = 2.0

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from zktop.ui.ports import Frame, News, Status
+from zktop.ui.interfaces import Frame, News, Status
 
 MAX_FRAMES = 50
 MAX_WAIT_S = 1.0  # the UI may have ended

@@ -6,8 +6,8 @@ import msgspec
 from textual.theme import Theme
 
 from zktop.model.facts import Millis
+from zktop.ui.interfaces import FindingHook
 from zktop.ui.keys import KEYS, Action
-from zktop.ui.ports import FindingHook
 from zktop.ui.themes import LoadThemes, ThemeList
 
 

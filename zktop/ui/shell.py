@@ -17,6 +17,7 @@ from zktop.model.report import Report
 from zktop.ui.base_app import BaseApp
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
+from zktop.ui.interfaces import Complaint, ContendersPort, Exports, Feed, News, Status
 from zktop.ui.keys import Action, reading_only
 from zktop.ui.messages import (
     DrawingFailed,
@@ -30,7 +31,6 @@ from zktop.ui.messages import (
 from zktop.ui.notify import Notifier, brief, summary
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import REPLAY, Tape
-from zktop.ui.ports import Complaint, ContendersPort, Exports, Feed, News, Status
 from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings

@@ -9,8 +9,8 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.filters import NO_FILTER, Filter
+from zktop.ui.interfaces import ContendersPort, Exports, Feed, Frame, Status
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import ContendersPort, Exports, Feed, Frame, Status
 
 
 class TimeRange(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from ui.example_past import past
 from ui.fake_feed import ToldFeed, app_of, settled
 
-from zktop.ui.ports import Complaint
+from zktop.ui.interfaces import Complaint
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from ui.past.test_playback import tape
 
 from zktop.model.history.events import Event
 from zktop.model.text import Text
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import (
     FINDING_BYTES,
     FRAME_BYTES,
@@ -25,7 +26,6 @@ from zktop.ui.past.tape import (
     TapeLimits,
     weight,
 )
-from zktop.ui.ports import Frame
 
 CHANGE_BYTES = FRAME_BYTES + LOCK_BYTES + 1_000  # a frame in which one small lock changed
 

@@ -22,7 +22,7 @@ from zktop.model.facts import AnyFact, Server, ServerState
 from zktop.model.findings.finding import Confidence
 from zktop.model.report import Report
 from zktop.ui.app import Zktop
-from zktop.ui.ports import OnNews
+from zktop.ui.interfaces import OnNews
 from zktop.ui.styled_text import Line, text_of, width_of
 from zktop.ui.widgets.header import ensemble
 

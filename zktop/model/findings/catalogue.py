@@ -7,12 +7,12 @@ letters, its rank and its causes.
 from typing import Final, TypeAlias, cast
 
 from zktop.model.findings import (
-    blocked,
     contention,
+    dead_holders,
     deadlocks,
     foreign_children,
-    ghosts,
     herds,
+    own_earlier_nodes,
     roots,
     servers,
     sessions,
@@ -26,8 +26,8 @@ AnyRule: TypeAlias = "Rule[LockContext] | Rule[SessionContext] | Rule[EnsembleCo
 
 FAMILIES: Final = (
     deadlocks,
-    blocked,
-    ghosts,
+    dead_holders,
+    own_earlier_nodes,
     foreign_children,
     wakeups,
     herds,

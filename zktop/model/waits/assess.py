@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zktop.model.waits.client_threads import multi_threaded
 from zktop.model.waits.confidence import WORKING_RING_MS, confidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import (
@@ -36,7 +37,6 @@ from zktop.model.waits.ring import (
     rings,
 )
 from zktop.model.waits.sentences import DisplayNames, sentence
-from zktop.model.waits.threads import multi_threaded
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.waits.ways_out import ways_out
 

@@ -2,25 +2,15 @@
 
 ZooKeeper shows sessions, not threads. C4: proven. C3: proven if each actor is one blocked thread.
 C2: likely. C1: a hint, for instance because one of the actors has several threads.
-
-`ConcurrencyDetector` finds those. An actor that takes or releases a lock after its wait began and
-before that wait ended is more than one thread, and so is one with two waits at the same moment.
-From then on it counts as concurrent for good.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import NOTHING_STUCK, StuckSet
-from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence, Clue, DeadlockRule, RingCase, WaitEdge, doubles
-from zktop.model.waits.threads import waiting_places
-from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 
@@ -180,102 +170,3 @@ class _Grading(Struct, frozen=True):
         for actor, names in sorted(sessions.items()):
             rule = f"by your merge rule {self.case.owner(actor)} is {', '.join(sorted(names))}"
             yield Clue(supports=None, text=rule)
-
-
-class _Deletion(Struct, frozen=True, gc=False):
-    """A member that was still there at one zxid and no more at the other."""
-
-    actor: str
-    lock: str
-    there: int
-    gone: int
-
-
-class ConcurrencyDetector:
-    """Remembers which actors were seen to act while they waited."""
-
-    def __init__(self) -> None:
-        self._concurrent: set[str] = set()
-        self._deletions: list[_Deletion] = []
-        self._released: dict[str, int] = {}  # last release of each stuck actor
-        self._seen: _Versions = NOTHING_STUCK, []
-
-    def is_concurrent(self, actor: str) -> bool:
-        """Whether the actor was seen to be more than one thread."""
-        return actor in self._concurrent
-
-    def released(self, actor: str) -> int:
-        """The zxid of its last release while it was stuck; 0 if it released nothing."""
-        return self._released.get(actor, 0)
-
-    def deleted(self, request: WaitRequest, lock: str, *, there: int, gone: int) -> None:
-        """Record a member listed at zxid `there` and missing at zxid `gone`."""
-        self._deletions.append(_Deletion(request.actor, lock, there, gone))
-
-    def look(self, graph: WaitGraph) -> tuple[str, ...]:
-        """Draw conclusions; the result names locks to list again before more can be drawn.
-
-        The end of a session deletes all its nodes. So a deletion proves something only if a
-        listing that is not older still shows the wait.
-        """
-        relist: set[str] = set()
-        undecided: list[_Deletion] = []
-        self._note_releases(graph.stuck_set.actors)
-        # Once per actor: a service may give up thousands of its places between two looks.
-        deletions = [one for one in self._deletions if not self.is_concurrent(one.actor)]
-        waits = {actor: waiting_places(graph, actor) for actor in {d.actor for d in deletions}}
-        for one in deletions:
-            queues = [q for q, r in waits[one.actor] if 0 < r.czxid <= one.there]
-            if any(queue.seen_zxid >= one.gone for queue in queues):
-                self._concurrent.add(one.actor)
-            elif queues:
-                undecided.append(one)
-                relist.update(queue.lock for queue in queues)
-        self._deletions = undecided
-        self._note_takers(graph)
-        return tuple(sorted(relist))
-
-    def _note_releases(self, stuck: AbstractSet[str]) -> None:
-        kept = {actor: zxid for actor, zxid in self._released.items() if actor in stuck}
-        for one in self._deletions:
-            if one.actor in stuck:
-                kept[one.actor] = max(one.gone, kept.get(one.actor, 0))
-        self._released = kept
-
-    def _note_takers(self, graph: WaitGraph) -> None:
-        """Find actors that hold a node younger than their own wait, or that wait twice."""
-        stuck_set = graph.stuck_set
-        versions = stuck_set, [graph.queues[lock] for lock in sorted(stuck_set.locks)]
-        if _is_same(versions, self._seen):
-            return
-        self._seen = versions
-        for actor in stuck_set.actors:
-            if self.is_concurrent(actor):
-                continue
-            waits = waiting_places(graph, actor)
-            holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
-            taken = sorted(request.czxid for request in holds)
-            takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waits)
-            if takes or _are_together(waits):
-                self._concurrent.add(actor)
-
-
-_Versions = tuple[StuckSet, list[WaitQueue]]
-
-
-def _is_same(one: _Versions, other: _Versions) -> bool:
-    return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
-
-
-def _are_together(waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
-    """Whether two waits existed at one moment, by the two newest listings."""
-    if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
-        return False
-    (_, newest), (queue, _) = sorted(waits, key=lambda wait: wait[0].seen_zxid, reverse=True)[:2]
-    return 0 < newest.czxid <= queue.seen_zxid
-
-
-def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:
-    """Whether anything was taken after the wait began and before its last listing."""
-    place = bisect_right(taken, wait)
-    return place < len(taken) and taken[place] <= seen

@@ -19,7 +19,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.confidence import ConcurrencyDetector
+from zktop.model.waits.client_threads import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.evidence import EvidenceCollector
 from zktop.model.waits.graph import WaitGraph

@@ -20,9 +20,9 @@ from zktop.demo_types import (
 from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.confirm import ConfirmDialog
 from zktop.ui.dialogs.new_contender import NewContender
+from zktop.ui.interfaces import ContendersPort
 from zktop.ui.keys import DEMO
 from zktop.ui.messages import PlayScene
-from zktop.ui.ports import ContendersPort
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import Selection
 

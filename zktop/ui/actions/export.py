@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from zktop.ui.dialogs.export import ExportDialog, ExportRequest
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import TimeRange
 

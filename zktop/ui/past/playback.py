@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from zktop.model.facts import Millis
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame
 
 SPEEDS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 0.25, 0.5)
 DAY_MS: Final = 86_400_000

@@ -22,7 +22,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.world import TableFacts
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 
 LIVE_BYTES: Final = 30_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time

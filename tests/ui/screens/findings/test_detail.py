@@ -12,8 +12,8 @@ from zktop.model.facts import Gone
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, parsed
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
 from zktop.ui.screens.findings.detail import write_all_blind, write_deadlock, write_finding

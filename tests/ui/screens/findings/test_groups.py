@@ -15,8 +15,8 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.filters import NO_FILTER, Filter, parsed
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries
 from zktop.ui.screens.lock.lock_detail import LockDetail

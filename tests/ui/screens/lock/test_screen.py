@@ -8,7 +8,7 @@ from ui.fake_feed import ToldFeed, frames, settled
 
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Status
+from zktop.ui.interfaces import Status
 from zktop.ui.screens.lock.screen import LockScreen
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.settings import UiSettings

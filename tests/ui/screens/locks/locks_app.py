@@ -3,7 +3,7 @@
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.app import Zktop
-from zktop.ui.ports import News
+from zktop.ui.interfaces import News
 from zktop.ui.screens.locks.screen import LocksScreen
 
 WIDE, SMALL = (120, 36), (80, 24)

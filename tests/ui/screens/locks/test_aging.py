@@ -6,7 +6,7 @@ from output.stories import facts
 from ui.example_past import past
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 
 
 async def test_root_blockers_grow_older_each_second() -> None:

@@ -13,7 +13,7 @@ from zktop.model.text import Text
 from zktop.ui.screens.common.format import sparkline
 from zktop.ui.screens.common.status_codes import CODES, OTHER, status_of
 from zktop.ui.screens.locks.cells import LockCells
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.table import columns
 from zktop.ui.styled_text import text_of
 

@@ -10,8 +10,8 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.filters import parsed
+from zktop.ui.interfaces import FeedState, Frame, Status
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import FeedState, Frame, Status
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.styled_text import width_of
 from zktop.ui.view_state import ViewState

@@ -14,7 +14,7 @@ from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.filters import NO_FILTER
 from zktop.ui.screens.locks.groups import LINGER_MS, LockGroup
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import KEEP_GROUP, MIN_GROUP, LockRows
 
 USERS = 30

@@ -24,7 +24,7 @@ from zktop.model.facts import Children, Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import parsed
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import GONE_SHOWN_MS, LockRows
 
 

@@ -9,7 +9,7 @@ from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of, screen
 from zktop.model.facts import Gone, join
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame, Status
+from zktop.ui.interfaces import Frame, Status
 from zktop.ui.settings import UiSettings
 
 FILM = trouble()

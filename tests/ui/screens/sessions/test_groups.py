@@ -14,7 +14,7 @@ from ui.fake_feed import WAIT_S, app_of, frames, settled
 
 from zktop.model.format import fold_name
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions import rows as session_rows
 from zktop.ui.screens.sessions.rows import MIN_GROUP

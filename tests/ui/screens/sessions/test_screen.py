@@ -26,7 +26,7 @@ from ui.fake_feed import app_of, frames, settled
 from zktop.model.facts import AnyFact, Server
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 from zktop.ui.screens.sessions.contact_bar import bar, strip
 from zktop.ui.screens.sessions.directory import SessionDirectory
 from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host

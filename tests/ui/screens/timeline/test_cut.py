@@ -15,7 +15,7 @@ from zktop.app.exports import ReportExports
 from zktop.app.replay import Replay
 from zktop.ui.actions.export import LEAD_MS
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Frame
+from zktop.ui.interfaces import Frame
 from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.screens.timeline.strips import TimeWindow, cursor
 from zktop.ui.styled_text import text_of

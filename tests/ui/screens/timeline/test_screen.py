@@ -9,7 +9,7 @@ from ui.example_past import BEGIN, past
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.app import Zktop
-from zktop.ui.ports import Status
+from zktop.ui.interfaces import Status
 
 END = BEGIN + 21_000
 

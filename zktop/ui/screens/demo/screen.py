@@ -8,8 +8,8 @@ from textual.containers import Horizontal, Vertical
 
 from zktop.demo_types import ContenderState, LogLine, RecipeInfo, Scene
 from zktop.ui.filters import Filter, FilterCount
+from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
-from zktop.ui.ports import ContendersPort
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.status_codes import ink_of_deadlock
 from zktop.ui.screens.demo.scene import progress_lines, recipe_lines, scene_lines

@@ -15,7 +15,7 @@ from zktop.ui.screens.common.format import (
     per_second,
     sparkline,
 )
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}

@@ -8,7 +8,7 @@ from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.ui.screens.common.status_codes import FREE
 from zktop.ui.screens.locks.cells import KIND_NAMES, seconds_cell
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Line, Run, joined, line
 from zktop.ui.widgets.table import RowGroup
 

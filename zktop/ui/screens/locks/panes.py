@@ -18,7 +18,7 @@ from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import TextView

@@ -19,7 +19,7 @@ from zktop.ui.screens.common.status_codes import (
     status_without_finding,
 )
 from zktop.ui.screens.locks.groups import LINGER_MS, LockGroup
-from zktop.ui.screens.locks.row import LockFields, LockRow
+from zktop.ui.screens.locks.lock_row import LockFields, LockRow
 
 MIN_GROUP: Final = 20  # quiet locks below one parent that become one line
 KEEP_GROUP: Final = 10  # ... which stays until there are fewer

@@ -13,6 +13,7 @@ from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.locks.groups import LockGroup, about_group
+from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
     BlockersPane,
@@ -22,7 +23,6 @@ from zktop.ui.screens.locks.panes import (
     health,
     set_height,
 )
-from zktop.ui.screens.locks.row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.page import Page

@@ -7,7 +7,7 @@ from zktop.model.text import Text
 from zktop.ui.screens.common.format import BLOCKED_CELLS
 from zktop.ui.screens.locks.cells import SPARK_CELLS, LockCells
 from zktop.ui.screens.locks.groups import GROUP_CELLS, group_sign
-from zktop.ui.screens.locks.row import LockRow
+from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Run
 from zktop.ui.widgets.table import Column, RowGroup, Table
 

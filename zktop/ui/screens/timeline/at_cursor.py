@@ -10,13 +10,13 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.dialogs.time import lock_state, problems
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import LockState, lock_states
 from zktop.ui.past.tape import Tape
-from zktop.ui.ports import Frame
 from zktop.ui.screens.common.format import age, time_ms, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.events import event_lines
-from zktop.ui.screens.locks.row import MAX_MEMBERS_DATED
+from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.strips import TimeWindow
 from zktop.ui.styled_text import Ink, Line, joined, line, wrapped
 

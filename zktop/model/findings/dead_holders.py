@@ -1,4 +1,4 @@
-"""B1 and B5 to B9: locks that stay blocked without a cycle of waits."""
+"""B1 and B5 to B9: holders that will not release: gone, silent, or waiting elsewhere."""
 
 import re
 from collections.abc import Iterator

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
-from screen.answers import ASKS, allow_writing
-from screen.test_keys import named, see
 from servers import RunningServer
+from terminal.answers import ASKS, allow_writing
+from terminal.test_keys import named, see
 from textual.pilot import Pilot
 from tmux import ZKTOP, terminal
 from ui.fake_feed import pressed, settled

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
-from screen.answers import allow_writing
 from servers import RunningServer
+from terminal.answers import allow_writing
 from tmux import ZKTOP, Terminal, terminal
 
 GONE_WITHIN_S = 10.0  # two seconds on an idle machine

@@ -1,0 +1,154 @@
+"""Finds sessions that must have several threads: a cycle of waits through one proves no deadlock.
+
+One thread waits in one place at a time, so a session that waits in two has at least two threads.
+So has one that owns a lock and waits for the same one: no library asks twice for one thread. A
+reader may, since it asks to write as well or to read once more, and so may a thread that takes
+several leases of a pool. `multi_threaded` finds these at one moment.
+
+`ConcurrencyDetector` finds others over time. An actor that takes or releases a lock after its wait
+began and before that wait ended is more than one thread, and so is one with two waits at the same
+moment. From then on it counts as concurrent for good.
+"""
+
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+
+from msgspec import Struct
+
+from zktop.model.waits.cores import NOTHING_STUCK, StuckSet
+from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
+
+_ONE_OWNER = ("exclusive", "read-write", "conflict")
+
+
+def multi_threaded(
+    graph: WaitGraph, actors: Iterable[str], threads: Container[str]
+) -> Mapping[str, str]:
+    """The actors that cannot be one thread, each with what shows it.
+
+    An actor whose name is that of a thread may ask for a lock that it holds.
+    """
+    found = {actor: _waits_twice(graph, actor) for actor in actors}
+    found |= {a: _asks_again(graph, a) for a in actors if not found[a] and a not in threads}
+    return {actor: shown for actor, shown in found.items() if shown}
+
+
+def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
+    """The places in which the actor waits."""
+    return [(q, r) for q, r in graph.places(actor) if r.releases and not graph.holds(q, r)]
+
+
+def _waits_twice(graph: WaitGraph, actor: str) -> str:
+    waiting = waiting_places(graph, actor)
+    locks = {queue.lock for queue, _ in waiting}
+    if len(waiting) < 2:  # noqa: PLR2004  one wait is what one thread does
+        return ""
+    where = f"{len(locks)} locks at once" if len(locks) > 1 else "one queue twice"
+    return f"waits in {where}"
+
+
+def _asks_again(graph: WaitGraph, actor: str) -> str:
+    owned = {q.lock for q, r in graph.places(actor) if not r.reads and graph.holds(q, r)}
+    again = any(q.kind in _ONE_OWNER and q.lock in owned for q, _ in waiting_places(graph, actor))
+    return "asks for a lock that it holds" if again else ""
+
+
+class _Deletion(Struct, frozen=True, gc=False):
+    """A member that was still there at one zxid and no more at the other."""
+
+    actor: str
+    lock: str
+    there: int
+    gone: int
+
+
+class ConcurrencyDetector:
+    """Remembers which actors were seen to act while they waited."""
+
+    def __init__(self) -> None:
+        self._concurrent: set[str] = set()
+        self._deletions: list[_Deletion] = []
+        self._released: dict[str, int] = {}  # last release of each stuck actor
+        self._seen: _Versions = NOTHING_STUCK, []
+
+    def is_concurrent(self, actor: str) -> bool:
+        """Whether the actor was seen to be more than one thread."""
+        return actor in self._concurrent
+
+    def released(self, actor: str) -> int:
+        """The zxid of its last release while it was stuck; 0 if it released nothing."""
+        return self._released.get(actor, 0)
+
+    def deleted(self, request: WaitRequest, lock: str, *, there: int, gone: int) -> None:
+        """Record a member listed at zxid `there` and missing at zxid `gone`."""
+        self._deletions.append(_Deletion(request.actor, lock, there, gone))
+
+    def look(self, graph: WaitGraph) -> tuple[str, ...]:
+        """Draw conclusions; the result names locks to list again before more can be drawn.
+
+        The end of a session deletes all its nodes. So a deletion proves something only if a
+        listing that is not older still shows the wait.
+        """
+        relist: set[str] = set()
+        undecided: list[_Deletion] = []
+        self._note_releases(graph.stuck_set.actors)
+        # Once per actor: a service may give up thousands of its places between two looks.
+        deletions = [one for one in self._deletions if not self.is_concurrent(one.actor)]
+        waits = {actor: waiting_places(graph, actor) for actor in {d.actor for d in deletions}}
+        for one in deletions:
+            queues = [q for q, r in waits[one.actor] if 0 < r.czxid <= one.there]
+            if any(queue.seen_zxid >= one.gone for queue in queues):
+                self._concurrent.add(one.actor)
+            elif queues:
+                undecided.append(one)
+                relist.update(queue.lock for queue in queues)
+        self._deletions = undecided
+        self._note_takers(graph)
+        return tuple(sorted(relist))
+
+    def _note_releases(self, stuck: AbstractSet[str]) -> None:
+        kept = {actor: zxid for actor, zxid in self._released.items() if actor in stuck}
+        for one in self._deletions:
+            if one.actor in stuck:
+                kept[one.actor] = max(one.gone, kept.get(one.actor, 0))
+        self._released = kept
+
+    def _note_takers(self, graph: WaitGraph) -> None:
+        """Find actors that hold a node younger than their own wait, or that wait twice."""
+        stuck_set = graph.stuck_set
+        versions = stuck_set, [graph.queues[lock] for lock in sorted(stuck_set.locks)]
+        if _is_same(versions, self._seen):
+            return
+        self._seen = versions
+        for actor in stuck_set.actors:
+            if self.is_concurrent(actor):
+                continue
+            waits = waiting_places(graph, actor)
+            holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
+            taken = sorted(request.czxid for request in holds)
+            takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waits)
+            if takes or _are_together(waits):
+                self._concurrent.add(actor)
+
+
+_Versions = tuple[StuckSet, list[WaitQueue]]
+
+
+def _is_same(one: _Versions, other: _Versions) -> bool:
+    return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
+
+
+def _are_together(waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
+    """Whether two waits existed at one moment, by the two newest listings."""
+    if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
+        return False
+    (_, newest), (queue, _) = sorted(waits, key=lambda wait: wait[0].seen_zxid, reverse=True)[:2]
+    return 0 < newest.czxid <= queue.seen_zxid
+
+
+def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:
+    """Whether anything was taken after the wait began and before its last listing."""
+    place = bisect_right(taken, wait)
+    return place < len(taken) and taken[place] <= seen
