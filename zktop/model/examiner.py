@@ -9,17 +9,18 @@ from collections.abc import Collection, Sequence
 from zktop.model.client_names import MAX_COUNTED_PER_LOOK, ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.facts import Cost, Millis, Session
+from zktop.model.findings.confirm import CurrentFindings
 from zktop.model.findings.tracker import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
-from zktop.model.history.events import Departure
+from zktop.model.history.events import Departure, Event
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.report import LockRecord, Report
 from zktop.model.session_index import LocksOfSessions, index_after
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import DeadlockPlace
-from zktop.model.waits.detector import DeadlockDetector
+from zktop.model.waits.detector import DeadlockDetector, DeadlockVerdict
 from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.world import World
@@ -70,50 +71,65 @@ class Examiner:
         events = self._histories.after(changes, ensemble, now)
         self._index(changes)
         client_names = self._names(changes, ensemble, thorough=thorough)
-        for change in changes:
-            self._waits.change(change)
-        waits = self._waits.judge(
-            ensemble,
-            self._histories,
-            self._tracker.locks,
-            now,
-            client_names=client_names,
-            is_thorough=thorough,
-        )
-        inversions = self._deadlock_log.dated(waits.inversions)
-        found = self._findings.look(
-            LookInput(
-                world=world,
-                now=now,
-                ensemble=ensemble,
-                locks=self._tracker.locks,
-                locks_of=self._locks_of,
-                changes=changes,
-                deadlocks=(*waits.deadlocks, *waits.hints),
-                inversions=inversions,
-                client_names=client_names,
-                thorough=thorough,
-            )
-        )
-        deadlocks = self._deadlock_log.look(
-            (*waits.deadlocks, *found.deadlocks), waits.hints, self._departed, now
-        )
-        return Report(
+        waits = self._judge_waits(changes, client_names, is_thorough=thorough)
+        look = LookInput(
             world=world,
             now=now,
-            settings=self.settings,
             ensemble=ensemble,
+            locks=self._tracker.locks,
+            locks_of=self._locks_of,
+            changes=changes,
+            deadlocks=(*waits.deadlocks, *waits.hints),
+            inversions=self._deadlock_log.dated(waits.inversions),
             client_names=client_names,
+            thorough=thorough,
+        )
+        found = self._findings.look(look)
+        return self._report(look, waits, found, tuple(events), ours=ours, cost=cost)
+
+    def _judge_waits(
+        self, changes: Sequence[LockChange], client_names: ClientNames, *, is_thorough: bool
+    ) -> DeadlockVerdict:
+        for change in changes:
+            self._waits.change(change)
+        return self._waits.judge(
+            self._ensemble,
+            self._histories,
+            self._tracker.locks,
+            self._now,
+            client_names=client_names,
+            is_thorough=is_thorough,
+        )
+
+    def _report(
+        self,
+        look: LookInput,
+        waits: DeadlockVerdict,
+        found: CurrentFindings,
+        events: tuple[Event, ...],
+        *,
+        ours: Collection[Session],
+        cost: Cost | None,
+    ) -> Report:
+        deadlocks = self._deadlock_log.look(
+            (*waits.deadlocks, *found.deadlocks), waits.hints, self._departed, look.now
+        )
+        return Report(
+            world=look.world,
+            now=look.now,
+            settings=self.settings,
+            ensemble=look.ensemble,
+            client_names=look.client_names,
             parts=self._records,
             paths=self._tracker.paths,
             locks_of=self._locks_of,
             deadlocks=deadlocks,
             over=self._deadlock_log.over,
-            inversions=inversions,
+            inversions=look.inversions,
             blockers=waits.blockers,
             findings=found.findings,
             blind=found.blind,
-            events=tuple(events),
+            events=events,
             idle=self._histories.sessions.idle,
             relist=waits.relist,
             ours=ours,
