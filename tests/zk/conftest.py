@@ -15,7 +15,7 @@ _numbers = itertools.count()
 
 # These hold for the sandbox too. The others need what only a real server has, or break it in
 # ways that take time.
-ON_BOTH = ("test_client", "test_pending", "test_observer", "test_requests")
+ON_BOTH = ("test_client", "test_pending", "test_root_watcher", "test_requests")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from textual.theme import BUILTIN_THEMES, Theme
 
-from zktop.app.on_finding import FindingCommand
+from zktop.app.finding_command import FindingCommand
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
-from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.candidates import affected_locks, may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.read_lock import lock_at

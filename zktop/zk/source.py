@@ -23,9 +23,9 @@ from zktop.zk.servers.table_formats import EnsembleMember, members
 from zktop.zk.watch.barrier import Barrier
 from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock
 from zktop.zk.watch.missing_roots import MissingRoots
-from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.polling import Polling
 from zktop.zk.watch.root_pattern import RootPattern, root_patterns
+from zktop.zk.watch.root_watcher import RootWatcher
 
 MEMBERS_EVERY_S = 60.0
 CONFIG = "/zookeeper/config"
@@ -85,7 +85,7 @@ class Source:
 
     def _observe(self) -> None:
         reader, plan = self._reader, self.plan
-        self._observer = Observer(
+        self._observer = RootWatcher(
             reader,
             self._emit,
             watch_budget=plan.watch_budget,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from zktop.model.facts import Link, Server, ServerState
 from zktop.model.findings.context import EnsembleContext
 from zktop.model.history.events import Elapsed, Event
-from zktop.model.history.expiries import KEPT_MS, ExpiredPlace, RecentExpiries
+from zktop.model.history.recent_expiries import KEPT_MS, ExpiredPlace, RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.text import Text
 

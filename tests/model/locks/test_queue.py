@@ -12,8 +12,8 @@ from model.locks.slow_queue import ORDERS, blockers, closure
 
 from zktop.model.facts import Children
 from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, written
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.layouts.site import LockSite
 from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.update_lock import updated

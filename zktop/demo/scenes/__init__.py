@@ -1,6 +1,6 @@
 """The scenes, in the order of their list. To add one: a `Scene` in a module, an entry here."""
 
-from zktop.demo.scenes import deadlocks, failures, flaws, queues
+from zktop.demo.scenes import deadlocks, failures, flawed_recipes, queues
 from zktop.demo_types import Scene
 from zktop.errors import UsageError
 
@@ -23,16 +23,16 @@ SCENES: tuple[Scene, ...] = (
     deadlocks.UPGRADE,
     deadlocks.FAIRNESS,
     deadlocks.KNOT,
-    flaws.NAIVE_SORT,
-    flaws.MIXED,
+    flawed_recipes.NAIVE_SORT,
+    flawed_recipes.MIXED,
     queues.STARVATION,
     failures.ORPHAN,
     failures.GHOST,
     failures.LOST_WAKE_UP,
-    flaws.NO_RECHECK,
-    flaws.FAILED_POLL,
-    flaws.BUSY_TIME_OUT,
-    flaws.SPIN,
+    flawed_recipes.NO_RECHECK,
+    flawed_recipes.FAILED_POLL,
+    flawed_recipes.BUSY_TIME_OUT,
+    flawed_recipes.SPIN,
     deadlocks.TRAFFIC,
 )
 

@@ -13,8 +13,8 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
-from zktop.model.history.expiries import ExpiredPlace
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
+from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck

@@ -18,7 +18,7 @@ from zktop.model.findings.finding import (
     rule,
 )
 from zktop.model.format import clock, count, short, span
-from zktop.model.history.expiries import ExpiredPlace
+from zktop.model.history.recent_expiries import ExpiredPlace
 
 
 @rule("P13", "member-down", "warning", "server")

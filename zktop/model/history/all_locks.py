@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from zktop.model.facts import Millis
 from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
 from zktop.model.history.events import Event
-from zktop.model.history.expiries import RecentExpiries
 from zktop.model.history.lock_history import (
     NO_HISTORY,
     FirstLook,
@@ -23,6 +22,7 @@ from zktop.model.history.lock_history import (
     first_look_of,
 )
 from zktop.model.history.lock_log import LockLog
+from zktop.model.history.recent_expiries import RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text

@@ -23,6 +23,7 @@ from zktop.model.history.change import (
     newer_than_counters,
 )
 from zktop.model.history.durations import DurationSamples
+from zktop.model.history.endings import judge_expiry
 from zktop.model.history.events import (
     Departure,
     Elapsed,
@@ -30,7 +31,6 @@ from zktop.model.history.events import (
     Event,
     EventKind,
     Since,
-    judge_expiry,
 )
 from zktop.model.history.last_minute import MINUTE_MS, MinuteRing
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay

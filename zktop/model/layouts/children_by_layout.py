@@ -10,8 +10,8 @@ import msgspec
 
 from zktop.model.layouts.layout import Layout, ParsedName, read
 from zktop.model.layouts.libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.layouts.site import LockSite
 from zktop.model.world.family import Family, Znode
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from zktop.model.facts import Session, join
 from zktop.model.layouts.children_by_layout import ParsedChild
-from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

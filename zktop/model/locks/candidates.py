@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import lease_end
 from zktop.model.locks.shapes import part_of, with_part
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE

@@ -25,7 +25,7 @@ from zktop.model.locks.queue import (
     targets,
     watched_members,
 )
-from zktop.model.locks.warnings import QueueOddities
+from zktop.model.locks.queue_warnings import QueueOddities
 from zktop.model.text import Text
 
 Does = Literal["holds", "waits", "stranded"]

@@ -2,7 +2,8 @@
 
 Clients queue at the gate for the right to take a lease. The first member of the gate takes one and
 lets the next client in. Some clients create the lease before they know that it is theirs: such a
-lease is pending, and stands for its client's place at the gate.
+lease is pending, and stands for its client's place at the gate. `shapes/semaphores` says which
+leases are held.
 """
 
 from collections.abc import Sequence

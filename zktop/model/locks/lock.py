@@ -8,8 +8,8 @@ import msgspec
 
 from zktop.model.facts import Millis, Session, Stat, join, split
 from zktop.model.layouts.layout import LARGEST, LockKind, LockMode, WatchKind
+from zktop.model.layouts.lock_site import Dependency
 from zktop.model.layouts.owner_labels import label_of
-from zktop.model.layouts.site import Dependency
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 

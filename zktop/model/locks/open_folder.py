@@ -6,7 +6,7 @@ import msgspec
 
 from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
 from zktop.model.locks.folder_queue import FolderQueue
 from zktop.model.locks.lease_pool import LeasePool

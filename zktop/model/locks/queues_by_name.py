@@ -20,9 +20,9 @@ from zktop.model.locks.leases import Leases, leases_of
 from zktop.model.locks.lock import LockQueue, Member, WatchLookup
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
 from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
+from zktop.model.locks.queue_warnings import count_oddities
 from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
 from zktop.model.locks.row_ranges import RowRangeQueue
-from zktop.model.locks.warnings import count_oddities
 from zktop.model.text import Text
 
 OpenFolder = Callable[[Iterable[Member]], Folder]  # from these contenders

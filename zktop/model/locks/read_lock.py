@@ -6,7 +6,7 @@ import msgspec
 
 from zktop.model.facts import Millis, Session, join
 from zktop.model.layouts.layout import Layout, LockKind
-from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.client_order import sorts_by_id
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_promoting, known_members
@@ -18,12 +18,12 @@ from zktop.model.locks.open_folder import (
     obstacles_of,
     stranded_in,
 )
+from zktop.model.locks.queue_warnings import NEARLY_EXHAUSTED
 from zktop.model.locks.queues_by_name import Queues, grouped, mixed, one_queue
 from zktop.model.locks.recognise import Recognised, is_election, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.update_lock import updated
-from zktop.model.locks.warnings import NEARLY_EXHAUSTED
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

@@ -22,9 +22,9 @@ from zktop.model.layouts.children_by_layout import (
     sort_by_layout,
 )
 from zktop.model.layouts.layout import MACROS, Layout
+from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.layouts.registry import REGISTRY, check_registry
-from zktop.model.layouts.site import LockSite, is_lockish
 from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.shapes import part_of, shape_of

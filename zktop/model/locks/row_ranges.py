@@ -14,7 +14,7 @@ from typing import Final
 
 from zktop.model.layouts.infrastructure import ACCUMULO
 from zktop.model.locks.lock import Member, QueueDefaults, Target
-from zktop.model.locks.warnings import QueueOddities
+from zktop.model.locks.queue_warnings import QueueOddities
 
 TableRow = tuple[int, bytes]  # before all rows, a row, after all rows
 RowRange = tuple[TableRow, TableRow]  # the first row is excluded, the last one included

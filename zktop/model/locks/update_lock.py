@@ -15,14 +15,19 @@ import msgspec
 
 from zktop.model.layouts.children_by_layout import ParsedChild, sort_by_layout
 from zktop.model.layouts.layout import Layout, read
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.layouts.site import LockSite
 from zktop.model.locks.client_order import has_two_orders, sequence
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.members import is_promoting, members_of
 from zktop.model.locks.queue import RankedQueue
+from zktop.model.locks.queue_warnings import (
+    NEARLY_EXHAUSTED,
+    QueueOddities,
+    is_repeated,
+    is_unseen,
+)
 from zktop.model.locks.recognise import is_left_over
-from zktop.model.locks.warnings import NEARLY_EXHAUSTED, QueueOddities, is_repeated, is_unseen
 from zktop.model.text import Text
 from zktop.model.world.family import Family, Znode
 from zktop.model.world.sequence_diff import splits

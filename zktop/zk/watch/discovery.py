@@ -8,11 +8,11 @@ narrowest parents that hold locks. It walks again from time to time to find lock
 from collections.abc import Callable, Iterator, Sequence
 
 from zktop.model.facts import join, split
-from zktop.model.layouts.site import is_lockish
+from zktop.model.layouts.lock_site import is_lockish
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
-from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, looks_like_a_place
+from zktop.zk.watch.root_watcher import RootWatcher
 
 WALK_EVERY_S = 30.0  # between two walks of a large tree
 SMALL_WALK_EVERY_S = 2.0  # of a small tree
@@ -44,7 +44,7 @@ class Discovery:
     def __init__(
         self,
         reader: Reader,
-        observer: Observer,
+        observer: RootWatcher,
         roots: Sequence[RootPattern],
         looks_like_a_lock: LooksLikeALock,
         items_per_s: int,

@@ -3,7 +3,7 @@
 import time
 
 from zktop.zk.watch.root_pattern import WatchedRoot
-from zktop.zk.watch.tree import ListedZnode
+from zktop.zk.watch.tree_reader import ListedZnode
 
 READ_AFTER_S = 0.05
 TOGETHER_S = 0.05

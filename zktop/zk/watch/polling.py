@@ -11,8 +11,8 @@ from math import ceil
 from zktop.model.facts import Stat
 from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_DATA
-from zktop.zk.watch.observer import Observer
 from zktop.zk.watch.root_pattern import WatchedRoot
+from zktop.zk.watch.root_watcher import RootWatcher
 
 POLL_EVERY_S = 1.0  # folders without a watch
 DENIED_AT_ONCE = 50  # folders, in case their ACL has opened
@@ -23,7 +23,7 @@ class Polling:
     """Rounds over the folders of a TreeReader."""
 
     def __init__(
-        self, reader: Reader, observer: Observer, items_per_s: int, audit_every: float
+        self, reader: Reader, observer: RootWatcher, items_per_s: int, audit_every: float
     ) -> None:
         self._reader, self._observer = reader, observer
         self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for reading the changes

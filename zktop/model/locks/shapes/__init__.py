@@ -3,7 +3,7 @@
 from typing import Final
 
 from zktop.model.facts import split
-from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.shapes import elections, semaphores, single_node
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.shape import LockShape

@@ -7,7 +7,7 @@ import msgspec
 
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import RUBY_ELECTION
-from zktop.model.layouts.site import LockSite
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.queues_by_name import Queues, queue_in

@@ -11,8 +11,8 @@ import msgspec
 from zktop.model.facts import Millis
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import label_of
-from zktop.model.layouts.site import LockSite
 from zktop.model.layouts.timed_leases import FOREVER
 from zktop.model.locks.lock import Member
 from zktop.model.locks.members import KnownMembers, members_of

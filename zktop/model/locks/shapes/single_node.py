@@ -5,7 +5,7 @@ from typing import Final
 
 from zktop.model.facts import split
 from zktop.model.layouts.layout import Layout
-from zktop.model.layouts.site import LockSite, is_lockish
+from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
 from zktop.model.locks.queues_by_name import Queues
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end

@@ -15,7 +15,7 @@ from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.watch.pending import ChangedFolders, UnreadZnodes, has_many_deletions
 from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, upwards
-from zktop.zk.watch.tree import ListedZnode, TreeReader
+from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 
@@ -25,7 +25,7 @@ CONFIRM_EVERY_S = 0.25
 FLOOD_REST_S = 60.0
 
 
-class Observer:
+class RootWatcher:
     """Everything that is watched through one client."""
 
     def __init__(

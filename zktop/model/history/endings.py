@@ -1,0 +1,65 @@
+"""How a node left a lock: removed by its client, or with its session, which expired.
+
+ZooKeeper does not record who deleted a znode. A session that was active less than its timeout ago
+cannot have expired. A session without a connection to any server, or one that had been silent for
+too long, most likely has. A client that closes its session removes all its nodes in one
+transaction, just like an expiry: only its recent activity tells the two apart. Without any
+evidence a node counts as removed by its own client, which is the usual case.
+"""
+
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.model.locks.lock import Member
+from zktop.model.text import Text
+from zktop.model.world.ensemble import Ensemble
+
+GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
+SEVERAL: Final = 2
+_SECOND_MS: Final = 1000
+
+
+class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
+    """Whether a session expired, and the evidence."""
+
+    expired: bool
+    why: Text | None = None
+
+
+def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int) -> ExpiryVerdict:
+    """Decide whether a node went with its session or was removed by its client."""
+    session = member.owner
+    if not session:
+        return ExpiryVerdict(expired=False)
+    presence = ensemble.presence(session)
+    if presence is None:
+        return _without_connection(member, ensemble, locks)
+    timeout, silence = ensemble.timeout_ms(session), presence.silence(now_ms)
+    if timeout is None or silence is None:
+        return ExpiryVerdict(expired=False, why=Text(f"{presence.server} listed its connection"))
+    if silence < timeout:
+        contact = f"its session was heard from {silence / _SECOND_MS:.1f} s before"
+        closed = ", and was closed" if locks >= SEVERAL else ""
+        return ExpiryVerdict(expired=False, why=Text(contact + closed))
+    if (presence.quiet_ms or 0) >= timeout * GIVEN_UP_SHARE:
+        spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
+        return ExpiryVerdict(expired=True, why=Text(f"its session had been silent for {spans}"))
+    return _by_joint_deletion(locks)
+
+
+def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:
+    if ensemble.connected(member.owner, member.czxid) is False:
+        return ExpiryVerdict(expired=True, why=Text("no server had a connection of its session"))
+    if ensemble.alive(member.owner, member.czxid) is False:
+        return ExpiryVerdict(expired=True, why=Text("its session had left the ensemble"))
+    return _by_joint_deletion(locks)
+
+
+def _by_joint_deletion(locks: int) -> ExpiryVerdict:
+    if locks >= SEVERAL:
+        return ExpiryVerdict(
+            expired=True, why=Text(f"its nodes left {locks} locks in one transaction")
+        )
+    return ExpiryVerdict(expired=False)
