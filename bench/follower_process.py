@@ -24,7 +24,7 @@ from zktop.model.facts import Gone, Node, SourceFact
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.read.reader import MAX_BATCH_ITEMS
-from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, item
+from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, encode_item
 
 WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
 BETWEEN_S = 0.002  # two reads of a bystander
@@ -139,7 +139,7 @@ def poll(over: threading.Event) -> None:
     client = KazooClient(ADDRESS, timeout=30)
     client.start()
     below = f"{ROOT}/locks"
-    locks = [item(GET_CHILDREN, f"{below}/{name}") for name in client.get_children(below)]
+    locks = [encode_item(GET_CHILDREN, f"{below}/{name}") for name in client.get_children(below)]
     begin = _now()
     say(locks=len(locks))
     for start in cycle(range(0, len(locks), MAX_BATCH_ITEMS)):

@@ -187,13 +187,13 @@ def _bare_async(client: KazooClient, root: str) -> None:
 
 
 def _bare_events(client: KazooClient, address: str, root: str) -> list[float]:
-    from zktop.zk.read.requests import AddWatch, event  # noqa: PLC0415
+    from zktop.zk.read.requests import AddWatch, decode_event  # noqa: PLC0415
 
     watcher = KazooClient(address)
     watcher.start()
     seen = _Moments()
     watcher._connection._read_watch_event = lambda message, offset: seen.note(  # noqa: SLF001
-        event(message, offset)[1]
+        decode_event(message, offset)[1]
     )
     added = watcher.handler.async_result()
     watcher._call(AddWatch(root), added)  # noqa: SLF001

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.check_across_keys import check
+from zktop.config.check_across_keys import layout_mistakes
 from zktop.config.join_sources import load
 from zktop.config.tree import ConfigError
 from zktop.model.layouts.layout import Layout
@@ -78,4 +78,4 @@ def test_all_mistakes_of_a_layout_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_the_built_in_layouts_obey_the_same_rules(layout: Layout) -> None:
     """So that users can start from a copy of one."""
-    assert list(check(layout)) == []
+    assert list(layout_mistakes(layout)) == []

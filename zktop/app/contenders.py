@@ -1,4 +1,4 @@
-"""Demo contenders and scenes for as long as the UI runs; the UI knows it as `ContendersPort`."""
+"""Demo contenders and scenes of one run of the UI. Implements `ContendersPort`."""
 
 import time
 from collections import Counter, deque
@@ -33,7 +33,7 @@ from zktop.model.format import millis
 
 MAX_LINES = 500
 MAX_ENDED_SHOWN = 5
-STRICTEST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
+STRICTEST_FIRST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
 
 
 class Contenders:
@@ -64,18 +64,18 @@ class Contenders:
 
     @property
     def states(self) -> Sequence[ContenderState]:
-        """The contenders that run, then those that ended lately."""
+        """The contenders that run, then those that ended recently."""
         running = self._pool.states() if "_pool" in self.__dict__ else ()
         return [*running, *self._ended]
 
     @property
     def sessions(self) -> tuple[Session, ...]:
-        """The sessions of all contenders, also those that outlive a killed one."""
+        """The sessions of all contenders, including those that outlive a killed contender."""
         return self._log.our_sessions
 
     @property
     def progress(self) -> SceneProgress:
-        """The scene that is loaded, and how far it was played."""
+        """The loaded scene, and how far it has been played."""
         return self._player.progress if "_player" in self.__dict__ else SceneProgress()
 
     def log(self, count: int, name: str | None = None) -> Sequence[LogLine]:
@@ -84,18 +84,18 @@ class Contenders:
         return [line for line in lines if name is None or line.who == name][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
-        """A recipe and its mode whose contenders can queue up in a lock of this layout."""
-        modes = STRICTEST if mode == "exclusive" else (mode,)
+        """Find a recipe, and a mode of it, that can queue up in a lock of this layout."""
+        modes = STRICTEST_FIRST if mode == "exclusive" else (mode,)
         recipes = [one for one in RECIPES if layout in one.joins]
         known = [(one.name, own) for one in recipes for own in one.modes]
         return next((pair for wanted in modes for pair in known if pair[1] == wanted), None)
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Call these after every change, and when something went wrong; on any thread."""
+        """Set the callbacks for changes and for problems; they are called in any thread."""
         self._on_change, self._complain = on_change, complain
 
     def start(self, order: ContenderOrder, typed: str | None = None) -> None:
-        """Start a contender; outside the root only with the word that the user typed for it."""
+        """Start a contender; outside the demo root, `typed` must be the name of the lock."""
         path, recipe = order.claims[0].path, order.claims[0].recipe
         self.permission.require_for(path, typed)
         self._started[recipe] += 1
@@ -106,12 +106,12 @@ class Contenders:
             root=self.root,
             anywhere=not path.startswith(f"{self.root}/"),
         )
-        self._soon(f"Starting {order.name}", partial(self._pool.start, order))
+        self._run_in_pool(f"Starting {order.name}", partial(self._pool.start, order))
 
     def act(self, action: ContenderAction, name: str) -> None:
         """Release, cancel, kill, freeze or thaw one contender."""
         method: Callable[[str], None] = getattr(self._pool, action)
-        self._soon(f"{action.capitalize()} {name}", partial(method, name))
+        self._run_in_pool(f"{action.capitalize()} {name}", partial(method, name))
 
     def play(self, scene: str) -> None:
         """Play a scene from its beginning."""
@@ -122,7 +122,7 @@ class Contenders:
         self._player.load(scene_named(scene))
 
     def control(self, action: SceneAction) -> None:
-        """Play, pause, step or stop the scene that is loaded."""
+        """Play, pause, step or stop the loaded scene."""
         method: Callable[[], None] = getattr(self._player, action)
         method()
 
@@ -146,7 +146,7 @@ class Contenders:
             self._pool, self._log, self._connection, self._add_progress, root=self.root
         )
 
-    def _soon(self, what: str, act: Callable[[], object]) -> None:
+    def _run_in_pool(self, what: str, act: Callable[[], object]) -> None:
         def done(answer: Future[object]) -> None:
             error = answer.exception()
             if error is not None:
@@ -156,7 +156,7 @@ class Contenders:
 
         self._pool.soon(act).add_done_callback(done)
 
-    # What follows runs in the threads of the pool and of the player.
+    # The methods below run in the threads of the pool and of the player.
 
     def _add_change(self, change: ContenderChange) -> None:
         self._log.add(change)
@@ -169,6 +169,7 @@ class Contenders:
     def _add_progress(self, progress: SceneProgress) -> None:
         if progress.problem:
             self._complain(progress.problem)
+        # A new scene starts with fewer lines than the last one had.
         narrated, self._narrated = self._narrated, len(progress.lines)
         now = time.time_ns() // 1_000_000
         for line in progress.lines[narrated if narrated <= len(progress.lines) else 0 :]:

@@ -1,8 +1,8 @@
-"""A live ensemble as a stream of reports: from the source of facts, through the world, to reports.
+"""Turns a live ensemble into a stream of reports.
 
-The thread that asks for reports does everything. While it waits for the next look, the source
-handles what has arrived from the servers. Then the facts are folded into the world, and the
-examiner looks at it. `LookPace` alone decides when.
+All of it runs in the thread that iterates over `reports`. While that thread waits for the next
+look, the source handles what arrives from the servers. At a look, the new facts are folded into
+the world and the examiner makes a report. `LookPace` decides when to look.
 """
 
 import time
@@ -23,9 +23,9 @@ from zktop.zk.event_loop import WhileWaiting
 
 LOOKS_PER_S = 20
 BURST_LOOKS = 6  # looks that may follow each other at once after a quiet time
-CPU_SHARE = 1 / 5  # of a core, at most, for looks that take long
+CPU_SHARE = 1 / 5  # of a core, at most, spent on slow looks
 QUIET_S = 1.0  # between two looks when nothing happens: time alone changes verdicts
-BEHIND_S = 1 / LOOKS_PER_S  # and while a part of the examination is overdue
+BEHIND_S = 1 / LOOKS_PER_S  # the same while a part of the examination is overdue
 
 RELIST_AGAIN_S = 1.0  # between two listings that would confirm the same suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
@@ -37,8 +37,8 @@ CONNECTED = ("connected", "read-only")
 class LookPace:
     """Decides when to look next: a token bucket.
 
-    The first few events after a quiet time are looked at at once, because events seldom come
-    alone. Under load, looks settle at LOOKS_PER_S, or at half of that if they are slow.
+    After a quiet time, a few looks may follow their events immediately. Under load, looks settle
+    at LOOKS_PER_S, or at half of that if they are slow.
 
     >>> pace = LookPace()
     >>> for _ in range(BURST_LOOKS):
@@ -52,21 +52,21 @@ class LookPace:
         self._paid_until = 0.0
 
     def looked(self, began: float, cpu_s: float) -> None:
-        """Note a look and how much processor time it took."""
+        """Note when a look began and how much processor time it took."""
         cost = min(max(1 / LOOKS_PER_S, cpu_s / CPU_SHARE), 2 / LOOKS_PER_S)
         self._paid_until = max(self._paid_until, began) + cost
         self._began = began
 
     def earliest(self) -> float:
-        """Return the time before which new facts have to wait."""
+        """Return the earliest time at which new facts may cause a look."""
         return self._paid_until - (BURST_LOOKS - 1) / LOOKS_PER_S
 
     def latest(self, *, is_behind: bool) -> float:
         """Return the time of the next look if there are no new facts."""
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
-    def fair(self, now: float) -> float:
-        """Return until when reading goes first: for as long as the look and its use have taken."""
+    def reading_first_until(self, now: float) -> float:
+        """Return until when reading has priority: as long as the look and its use have taken."""
         return now + min(QUIET_S, now - self._began)
 
 
@@ -96,7 +96,7 @@ class LiveRun:
         self._cost_at = 0.0
 
     def __enter__(self) -> Self:
-        """Connect; NoConnectionError says why that failed."""
+        """Connect, or raise NoConnectionError with the reason."""
         self._source.start()
         return self
 
@@ -114,15 +114,15 @@ class LiveRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what is read less closely than it should be."""
+        """Sentences about what is read late or incompletely, and why."""
         return self._source.degraded()
 
     # The first reading
 
     def read(self) -> bool:
-        """Wait for the first complete reading and the first tables; False on a time-out.
+        """Wait for the first complete reading and the first tables; False after a time-out.
 
-        NoConnectionError if the connection is lost and does not come back in time.
+        Raises NoConnectionError if the connection is lost and does not come back in time.
         """
         deadline = time.monotonic() + FIRST_READING_S
         for _ in self.reading():
@@ -141,7 +141,7 @@ class LiveRun:
     # The connection
 
     def raise_if_lost(self, patience_s: float | None = None) -> None:
-        """Raise NoConnectionError if the connection is lost for longer than the time-out."""
+        """Raise NoConnectionError if the connection has been lost for too long."""
         lost_s = self.lost_s()
         if lost_s > (self.access.connect_timeout if patience_s is None else patience_s):
             raise NoConnectionError(
@@ -190,16 +190,16 @@ class LiveRun:
 
     def _wait(self, end: float) -> None:
         """Handle what arrives until the next look is due."""
-        fair = self._pace.fair(time.monotonic())
-        until = min(end, max(fair, self._pace.latest(is_behind=self._examiner.is_behind)))
+        reading_first = self._pace.reading_first_until(time.monotonic())
+        until = min(end, max(reading_first, self._pace.latest(is_behind=self._examiner.is_behind)))
         self._is_woken = has_more = False
-        while (now := time.monotonic()) < until or (has_more and now < fair):
+        while (now := time.monotonic()) < until or (has_more and now < reading_first):
             has_more = self._source.run(until)
             if self._is_woken or self._source.has_facts:
                 until = min(end, self._pace.earliest())
 
     def _fold(self) -> None:
-        """Fold what has arrived into the world; unfolded facts take twice the memory."""
+        """Fold new facts into the world; unfolded, they take twice the memory."""
         facts = self._source.take()
         if facts:
             self._facts_read += len(facts)
@@ -208,7 +208,7 @@ class LiveRun:
                 self.recorder.facts(facts)
 
     def _relist(self, paths: Sequence[Text]) -> None:
-        """Have the source list these again, which may confirm or end a suspicion."""
+        """Have the source list these paths again, to confirm or refute a suspicion."""
         now = time.monotonic()
         due = [path for path in paths if now - self._relisted.get(path, 0.0) > RELIST_AGAIN_S]
         self._relisted = {path: self._relisted.get(path, now) for path in paths}

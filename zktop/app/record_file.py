@@ -1,4 +1,4 @@
-"""Write recordings: the header of a file, and a file that may fail without ending the run."""
+"""Write recordings: the header, and a file whose write errors need not end the run."""
 
 import contextlib
 import io
@@ -36,7 +36,7 @@ def header_of(hosts: str, settings: Settings, *, redact: bool = True) -> Header:
 class FailsafeFile(io.RawIOBase):
     """Reports the first write error, then discards further writes.
 
-    A full disk ends the recording, but not the run that is being recorded.
+    A full disk ends the recording; `on_error` decides whether the run ends, too.
     """
 
     def __init__(self, file: BinaryIO, on_error: OnError) -> None:
@@ -48,7 +48,7 @@ class FailsafeFile(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        """Write, or discard after an error; the caller sees no difference."""
+        """Write the data, or discard it after an error; always returns its length."""
         self._try(lambda: self._file.write(data))
         return len(data)
 

@@ -1,4 +1,4 @@
-"""`zktop check`: the answer for a script or a monitoring system, as an exit code."""
+"""`zktop check`: deadlocks and findings as an exit code, for scripts and monitoring."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ import click
 from zktop.app.replay import Replay
 from zktop.cli.options import ReplayTime, connection_options, file_options
 from zktop.cli.output import drop_output, narrate, put
-from zktop.cli.snapshot import no_locks
+from zktop.cli.snapshot import why_no_locks
 from zktop.cli.sources import live_run, open_recording, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
@@ -84,7 +84,7 @@ def _text(verdict: CheckVerdict) -> int:
 
 
 def _nagios(check: Callable[[], CheckVerdict]) -> int:
-    """Answer as a plug-in: an error, too, is one line, with the code of UNKNOWN."""
+    """Answer as a Nagios plug-in: an error is one line, too, with the exit code of UNKNOWN."""
     try:
         verdict = check()
     except (ZktopError, click.UsageError) as error:
@@ -115,7 +115,7 @@ def _check_recording(
 
 
 def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdict:
-    """Watch an ensemble until everything was seen twice."""
+    """Watch an ensemble until every finding has been seen twice, `settle` apart."""
     settle = effective_config(overrides).config.thresholds.settle
     builder = VerdictBuilder(criteria, settle)
     with live_run(overrides, max(settle / 1000, MIN_SAMPLE_EVERY_S)) as run:
@@ -134,7 +134,7 @@ def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdic
 
 def _verdict(builder: VerdictBuilder, report: Report) -> CheckVerdict:
     if not report.paths:
-        raise NothingToLookAtError(no_locks(report))
+        raise NothingToLookAtError(why_no_locks(report))
     return builder.verdict(report)
 
 
@@ -144,7 +144,7 @@ def _criteria(fail_on: str | None, confidence: Confidence) -> FailCriteria:
 
 
 def _rule_id(word: str) -> str:
-    """Find a rule by its id or its name."""
+    """Return the id of the rule with this id or name."""
     known = {rule.id.casefold(): rule.id for rule in RULES}
     known |= {rule.name.casefold(): rule.id for rule in RULES}
     wanted = word.strip().casefold()

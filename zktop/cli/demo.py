@@ -1,7 +1,7 @@
 """`zktop demo`: start a sandbox server, play a scene on it, and show the deadlock that forms.
 
-On a terminal this runs the UI. With --text, or without a terminal, it prints lines of text: the
-scene is played, stays for a while, is cleaned up and played again.
+On a terminal this opens the UI. With --text, or without a terminal, it prints text: it plays the
+scene, keeps the final state for a while, cleans up and starts again.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ Examples:
   zktop demo --text --duration 30s
   zktop scene --list
 """
-_SHOWN_S = 12.0  # how long the end of the scene stays
+_KEEP_END_S = 12.0  # before the scene is cleaned up and repeated
 _MAX_LINES = 6  # of the narration above the report
 _SAMPLE_EVERY_S = 1.0
 
@@ -72,7 +72,7 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
         else:
             hosts = stack.enter_context(sandbox_process())
             narrate(f"a sandbox server for this demo is on {hosts}; it saves nothing")
-        config = _watch_scenes_only(effective.config, hosts)
+        config = _config_for_scenes(effective.config, hosts)
         if text or not sys.stdout.isatty():
             _print_demo(config, name, hosts, duration)
             return 0
@@ -82,7 +82,7 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
 
 
 def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
-    """Play the scene and print reports, again and again."""
+    """Play the scene repeatedly; print a report after each change."""
     log, settings = ContenderLog(), demo_connection(config, hosts)
     printed: tuple[object, ...] = ()
     narration: list[str] = []
@@ -94,7 +94,7 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
             settings,
             lambda _progress: None,
             root=config.demo.root,
-            repeat_after_s=_SHOWN_S,
+            repeat_after_s=_KEEP_END_S,
         ) as player,
         LiveRun(access_of(config), plan_of(config, _SAMPLE_EVERY_S), config.settings()) as run,
     ):
@@ -102,7 +102,7 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
         for report in run.reports(None if duration is None else duration / SECOND_MS):
             if player.failure is not None:
                 raise player.failure
-            # The player forgets its lines before a repetition: print the old ones until then.
+            # The player drops its lines before it repeats the scene: keep the old ones until then.
             narration = [line.line() for line in player.progress.lines[-_MAX_LINES:]] or narration
             content = (*report.parts.values(), *(one.id for one in report.deadlocks), *narration)
             if content != printed:
@@ -128,7 +128,7 @@ def _check_permission(effective: EffectiveConfig) -> None:
         )
 
 
-def _watch_scenes_only(config: Config, hosts: str | None) -> Config:
-    """The settings with the demo root as their only root."""
+def _config_for_scenes(config: Config, hosts: str | None) -> Config:
+    """Return the config with the demo root as its only root, on the sandbox if there is one."""
     roots = (Root(f"{config.demo.root}/**"),)
     return replace(config, roots=roots, hosts=hosts or config.hosts)

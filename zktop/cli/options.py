@@ -19,7 +19,7 @@ from zktop.config.parse_values import duration
 from zktop.config.tree import ValueOrigin
 from zktop.model.facts import Millis
 
-A_FILE = click.Path()  # completion lists files
+FILE_PATH = click.Path()  # completion lists files
 
 
 class ConfigOption(click.Option):
@@ -37,7 +37,7 @@ class ConfigOption(click.Option):
     ) -> None:
         super().__init__(
             (flag,),
-            type=A_FILE if metavar == "FILE" else None,
+            type=FILE_PATH if metavar == "FILE" else None,
             metavar=metavar or None,
             is_flag=None if metavar else True,
             help=about,
@@ -46,7 +46,7 @@ class ConfigOption(click.Option):
             multiple=many,
         )
         self.flag, self.key, self.env, self.many = flag, key, env, many
-        self.means = None if metavar else "true"  # the value that a flag sets
+        self.flag_word = None if metavar else "true"  # the word that a flag sets its key to
         self.parameter = flag.removeprefix("--").replace("-", "_")  # click's name for it
 
     def click(self) -> Callable[..., Any]:
@@ -55,11 +55,11 @@ class ConfigOption(click.Option):
 
 
 class ConfigFlag(ConfigOption):
-    """An option without a value; it sets its key to a fixed word."""
+    """A flag; it sets its key to a fixed word."""
 
-    def __init__(self, flag: str, key: str, about: str, means: str) -> None:
+    def __init__(self, flag: str, key: str, about: str, flag_word: str) -> None:
         super().__init__(flag, key, "", about)
-        self.means = means
+        self.flag_word = flag_word
 
 
 CONFIG = ConfigOption(
@@ -92,8 +92,8 @@ LARGE_TABLES = ConfigFlag(
 )
 
 
-def _hosts(otherwise: str) -> ConfigOption:
-    about = f"Ensemble; {otherwise} if not given."
+def _hosts_option(default: str) -> ConfigOption:
+    about = f"Ensemble; {default} if not given."
     return ConfigOption("--hosts", "hosts", "H:P,...[/CHROOT]", about, "ZKTOP_HOSTS")
 
 
@@ -138,30 +138,32 @@ _OTHERS = (
     ),
 )
 
-OPTIONS = (_hosts("127.0.0.1:2181"), *_OTHERS)
+OPTIONS = (_hosts_option("127.0.0.1:2181"), *_OTHERS)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the connection; the command takes them as `overrides`."""
-    return _options(OPTIONS, command)
+    return _add_options(OPTIONS, command)
 
 
 def ui_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the connection, and --read-only."""
-    return _options((*OPTIONS, READ_ONLY), command)
+    return _add_options((*OPTIONS, READ_ONLY), command)
 
 
 def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the connection; without --hosts the demo starts a server."""
-    return _options((_hosts("a sandbox server of its own"), *_OTHERS), command)
+    """Add the options of the connection; without --hosts the demo starts its own server."""
+    return _add_options((_hosts_option("a sandbox server of its own"), *_OTHERS), command)
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --config only, for a command that connects to nothing."""
-    return _options((CONFIG,), command)
+    return _add_options((CONFIG,), command)
 
 
-def _options(options: tuple[ConfigOption, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+def _add_options(
+    options: tuple[ConfigOption, ...], command: Callable[..., Any]
+) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_options(**values: Any) -> Any:
         context = click.get_current_context()
@@ -185,16 +187,16 @@ def overrides_of(context: click.Context, values: list[tuple[ConfigOption, Any]])
     }
     file, cluster, layouts = (overrides.pop(option, None) for option in (CONFIG, CLUSTER, LAYOUT))
     sasl = overrides.pop(SASL, None)
-    # Large tables include auto, but not off.
+    # Both set `introspect`: --large-tables overrides auto, but not off.
     if INTROSPECT in overrides and LARGE_TABLES in overrides:
         overrides.pop(INTROSPECT if overrides[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
-    parts = _sasl(sasl) if sasl else ()
+    parts = _sasl_parts(sasl) if sasl else ()
     return Overrides(file, cluster, layouts, (*overrides.values(), *parts)).over(Overrides())
 
 
 def _texts(option: ConfigOption, value: Any) -> tuple[str, ...]:
-    if option.means is not None:
-        return (option.means,)
+    if option.flag_word is not None:
+        return (option.flag_word,)
     return value if option.many else (value,)
 
 
@@ -204,21 +206,21 @@ def _origin(context: click.Context, option: ConfigOption) -> ValueOrigin:
     return ValueOrigin(COMMAND_LINE, option=option.flag)
 
 
-def _sasl(override: Override) -> Iterator[Override]:
+def _sasl_parts(override: Override) -> Iterator[Override]:
     names = ("mechanism", "username", "password")
     for name, text in zip(names, override.texts[-1].split(":", 2), strict=False):
         yield replace(override, key=f"sasl.{name}", texts=(text,))
 
 
 class ReplayTime(msgspec.Struct, frozen=True):
-    """A moment of a recording: a time, or an offset from its beginning."""
+    """A moment of a recording: a time or, if `moment` is None, an offset from the beginning."""
 
     moment: Millis | None = None
-    after: Millis = 0
+    offset: Millis = 0
 
-    def since(self, begin: Millis) -> Millis:
-        """Return the moment in a recording that begins at `begin`."""
-        return begin + self.after if self.moment is None else self.moment
+    def resolve(self, begin: Millis) -> Millis:
+        """Return the time in a recording that begins at `begin`."""
+        return begin + self.offset if self.moment is None else self.moment
 
 
 class DurationParam(click.ParamType[Millis]):
@@ -246,7 +248,7 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
         text = str(value)
         try:
             if text.startswith("+"):
-                return ReplayTime(after=duration(text[1:]))
+                return ReplayTime(offset=duration(text[1:]))
             when = datetime.fromisoformat(text)
         except ValueError:
             what = f"expected a time like 2026-01-31T12:00:00Z or +90s, got {text!r}."
@@ -256,20 +258,20 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
 
 
 DURATION = DurationParam()
-MOMENT = ReplayTimeParam()
+REPLAY_TIME = ReplayTimeParam()
 
 
 FROM = click.option(
     "--from",
     "file",
     metavar="FILE",
-    type=A_FILE,
+    type=FILE_PATH,
     help="Read a recording instead of an ensemble.",
 )
 AT = click.option(
     "--at",
     metavar="TIME",
-    type=MOMENT,
+    type=REPLAY_TIME,
     help="As it was then: 2026-01-31T12:00:00Z, or +90s from the beginning.",
 )
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from zktop.cli.options import MOMENT, ReplayTime, connection_options
+from zktop.cli.options import REPLAY_TIME, ReplayTime, connection_options
 from zktop.cli.sources import open_recording
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
@@ -19,7 +19,7 @@ Examples:
 
 @click.command("replay", epilog=_EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--at", type=MOMENT, metavar="TIME", help="Begin paused at a time, or at +90s.")
+@click.option("--at", type=REPLAY_TIME, metavar="TIME", help="Begin paused at a time, or at +90s.")
 @click.option(
     "--speed",
     type=click.FloatRange(min=0.01, max=1000),

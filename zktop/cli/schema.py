@@ -31,13 +31,13 @@ Examples:
 def command(of: str) -> None:
     """Print the JSON Schema of a snapshot, an event, a line of a recording, or the config file."""
     schema = config_schema() if of == "config" else _schema(of)
-    encoded = re.sub(rb'(\w+)"', _published, msgspec.json.encode(schema))
+    encoded = re.sub(rb'(\w+)"', _published_name, msgspec.json.encode(schema))
     for line in msgspec.json.format(encoded, indent=2).decode().splitlines():
         put(line)
 
 
-def _published(match: re.Match[bytes]) -> bytes:
-    """Replace the name of a class by the name that the schema has had from the beginning."""
+def _published_name(match: re.Match[bytes]) -> bytes:
+    """Replace a class name with the name that published schemas have always used."""
     name = match[1].removesuffix(b"Json").removesuffix(b"Section")
     return _OLD_NAMES.get(name, name) + b'"'
 

@@ -51,10 +51,10 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
             print_notes(run)
             _print(report, run, form)
     if not report.paths:
-        raise NothingToLookAtError(no_locks(report))
+        raise NothingToLookAtError(why_no_locks(report))
 
 
-def no_locks(report: Report) -> str:
+def why_no_locks(report: Report) -> str:
     """Say where no lock was found, or why none could be read."""
     reasons = [str(one.sentence) for one in report.findings if one.rule in ("R8", "R9")]
     if reasons:
@@ -66,7 +66,7 @@ def no_locks(report: Report) -> str:
 
 
 def first_report(run: LiveRun) -> Report:
-    """Report on the first complete reading, or on the second listing of a suspected deadlock."""
+    """Report on the first complete reading; list again first if a deadlock is suspected."""
     if not run.read():
         narrate("note: reading timed out; this is what was read")
     run.raise_if_lost()
@@ -80,10 +80,10 @@ def first_report(run: LiveRun) -> Report:
 
 
 def _print(report: Report, source: LiveRun | Replay, form: str) -> None:
-    shot = snapshot(report, source.hosts, source.chroot)
+    taken = snapshot(report, source.hosts, source.chroot)
     if form == "json":
-        put_json(shot)
+        put_json(taken)
         return
-    lines = {"text": text.lines, "dot": graphs.dot, "mermaid": graphs.mermaid}[form](shot)
+    lines = {"text": text.lines, "dot": graphs.dot, "mermaid": graphs.mermaid}[form](taken)
     for line in lines:
         put(line)

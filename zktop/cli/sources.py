@@ -16,10 +16,10 @@ from zktop.model.facts import Millis
 
 
 @contextmanager
-def live_run(overrides: Overrides, sample_every: float | None = None) -> Iterator[LiveRun]:
-    """Connect to the ensemble; signals end the block where it waits."""
+def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Iterator[LiveRun]:
+    """Connect to the ensemble; a signal ends the block the next time it waits."""
     config = effective_config(overrides).config
-    plan = plan_of(config, sample_every)
+    plan = plan_of(config, sample_every_s)
     interrupts = Interrupts()
     run = LiveRun(access_of(config), plan, config.settings(), interrupts.waiting)
     with interrupts.handled(), run:
@@ -31,11 +31,11 @@ def open_recording(
 ) -> tuple[Replay, Millis | None]:
     """Open a recording; return it with the moment of `--at`.
 
-    Its verdicts are those of the live run, unless the command line has settings of its own.
+    It is judged with the settings of the recorded run, unless the command line gives others.
     """
     own = effective_config(overrides).config.settings() if _has_settings(overrides) else None
     recording = Replay(Path(file), own)
-    return recording, at.since(recording.begin) if at else None
+    return recording, at.resolve(recording.begin) if at else None
 
 
 def _has_settings(overrides: Overrides) -> bool:

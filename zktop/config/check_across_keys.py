@@ -1,6 +1,6 @@
 """Checks across keys: a layout that cannot work, TLS and SASL settings that lack a part.
 
-A check yields pairs: the key, and the end of a sentence that begins with it.
+Each check yields pairs: the key, and what is wrong with it, to be printed after the key.
 """
 
 import re
@@ -22,34 +22,34 @@ _MACRO = re.compile(r"(?<!\\)(?<!\\N)\{[A-Za-z_]\w*\}")  # `\{` is a brace, `\N{
 _SIMPLE_MODES = re.compile(r"\(\?P<mode>(?:\[(\w+)\]|([\w|]+))\)")  # [rw], or read|write
 
 
-def check(layout: Layout) -> Mistakes:
-    """Find every mistake that keeps a layout from working.
+def layout_mistakes(layout: Layout) -> Mistakes:
+    """Find every mistake that would keep a layout from working.
 
-    >>> list(check(Layout(name="mine", pattern="^job-{SEK}$")))
+    >>> list(layout_mistakes(Layout(name="mine", pattern="^job-{SEK}$")))
     [('pattern', 'unknown macro {SEK} (did you mean {SEQ}?)')]
-    >>> list(check(Layout(name="mine", pattern="^job-(?P<idd>.+)-{SEQ}$")))
+    >>> list(layout_mistakes(Layout(name="mine", pattern="^job-(?P<idd>.+)-{SEQ}$")))
     [('pattern', 'unknown group "idd" (did you mean id?)')]
     """
-    broken = {key: _broken(getattr(layout, key)) for key in ("pattern", "unseen")}
+    broken = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
     yield from ((key, what) for key, what in broken.items() if what is not None)
-    yield from _name(layout)
+    yield from _name_mistakes(layout)
     if broken["pattern"] is None:
-        wrong = [*_words(layout)]
-        yield from wrong or _groups(layout)
-    yield from _rules(layout)
+        wrong = [*_unknown_words(layout)]
+        yield from wrong or _group_mistakes(layout)
+    yield from _read_mode_mistakes(layout)
 
 
-def check_view(view: ClientView) -> Mistakes:
-    """Find every mistake in how the clients of a layout see the nodes.
+def view_mistakes(view: ClientView) -> Mistakes:
+    """Find every mistake in a client view: how the clients of a layout see the nodes.
 
-    >>> list(check_view(ClientView(counts="all", key="^(.*)-(.*)$")))
+    >>> list(view_mistakes(ClientView(counts="all", key="^(.*)-(.*)$")))
     [('key', 'needs exactly one group, like (.*), for what is compared')]
     """
     macros = (*MACROS, "{NAME}")
     for field in ("counts", "key", "bars"):
         written = getattr(view, field)
         pattern = written.replace("{NAME}", "x")
-        broken = _broken(pattern)
+        broken = _pattern_error(pattern)
         unknown = [*_unknown_macros(written, macros)]
         yield from ((field, what) for what in ([broken] if broken else unknown))
         is_readable = field == "key" and written and not (broken or unknown)
@@ -57,7 +57,7 @@ def check_view(view: ClientView) -> Mistakes:
             yield field, "needs exactly one group, like (.*), for what is compared"
 
 
-def _broken(pattern: str) -> str | None:
+def _pattern_error(pattern: str) -> str | None:
     if len(pattern) > _MAX_PATTERN_CHARS:
         return f"is longer than {_MAX_PATTERN_CHARS} characters"
     try:
@@ -68,12 +68,12 @@ def _broken(pattern: str) -> str | None:
     return None
 
 
-def _name(layout: Layout) -> Mistakes:
+def _name_mistakes(layout: Layout) -> Mistakes:
     if not re.fullmatch(r"\w[\w.-]*", layout.name):
         yield "name", "may only have letters, digits, dots and dashes, because --layout takes it"
 
 
-def _words(layout: Layout) -> Mistakes:
+def _unknown_words(layout: Layout) -> Mistakes:
     """Find unknown macros and groups."""
     yield from (("pattern", what) for what in _unknown_macros(layout.pattern, tuple(MACROS)))
     for group in compiled(layout.pattern).groupindex:
@@ -87,8 +87,8 @@ def _unknown_macros(pattern: str, known: tuple[str, ...]) -> Iterator[str]:
             yield f"unknown macro {macro} ({hint(macro.upper(), known)})"
 
 
-def _groups(layout: Layout) -> Mistakes:
-    """Find groups that are missing, and groups without a meaning."""
+def _group_mistakes(layout: Layout) -> Mistakes:
+    """Find groups that the other keys need, and a mode group without `modes`."""
     pattern = compiled(layout.pattern)
     groups = pattern.groupindex
     if pattern.fullmatch(""):
@@ -103,23 +103,23 @@ def _groups(layout: Layout) -> Mistakes:
     if not layout.modes and "mode" in groups:
         yield "pattern", "has a group mode, so modes must say what its words mean"
     if layout.modes:
-        lacking = (word for word in _spelled(layout.pattern) if word not in layout.modes)
+        lacking = (word for word in _mode_words(layout.pattern) if word not in layout.modes)
         for word in lacking:
             yield "modes", f'has no entry for "{word}", which the group mode can match'
 
 
-def _spelled(pattern: str) -> Iterator[str]:
+def _mode_words(pattern: str) -> Iterator[str]:
     """Yield the words that a simple mode group can match."""
     found = _SIMPLE_MODES.search(pattern)
     if found:
         yield from found[1] or found[2].split("|")
 
 
-def _rules(layout: Layout) -> Mistakes:
-    reads = layout.means == "read-write"
-    if layout.watch == "first-writer" and not reads:
+def _read_mode_mistakes(layout: Layout) -> Mistakes:
+    is_read_write = layout.means == "read-write"
+    if layout.watch == "first-writer" and not is_read_write:
         yield "watch", "first-writer needs a mode that reads"
-    if reads and layout.modes and "read" not in layout.modes.values():
+    if is_read_write and layout.modes and "read" not in layout.modes.values():
         yield "kind", "read-write needs a mode that reads"
 
 
@@ -127,8 +127,8 @@ def checks(layouts: set[str]) -> dict[type, Check]:
     """Return the check for each type of value; `layouts` are the known names."""
     known = one_of("layout", layouts)
 
-    def layout_mistakes(layout: Layout) -> Iterator[tuple[str, str]]:
-        yield from check(layout)
+    def all_layout_mistakes(layout: Layout) -> Mistakes:
+        yield from layout_mistakes(layout)
         for index, name in enumerate(layout.sees):
             try:
                 known(name)
@@ -136,18 +136,18 @@ def checks(layouts: set[str]) -> dict[type, Check]:
                 yield f"sees[{index}]", str(error)
 
     return {
-        Layout: layout_mistakes,
-        ClientView: check_view,
+        Layout: all_layout_mistakes,
+        ClientView: view_mistakes,
         SaslSection: _sasl_mistakes,
         TlsSection: _tls_mistakes,
     }
 
 
-def _tls_mistakes(tls: TlsSection) -> Iterator[tuple[str, str]]:
+def _tls_mistakes(tls: TlsSection) -> Mistakes:
     if tls.key is not None and tls.cert is None:
         yield "key", "needs a certificate (cert or --tls-cert)"
 
 
-def _sasl_mistakes(sasl: SaslSection) -> Iterator[tuple[str, str]]:
+def _sasl_mistakes(sasl: SaslSection) -> Mistakes:
     if sasl.mechanism != "GSSAPI" and (sasl.username is None or sasl.password is None):
         yield "mechanism", f"{sasl.mechanism} needs a username and a password"

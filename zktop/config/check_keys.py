@@ -1,7 +1,7 @@
 """Turn a config tree into a typed value, and collect every mistake on the way.
 
-The types decide everything: known keys, required keys, bounds, choices, and through `form` how a
-text is parsed. A wrong part becomes `WRONG`, and so does everything that contains it.
+The types define known keys, required keys, bounds and choices; their `form` names the function
+that parses a text. A wrong part becomes `WRONG`, and so does everything that contains it.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ from zktop.config.tree import (
 
 WRONG: Final = object()
 
-# Checks a finished value. Yields the key, or "" for the whole value, and the end of a sentence.
+# Checks a finished value. Yields the key ("" for the whole value) and what is wrong with it.
 Check = Callable[[Any], Iterable[tuple[str, str]]]
 
 
@@ -42,13 +42,13 @@ class KnownKey:
 
 
 @cache
-def keys_of(made: type) -> dict[str, KnownKey]:
-    """Return the keys of a type of mapping, as they are written in the file."""
-    return {field.encode_name: KnownKey(field) for field in structs.fields(made)}
+def keys_of(struct: type) -> dict[str, KnownKey]:
+    """Return the keys of a mapping type, as they are written in the file."""
+    return {field.encode_name: KnownKey(field) for field in structs.fields(struct)}
 
 
 class ConfigReader:
-    """Reads trees; collects the mistakes, and where each value was written."""
+    """Reads config trees; collects the mistakes, and where each value was written."""
 
     def __init__(self, forms: dict[str, Form], checks: dict[type, Check]) -> None:
         self.mistakes: list[ConfigMistake] = []
@@ -67,7 +67,7 @@ class ConfigReader:
         except ValueError as error:
             return self._wrong(tree, key, str(error))
 
-    def formed(self, kind: inspect.Metadata, tree: ConfigNode, key: str) -> object:
+    def read_form(self, kind: inspect.Metadata, tree: ConfigNode, key: str) -> object:
         """Read a value that has its own notation, like a duration."""
         form = (kind.extra or {}).get("form")
         if form is None:
@@ -79,18 +79,18 @@ class ConfigReader:
         except ValueError as error:
             return self._wrong(tree, key, str(error))
 
-    def either(self, kind: inspect.UnionType, tree: ConfigNode, key: str) -> object:
+    def read_union(self, kind: inspect.UnionType, tree: ConfigNode, key: str) -> object:
         """Read a value of several possible types: the one that fits text, list or mapping."""
         kinds = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
         if len(kinds) < len(kind.types) and is_null(tree):
             return None
-        fitting = [each for each in kinds if _shape(each) is type(tree)]
+        fitting = [each for each in kinds if _node_type(each) is type(tree)]
         if fitting or len(kinds) == 1:
             return self.read((fitting or kinds)[0], tree, key)
-        wanted = " or ".join(_WANTED[_shape(each)] for each in kinds)
+        wanted = " or ".join(_NODE_NAMES[_node_type(each)] for each in kinds)
         return self._wrong(tree, key, f"expected {wanted}, got {kind_of(tree)}")
 
-    def several(self, kind: inspect.VarTupleType, tree: ConfigNode, key: str) -> object:
+    def read_list(self, kind: inspect.VarTupleType, tree: ConfigNode, key: str) -> object:
         """Read a list as a tuple."""
         if not isinstance(tree, ListNode):
             return self._wrong(tree, key, f"expected a list, got {kind_of(tree)}")
@@ -100,28 +100,28 @@ class ConfigReader:
         )
         return WRONG if _any_wrong(items) else items
 
-    def named(self, kind: inspect.DictType, tree: ConfigNode, key: str) -> object:
+    def read_mapping(self, kind: inspect.DictType, tree: ConfigNode, key: str) -> object:
         """Read a mapping whose keys are the user's own words."""
         if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
         values = {}
-        for name, value in self._unique(tree, key):
+        for name, value in self._unique_pairs(tree, key):
             try:
                 values[scalars.printable(name)] = self.read(
-                    kind.value_type, value, below(key, name.text)
+                    kind.value_type, value, inner_key(key, name.text)
                 )
             except ValueError as error:
                 values[""] = self._wrong(name, key, f"a key {error}")
         return WRONG if _any_wrong(values.values()) else values
 
-    def record(self, made: type, tree: ConfigNode, key: str = "") -> object:
-        """Read a mapping with known keys as a value of type `made`."""
+    def read_struct(self, struct: type, tree: ConfigNode, key: str = "") -> object:
+        """Read a mapping with known keys as a value of type `struct`."""
         if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
-        keys = keys_of(made)
+        keys = keys_of(struct)
         values: dict[str, object] = {}
-        for name, value in self._unique(tree, key):
-            inner = below(key, name.text)
+        for name, value in self._unique_pairs(tree, key):
+            inner = inner_key(key, name.text)
             known = keys.get(name.text)
             if known is None:
                 self._wrong(name, inner, f"unknown key ({hint(name.text, keys)})")
@@ -129,30 +129,30 @@ class ConfigReader:
                 values[known.name] = self.read(known.kind, value, inner)
             else:  # `key:` without a value keeps the default
                 self.origins[inner] = value.origin
-        return self._finished(made, values, tree, key)
+        return self._build(struct, values, tree, key)
 
-    def _finished(
-        self, made: type, values: dict[str, object], tree: ConfigNode, key: str
+    def _build(
+        self, struct: type, values: dict[str, object], tree: ConfigNode, key: str
     ) -> object:
-        required = [each.name for each in keys_of(made).values() if each.is_required]
+        required = [each.name for each in keys_of(struct).values() if each.is_required]
         missing = [name for name in required if name not in values]
         for name in missing:
             self._wrong(tree, key, f"the key {name} is missing")
         if missing or _any_wrong(values.values()):
             return WRONG
-        value = made(**values)
-        for name, what in self._checks.get(made, _no_check)(value):
-            inner = below(key, name) if name else key
+        value = struct(**values)
+        for name, what in self._checks.get(struct, _no_check)(value):
+            inner = inner_key(key, name) if name else key
             self.mistakes.append(ConfigMistake(self.origins.get(inner, tree.origin), inner, what))
         return value
 
-    def _unique(self, tree: MapNode, key: str) -> list[tuple[TextNode, ConfigNode]]:
+    def _unique_pairs(self, tree: MapNode, key: str) -> list[tuple[TextNode, ConfigNode]]:
         first: dict[str, tuple[TextNode, ConfigNode]] = {}
         for name, value in tree.pairs:
             earlier = first.setdefault(name.text, (name, value))[0]
             if earlier is not name:
                 line = earlier.origin.line
-                self._wrong(name, below(key, name.text), f"given twice (first in line {line})")
+                self._wrong(name, inner_key(key, name.text), f"given twice (first in line {line})")
         return list(first.values())
 
     def _wrong(self, tree: ConfigNode, key: str, what: str) -> object:
@@ -160,31 +160,35 @@ class ConfigReader:
         return WRONG
 
 
-def below(key: str, name: str) -> str:
+def inner_key(key: str, name: str) -> str:
     """Join a key and a key inside it.
 
-    >>> below("", "ui"), below("ui", "theme")
+    >>> inner_key("", "ui"), inner_key("ui", "theme")
     ('ui', 'ui.theme')
     """
     return f"{key}.{name}" if key else name
 
 
 _COMPOSITES: dict[type, Callable[..., object]] = {
-    inspect.Metadata: ConfigReader.formed,
-    inspect.UnionType: ConfigReader.either,
-    inspect.VarTupleType: ConfigReader.several,
-    inspect.DictType: ConfigReader.named,
-    inspect.StructType: lambda reader, kind, *rest: reader.record(kind.cls, *rest),
+    inspect.Metadata: ConfigReader.read_form,
+    inspect.UnionType: ConfigReader.read_union,
+    inspect.VarTupleType: ConfigReader.read_list,
+    inspect.DictType: ConfigReader.read_mapping,
+    inspect.StructType: lambda reader, kind, *rest: reader.read_struct(kind.cls, *rest),
 }
-_SHAPES = {inspect.StructType: MapNode, inspect.DictType: MapNode, inspect.VarTupleType: ListNode}
-_WANTED: dict[type, str] = {TextNode: "text", ListNode: "a list", MapNode: "a mapping"}
+_NODE_TYPES = {
+    inspect.StructType: MapNode,
+    inspect.DictType: MapNode,
+    inspect.VarTupleType: ListNode,
+}
+_NODE_NAMES: dict[type, str] = {TextNode: "text", ListNode: "a list", MapNode: "a mapping"}
 
 
-def _shape(kind: inspect.Type) -> type:
+def _node_type(kind: inspect.Type) -> type:
     return (
-        _shape(kind.type)
+        _node_type(kind.type)
         if isinstance(kind, inspect.Metadata)
-        else _SHAPES.get(type(kind), TextNode)
+        else _NODE_TYPES.get(type(kind), TextNode)
     )
 
 

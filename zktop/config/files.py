@@ -10,7 +10,7 @@ from zktop.config.types import UiSection
 
 
 def file_tree(name: str) -> MapNode:
-    """Read a config or theme file; an empty one is an empty mapping."""
+    """Read a config or theme file; an empty file gives an empty mapping."""
     # PyYAML takes 10 ms to load, and most runs read no file.
     from zktop.config.parse_yaml import MAX_FILE_BYTES, parse  # noqa: PLC0415
 
@@ -49,7 +49,7 @@ def theme_names(environment: Mapping[str, str]) -> set[str]:
 
 
 def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
-    """Map each theme's name to its file; the user's own replace built-in ones."""
+    """Map each theme's name to its file; a user's theme replaces a built-in one."""
     package = Path(__file__).parent.parent
     installed = package / "themes"
     built_in = installed if installed.is_dir() else package.parent / "themes"  # a checkout

@@ -94,7 +94,7 @@ class _Check:
 
     def read(self, tree: MapNode, *, is_whole: bool = True) -> object:
         reader = ConfigReader(self.forms, self.checks if is_whole else {})
-        config = reader.record(Config, tree)
+        config = reader.read_struct(Config, tree)
         self.mistakes += reader.mistakes
         self.origins = reader.origins
         return config

@@ -1,9 +1,9 @@
 """Parse single values: texts, numbers, choices, durations, hosts, roots, logins.
 
-The type decides what a text means, not YAML: `introspect: off` is a word, because the type wants a
-word, and `password: 0123` is refused, because the type wants text and this is a number. A
-ValueError is the end of a sentence that begins with the key. Where the value may be a secret, the
-error names its kind and does not repeat it.
+The type decides what a text means, not YAML: `introspect: off` is a word, because the type expects
+a word, and `password: 0123` is refused, because the type expects text and this is a number. The
+message of a ValueError is printed after the key. Where the value may be a secret, the message
+names its kind and does not repeat it.
 """
 
 import ipaddress
@@ -19,10 +19,10 @@ from zktop.config.tree import ConfigNode, ListNode, MapNode, TextNode
 from zktop.model.text import clean, nearest
 
 _NULLS = {"", "~", "null", "Null", "NULL"}
-_TRUTHS = dict.fromkeys(("true", "yes", "on"), True) | dict.fromkeys(("false", "no", "off"), False)
+_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WHOLE = r"[-+]?(0|[1-9][0-9_]{0,17})"
 _DECIMAL = r"[-+]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?"
-_NUMBER_TO_YAML = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
+_YAML_NUMBER = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
 
 
 def is_null(tree: ConfigNode) -> bool:
@@ -31,16 +31,16 @@ def is_null(tree: ConfigNode) -> bool:
 
 
 def kind_of(tree: ConfigNode) -> str:
-    """Name the kind of value, without repeating it."""
+    """Name the kind of a value without repeating the value."""
     if isinstance(tree, ListNode):
         return "a list"
     if isinstance(tree, MapNode):
         return "a mapping"
     if is_null(tree):
         return "nothing"
-    if tree.plain and tree.text.lower() in _TRUTHS:
+    if tree.plain and tree.text.lower() in _BOOLEANS:
         return f"the truth value {tree.text}"
-    return "a number" if tree.plain and _is(_NUMBER_TO_YAML, tree) else "text"
+    return "a number" if tree.plain and _matches(_YAML_NUMBER, tree) else "text"
 
 
 def scalar(tree: ConfigNode) -> TextNode:
@@ -68,51 +68,51 @@ def printable(tree: TextNode) -> str:
 
 
 def choice(kind: inspect.LiteralType, tree: ConfigNode) -> object:
-    """Parse one of a few words."""
+    """Parse one of the allowed words."""
     words = tuple(map(str, kind.values))
     if not isinstance(tree, TextNode) or is_null(tree):
-        raise ValueError(f"expected {_either(words)}, got {kind_of(tree)}")
+        raise ValueError(f"expected {_join_with_or(words)}, got {kind_of(tree)}")
     if tree.text in words:
         return tree.text
     meant = nearest(tree.text, words)
     near = f" (did you mean {meant}?)" if meant else ""
-    raise ValueError(f"expected {_either(words)}, got {quoted(tree.text)}{near}")
+    raise ValueError(f"expected {_join_with_or(words)}, got {quoted(tree.text)}{near}")
 
 
-def truth(tree: ConfigNode) -> bool:
+def boolean(tree: ConfigNode) -> bool:
     """Parse true or false."""
-    if isinstance(tree, TextNode) and tree.is_untyped and tree.text.lower() in _TRUTHS:
-        return _TRUTHS[tree.text.lower()]
+    if isinstance(tree, TextNode) and tree.is_untyped and tree.text.lower() in _BOOLEANS:
+        return _BOOLEANS[tree.text.lower()]
     raise ValueError(f"expected true or false, got {kind_of(tree)}")
 
 
-def whole(kind: inspect.IntType, tree: ConfigNode) -> int:
+def integer(kind: inspect.IntType, tree: ConfigNode) -> int:
     """Parse a whole number within its bounds."""
-    if not isinstance(tree, TextNode) or not tree.is_untyped or not _is(_WHOLE, tree):
+    if not isinstance(tree, TextNode) or not tree.is_untyped or not _matches(_WHOLE, tree):
         raise ValueError(f"expected a whole number, got {_number_kind(tree)}")
     value = int(tree.text.replace("_", ""))
-    _within(kind, value, tree.text)
+    _check_bounds(kind, value, tree.text)
     return value
 
 
-def decimal(kind: inspect.FloatType, tree: ConfigNode) -> float:
+def number(kind: inspect.FloatType, tree: ConfigNode) -> float:
     """Parse a number within its bounds."""
-    if not isinstance(tree, TextNode) or not tree.is_untyped or not _is(_DECIMAL, tree):
+    if not isinstance(tree, TextNode) or not tree.is_untyped or not _matches(_DECIMAL, tree):
         raise ValueError(f"expected a number, got {_number_kind(tree)}")
-    _within(kind, float(tree.text), tree.text)
+    _check_bounds(kind, float(tree.text), tree.text)
     return float(tree.text)
 
 
 SCALARS: dict[type, Callable[..., object]] = {
-    inspect.BoolType: lambda _, tree: truth(tree),
-    inspect.FloatType: decimal,
-    inspect.IntType: whole,
+    inspect.BoolType: lambda _, tree: boolean(tree),
+    inspect.FloatType: number,
+    inspect.IntType: integer,
     inspect.LiteralType: choice,
     inspect.StrType: lambda _, tree: text(tree),
 }
 
 
-def _is(pattern: str, tree: TextNode) -> bool:
+def _matches(pattern: str, tree: TextNode) -> bool:
     return re.fullmatch(pattern, tree.text, re.ASCII) is not None
 
 
@@ -122,19 +122,19 @@ def _number_kind(tree: ConfigNode) -> str:
     return kind_of(tree)
 
 
-def _within(kind: inspect.IntType | inspect.FloatType, value: float, written: str) -> None:
+def _check_bounds(kind: inspect.IntType | inspect.FloatType, value: float, written: str) -> None:
     if kind.ge is not None and value < kind.ge:
         raise ValueError(f"must be at least {kind.ge:g}, got {written}")
     if kind.le is not None and value > kind.le:
         raise ValueError(f"must be at most {kind.le:g}, got {written}")
 
 
-def _either(words: Iterable[str]) -> str:
+def _join_with_or(words: Iterable[str]) -> str:
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 
 
-Form = Callable[[str], object]  # from the user's text to the value
+Form = Callable[[str], object]  # parses a notation, like a duration: the user's text to a value
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = r"([-+]?[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|m|h)?"
@@ -180,7 +180,7 @@ def duration_text(millis: int) -> str:
 
 
 def hosts(text: str) -> str:
-    """Check `host:port,host:port/chroot`; spaces around commas are dropped.
+    """Check `host:port,host:port/chroot`; remove spaces around commas.
 
     >>> hosts("zk1:2181, [::1]:2182/app")
     'zk1:2181,[::1]:2182/app'
@@ -192,15 +192,15 @@ def hosts(text: str) -> str:
         raise ValueError(f"the chroot goes once, after the last host, got {quoted(text)}")
     names = [server.strip() for server in servers.split(",")]
     for name in names:
-        _server(name)
+        _check_server(name)
     if slash and chroot:
-        _levels(slash + chroot, "the chroot")
+        _path_levels(slash + chroot, "the chroot")
     return ",".join(names) + (slash + chroot if chroot else "")
 
 
 def path(text: str) -> str:
     """Check the path of one znode below `/`."""
-    _levels(text, "the path")
+    _path_levels(text, "the path")
     if "*" in text:
         raise ValueError(f"must be one path, without *, got {quoted(text)}")
     if text == "/":
@@ -214,7 +214,7 @@ def root(text: str) -> str:
     >>> root("/locks/**")
     '/locks/**'
     """
-    levels = _levels(text, "the root")
+    levels = _path_levels(text, "the root")
     if any("**" in level and level != "**" for level in levels):
         raise ValueError(f"** stands for whole levels: write /** or *, got {quoted(text)}")
     if ("**", "**") in pairwise(levels):
@@ -248,7 +248,7 @@ def word(text: str) -> str:
 
 
 def one_of(what: str, known: Iterable[str]) -> Form:
-    """Make the form of a name that must be known."""
+    """Return a form that accepts only known names."""
     names = sorted(known)
 
     def known_name(text: str) -> str:
@@ -275,7 +275,7 @@ def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
     }
 
 
-def _server(text: str) -> None:
+def _check_server(text: str) -> None:
     has_port = ":" in text and not text.endswith("]")
     name, _, port = text.rpartition(":") if has_port else (text, "", "2181")
     if not text:
@@ -283,21 +283,21 @@ def _server(text: str) -> None:
     if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LAST_PORT):
         raise ValueError(f"the port of {quoted(text)} must be a number from 1 to {_LAST_PORT}")
     if name.startswith("[") and name.endswith("]"):
-        _ipv6(name[1:-1], text)
+        _check_ipv6(name[1:-1], text)
     elif ":" in name:
         raise ValueError(f"{quoted(text)} looks like an IPv6 address; write [::1]:2181")
     elif not re.fullmatch(_HOST_NAME, name, re.ASCII):
         raise ValueError(f"{quoted(text)} is not host:port")
 
 
-def _ipv6(address: str, text: str) -> None:
+def _check_ipv6(address: str, text: str) -> None:
     try:
         ipaddress.IPv6Address(address)
     except ValueError:
         raise ValueError(f"{quoted(text)} is not an IPv6 address") from None
 
 
-def _levels(text: str, what: str) -> list[str]:
+def _path_levels(text: str, what: str) -> list[str]:
     if not text.startswith("/"):
         raise ValueError(f"{what} must start with /, got {quoted(text)}")
     if text != "/" and text.endswith("/"):

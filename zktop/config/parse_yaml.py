@@ -1,8 +1,8 @@
 """Parse YAML into a config tree. The only module that imports PyYAML.
 
-Only YAML's syntax is used: no tag makes an object, the types of the config decide what is a
-number, and every text knows its line. An alias counts each time it is used, and depth and number
-of values are limited, so a file that expands without end is refused.
+Only YAML's syntax is used: no tag creates an object, the types of the config decide what is a
+number, and every text keeps its line number. Depth and number of values are limited, and an alias
+counts each time it is used, so a file that expands without end is refused.
 """
 
 from typing import NoReturn
@@ -42,12 +42,12 @@ _TAGS = {
 
 def parse(data: bytes, name: str) -> ConfigNode | None:
     """Parse one YAML document; None for an empty one."""
-    node = _compose(_text(data, name), name)
+    node = _compose(_decode(data, name), name)
     return None if node is None else _TreeBuilder(name).tree(node, 0)
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes within the limits of depth and number."""
+    """Composes nodes; refuses a document that is too deep or has too many values."""
 
     depth = 0
     values = 0
@@ -68,13 +68,13 @@ _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _TOO_MANY = f"more than {MAX_VALUES} values (an alias counts each time it is used)"
 
 
-def _text(data: bytes, name: str) -> str:
+def _decode(data: bytes, name: str) -> str:
     if len(data) > MAX_FILE_BYTES:
-        _stop(ValueOrigin(name), f"is larger than {MAX_FILE_BYTES // 1024} KiB")
+        _refuse(ValueOrigin(name), f"is larger than {MAX_FILE_BYTES // 1024} KiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        _stop(ValueOrigin(name, data.count(b"\n", 0, error.start) + 1), "is not UTF-8 text")
+        _refuse(ValueOrigin(name, data.count(b"\n", 0, error.start) + 1), "is not UTF-8 text")
 
 
 def _compose(text: str, name: str) -> yaml.Node | None:
@@ -86,21 +86,21 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         mark = error.problem_mark or error.context_mark
         what = " ".join(filter(None, (error.context, error.problem)))
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        _stop(ValueOrigin(name, line), f"is not valid YAML: column {column}: {what}")
+        _refuse(ValueOrigin(name, line), f"is not valid YAML: column {column}: {what}")
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        _stop(
+        _refuse(
             ValueOrigin(name, line),
             f"is not valid YAML: the character #x{error.character:04x} is not allowed",
         )
     except (ValueError, OverflowError):  # PyYAML does not check numbers in escapes and directives
         line = loader.get_mark().line + 1 if loader else 1
-        _stop(ValueOrigin(name, line), "is not valid YAML: a number is out of range")
+        _refuse(ValueOrigin(name, line), "is not valid YAML: a number is out of range")
     return node
 
 
 class _TreeBuilder:
-    """Converts PyYAML's nodes and counts them, aliases each time."""
+    """Converts PyYAML's nodes and counts them, an alias each time it is used."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -109,9 +109,9 @@ class _TreeBuilder:
     def tree(self, node: yaml.Node, depth: int) -> ConfigNode:
         """Convert a node and everything below it."""
         origin = ValueOrigin(self.name, node.start_mark.line + 1)
-        self._limit(origin, depth)
+        self._check_limits(origin, depth)
         if node.tag not in _TAGS:
-            _stop(origin, f"the tag {node.tag} is not allowed")
+            _refuse(origin, f"the tag {node.tag} is not allowed")
         if isinstance(node, yaml.MappingNode):
             pairs = (
                 (self._key(key, depth), self.tree(value, depth + 1)) for key, value in node.value
@@ -124,16 +124,16 @@ class _TreeBuilder:
     def _key(self, node: yaml.Node, depth: int) -> TextNode:
         key = self.tree(node, depth + 1)
         if not isinstance(key, TextNode):
-            _stop(key.origin, "a key must be one word, not a list or a mapping")
+            _refuse(key.origin, "a key must be one word, not a list or a mapping")
         return key
 
-    def _limit(self, origin: ValueOrigin, depth: int) -> None:
+    def _check_limits(self, origin: ValueOrigin, depth: int) -> None:
         self.values += 1
         if depth > MAX_DEPTH:
-            _stop(origin, _TOO_DEEP)
+            _refuse(origin, _TOO_DEEP)
         if self.values > MAX_VALUES:
-            _stop(origin, _TOO_MANY)
+            _refuse(origin, _TOO_MANY)
 
 
-def _stop(origin: ValueOrigin, what: str) -> NoReturn:
+def _refuse(origin: ValueOrigin, what: str) -> NoReturn:
     raise ConfigError([ConfigMistake(origin, "", what)])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from zktop.config.check_keys import below
+from zktop.config.check_keys import inner_key
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.parse_values import duration_text
 from zktop.config.tree import DEFAULT
@@ -45,13 +45,13 @@ def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str
         case inspect.StructType():
             for field in kind.fields:
                 inner = getattr(value, field.name)
-                yield from _values(field.type, inner, below(key, field.encode_name))
+                yield from _values(field.type, inner, inner_key(key, field.encode_name))
         case inspect.VarTupleType() if value:
             for index, item in enumerate(value):
                 yield from _values(kind.item_type, item, f"{key}[{index}]")
         case inspect.DictType() if value:
             for name, item in value.items():
-                yield from _values(kind.value_type, item, below(key, name))
+                yield from _values(kind.value_type, item, inner_key(key, name))
         case _:
             yield key, _text(kind, value)
 

@@ -1,7 +1,7 @@
 """Read and check theme files: a few colours, and styles for single inks.
 
-An ink is a meaning, like `holds` or `critical`. Every mistake that could break the UI later is
-found here, with its file, line and key.
+An ink is a meaning, like `holds` or `critical`. Mistakes that would break the UI later are found
+here, and reported with file, line and key.
 """
 
 import re
@@ -30,19 +30,29 @@ _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _ANSI = re.compile(
     r"ansi_(?:default|(?:bright_)?(?:black|red|green|yellow|blue|magenta|cyan|white))"
 )
-_OWN = ("primary", "secondary", "accent", "foreground", "background", "surface", "panel")
-_STATES = ("success", "warning", "error")
+_NAMED_COLOURS = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "success",
+    "warning",
+    "error",
+)
 _SHADES = ("-lighten-1", "-lighten-2", "-lighten-3", "-darken-1", "-darken-2", "-darken-3")
-_COLOURS = frozenset(name + shade for name in (*_OWN, *_STATES) for shade in ("", *_SHADES))
+_VARIABLES = frozenset(name + shade for name in _NAMED_COLOURS for shade in ("", *_SHADES))
 
 
 class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One theme file."""
+    """The keys of a theme file."""
 
     name: Word
     about: Word = "a theme of your own"
     dark: bool = True
-    ansi: bool = False  # the terminal's own 16 colours, and no others
+    ansi: bool = False  # only the 16 colours of the terminal
     primary: Colour
     secondary: Colour | None = None
     accent: Colour | None = None
@@ -58,7 +68,7 @@ class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def colours(self) -> dict[str, str]:
         """The colours that the file sets."""
-        named = ((key, getattr(self, key)) for key in (*_OWN, *_STATES))
+        named = ((key, getattr(self, key)) for key in _NAMED_COLOURS)
         return {key: value for key, value in named if value is not None}
 
 
@@ -107,7 +117,7 @@ def style(text: str) -> str:
         if part in ATTRIBUTES or part == "on":
             continue
         if part.startswith("$"):
-            _variable(part)
+            _check_variable(part)
         elif not (_HEX.fullmatch(part) or _ANSI.fullmatch(part)):
             near = nearest(part, ATTRIBUTES)
             meant = f"did you mean {near}?" if near else "like bold, $error, #d75f5f or on"
@@ -115,26 +125,26 @@ def style(text: str) -> str:
     return text
 
 
-def _variable(part: str) -> None:
-    if part[1:] not in _COLOURS:
-        near = nearest(part[1:], sorted(_COLOURS))
-        meant = f"did you mean ${near}?" if near else f"known: ${', $'.join((*_OWN, *_STATES))}"
+def _check_variable(part: str) -> None:
+    if part[1:] not in _VARIABLES:
+        near = nearest(part[1:], sorted(_VARIABLES))
+        meant = f"did you mean ${near}?" if near else f"known: ${', $'.join(_NAMED_COLOURS)}"
         raise ValueError(f"there is no colour {quoted(part)} ({meant})")
 
 
 def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     tree = file_tree(str(file))
     reader = ConfigReader(_FORMS, {ThemeFile: _check(file.stem, inks)})
-    theme = reader.read(_shape(), tree)
+    theme = reader.read(_theme_type(), tree)
     if reader.mistakes:
-        named = [replace(each, origin=_at(each.origin, file)) for each in reader.mistakes]
+        named = [replace(each, origin=_in_file(each.origin, file)) for each in reader.mistakes]
         raise ConfigError(named)
     assert isinstance(theme, ThemeFile)  # noqa: S101  no mistake, so it was made
     return theme
 
 
-def _at(origin: ValueOrigin, file: Path) -> ValueOrigin:
-    """Name the file for a mistake without a line: a key is missing from an empty file."""
+def _in_file(origin: ValueOrigin, file: Path) -> ValueOrigin:
+    """Name the file in an origin without a line: an empty file has no lines."""
     return origin if origin.line is not None else ValueOrigin(str(file))
 
 
@@ -145,12 +155,12 @@ def _check(stem: str, inks: Collection[str]) -> Check:
         for ink in theme.inks:
             if ink not in inks:
                 yield f"inks.{ink}", f"unknown ink ({hint(ink, inks)})"
-        yield from _mixed(theme)
+        yield from _mixed_palettes(theme)
 
     return mistakes
 
 
-def _mixed(theme: ThemeFile) -> Iterator[tuple[str, str]]:
+def _mixed_palettes(theme: ThemeFile) -> Iterator[tuple[str, str]]:
     """Find RGB colours in an ANSI theme, and ANSI colours in an RGB theme."""
     for key, value in theme.colours.items():
         if value.startswith("ansi_") != theme.ansi:
@@ -161,7 +171,7 @@ def _mixed(theme: ThemeFile) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _shape() -> inspect.Type:
+def _theme_type() -> inspect.Type:
     return inspect.type_info(ThemeFile)
 
 

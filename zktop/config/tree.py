@@ -1,7 +1,7 @@
-"""Settings before they have types: a tree of texts in which every text knows where it was written.
+"""Untyped settings: a tree of texts that records where each text was written.
 
 The config file, the environment and the command line all become such trees, so that one reader
-checks them and every mistake names its place.
+checks them all and can name the place of every mistake.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ class ValueOrigin(msgspec.Struct, frozen=True):
 
     source: str  # a file, "command line", "environment ZKTOP_HOSTS" or "default"
     line: int | None = None
-    option: str | None = None  # how a mistake names it: --hosts, ZKTOP_HOSTS
+    option: str | None = None  # the name in a mistake: --hosts, ZKTOP_HOSTS
 
     def __str__(self) -> str:
         """Format the place for a mistake and for `--show-config`.
@@ -34,7 +34,7 @@ DEFAULT = ValueOrigin("default")
 
 
 class TextNode(msgspec.Struct, frozen=True):
-    """One text; `plain` means written without quotes, so that it may mean a number."""
+    """One text; `plain` means written without quotes, so it may stand for a number."""
 
     text: str
     plain: bool
@@ -70,12 +70,16 @@ EMPTY = MapNode((), DEFAULT)
 
 
 def merge(base: MapNode, over: MapNode) -> MapNode:
-    """Lay one mapping over another: nested mappings are merged, everything else is replaced."""
+    """Override one mapping with another: merge nested mappings, replace everything else."""
     merged = {name.text: (name, value) for name, value in base.pairs}
     for name, value in over.pairs:
-        _, below = merged.get(name.text, (name, value))
-        if below is not value and isinstance(below, MapNode) and isinstance(value, MapNode):
-            merged[name.text] = (name, merge(below, value))
+        _, base_value = merged.get(name.text, (name, value))
+        if (
+            base_value is not value
+            and isinstance(base_value, MapNode)
+            and isinstance(value, MapNode)
+        ):
+            merged[name.text] = (name, merge(base_value, value))
         else:
             merged[name.text] = (name, value)
     return MapNode(tuple(merged.values()), over.origin)

@@ -53,7 +53,7 @@ class AdminSection(Section, frozen=True):
 
 
 class IntrospectSection(Section, frozen=True):
-    """What to ask the servers beyond `auto`."""
+    """What to ask the servers in addition to `auto`."""
 
     large_tables: bool = False  # watch tables of any size, by four-letter words as well
 
@@ -73,7 +73,7 @@ class ConnectionSection(Section, frozen=True):
 
 
 class ClusterSection(ConnectionSection, frozen=True):
-    """A named ensemble; its missing keys are taken from the top of the file."""
+    """A named ensemble; missing keys are taken from the top level of the file."""
 
     hosts: Hosts
 
@@ -93,7 +93,7 @@ class BudgetSection(Section, frozen=True):
 
 
 class DemoSection(Section, frozen=True):
-    """Where demo contenders may write, who allows it, and how many there may be."""
+    """Where demo contenders may write, whether zktop asks first, and how many may run."""
 
     root: Annotated[str, Meta(extra={"form": "path"})] = "/zktop-demo"
     max_contenders: Annotated[int, Meta(ge=1, le=1000)] = 64
@@ -125,10 +125,10 @@ class Config(ConnectionSection, frozen=True):
 
     def settings(self) -> Settings:
         """Return the part of the settings that the model uses."""
-        whole_label = ".+" if self.actors.identity == "owner" else None
-        pattern = self.actors.owner or whole_label
+        any_owner = ".+" if self.actors.identity == "owner" else None
+        pattern = self.actors.owner or any_owner
         roots = tuple(Root(root) if isinstance(root, str) else root for root in self.roots)
-        ours = f"{self.demo.root}/**"
+        demo_pattern = f"{self.demo.root}/**"
         return Settings(
             roots=roots,
             layouts=self.layouts,
@@ -136,5 +136,5 @@ class Config(ConnectionSection, frozen=True):
             identity_pattern=pattern,
             owners=self.owners,
             thresholds=self.thresholds,
-            own_roots=tuple(root.path for root in roots if root.path == ours),
+            own_roots=tuple(root.path for root in roots if root.path == demo_pattern),
         )

@@ -1,7 +1,7 @@
-"""ZooKeeper client of a contender: kazoo's, which reports each step that matters to a lock.
+"""ZooKeeper client of a contender: kazoo's client, with a report of each step of a lock.
 
-The client reports, and not the recipes, so that a recipe reads like the article it comes from,
-and so that kazoo's own recipes are reported too.
+The client reports the steps rather than the recipes, so that a recipe reads like the article it
+comes from, and so that the steps of kazoo's own recipes are reported, too.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ class StoppedError(Exception):
 
 
 class Timeout:
-    """A time-out that starts with its creation; None never ends."""
+    """A time-out that starts when it is created; with None it never ends."""
 
     def __init__(self, seconds: float | None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds
@@ -42,7 +42,7 @@ class Timeout:
 
 
 class StoppableEvent:
-    """Set by watches, connection changes and commands; one thread waits for it.
+    """An event that watches, connection changes and commands set; one thread waits for it.
 
     After `stop`, every wait raises `StoppedError`.
     """
@@ -52,7 +52,7 @@ class StoppableEvent:
         self._stopped = False
 
     def set(self, *_event: object) -> None:
-        """Wake the waiting thread; the argument lets kazoo call this as a watch."""
+        """Wake the waiting thread; takes an event so that kazoo can call it as a watch."""
         self._event.set()
 
     def clear(self) -> None:
@@ -87,8 +87,8 @@ EVENT_TEXTS = {
 }
 Watch = Callable[[WatchedEvent], object]
 
-_quiet = logging.getLogger("zktop.demo.kazoo")
-_quiet.disabled = True  # it would write into a terminal that the UI draws on
+_silent_logger = logging.getLogger("zktop.demo.kazoo")
+_silent_logger.disabled = True  # its output would appear in the middle of the UI
 
 
 class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
@@ -106,7 +106,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             sasl_options=connection.sasl or None,
             connection_retry=RETRY_FOREVER | {"ignore_expire": True},
             command_retry=RETRY_FOREVER,
-            logger=_quiet,
+            logger=_silent_logger,
             use_ssl=connection.tls,
             ca=connection.tls_ca,
             certfile=connection.tls_cert,
@@ -119,7 +119,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.created: set[str] = set()  # paths that a create has returned
         self._settings = connection
         self._is_closing = False
-        self.add_listener(self._changed)
+        self.add_listener(self._on_state)
 
     def open(self) -> None:
         """Connect, or raise `NoConnectionError` with a sentence."""
@@ -130,7 +130,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             raise NoConnectionError(f"no connection to {hosts} within {within_s:g} s") from None
 
     def end(self) -> None:
-        """Close the session: its ephemeral nodes go at once."""
+        """Close the session, which deletes its ephemeral nodes at once."""
         self._is_closing = True
         self.stop()
         self.close()
@@ -141,7 +141,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return self.client_id[0] if self.client_id else 0
 
     def cut(self, seconds: float) -> None:
-        """Cut the connection and stay disconnected for a while, as a broken switch would."""
+        """Cut the connection and stay disconnected for a while, as if a switch had failed."""
         reachable, self.hosts = list(self.hosts), UNREACHABLE_HOSTS
         self.drop()
         threading.Timer(seconds, setattr, (self, "hosts", reachable)).start()
@@ -162,7 +162,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def get_children(self, path: str, watch: Watch | None = None) -> list[str]:
         """List the children of a node, and report it."""
         self.reporter.requests += 1
-        names: list[str] = super().get_children(path, watch and self._reported(watch))
+        names: list[str] = super().get_children(path, watch and self._reporting(watch))
         self.reporter.report("listed", f"listed {path}: {_few(sorted(names))}", lock=path)
         if watch:
             self._report_watch(path, f"watches the children of {path}")
@@ -171,7 +171,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, ZnodeStat]:
         """Read a node; report the watch if one is set."""
         self.reporter.requests += 1
-        found: tuple[bytes, ZnodeStat] = super().get(path, watch and self._reported(watch))
+        found: tuple[bytes, ZnodeStat] = super().get(path, watch and self._reporting(watch))
         if watch:
             self._report_watch(path, f"watches {_name(path)}")
         return found
@@ -179,7 +179,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
         """Check whether a node exists; report the watch if one is set."""
         self.reporter.requests += 1
-        stat = super().exists(path, watch and self._reported(watch))
+        stat = super().exists(path, watch and self._reporting(watch))
         if watch:
             gone = "" if stat else ", which is not there"
             self._report_watch(path, f"watches {_name(path)}{gone}")
@@ -193,7 +193,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def _report_watch(self, path: str, says: str) -> None:
         self.reporter.report("watching", says, lock=_parent(path), node=path)
 
-    def _reported(self, watch: Watch) -> Watch:
+    def _reporting(self, watch: Watch) -> Watch:
         """Wrap a watch so that it reports its notification; connection events are not reported."""
 
         def notified(event: WatchedEvent) -> None:
@@ -204,7 +204,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
         return notified
 
-    def _changed(self, state: str) -> None:
+    def _on_state(self, state: str) -> None:
         """Report a change of the connection; called in kazoo's own thread."""
         if self._is_closing:
             return
@@ -222,7 +222,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 def connect(
     connection: ClientSettings, reporter: StepReporter, wakeup: StoppableEvent
 ) -> LockClient:
-    """Open a client; close it again if that fails."""
+    """Open a client; close it if it cannot connect."""
     try:
         client = LockClient(connection, reporter, wakeup)
     except ValueError as problem:

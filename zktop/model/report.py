@@ -1,7 +1,7 @@
-"""The report: everything that screens and scripts show, at one time.
+"""The report: everything that screens and scripts show of one moment.
 
-It is one frozen value. What only some readers need is computed when it is asked for, from values
-that are fixed when the report is made: the view of one lock with its contenders, or the sessions.
+It is one frozen value. What only some readers need, such as the view of one lock or the sessions,
+is computed on demand, from values that are fixed when the report is made.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from zktop.model.world.world import World
 
 OwnerName = Callable[[Session, Text | None], Text | None]
 
-MAX_BLOCKERS: Final = 100  # listed per contender; all of a long queue would be quadratic
+MAX_BLOCKERS: Final = 100  # per contender; listing all in a long queue takes quadratic time
 
 
 class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -48,8 +48,8 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     since: Millis | None
     since_is: How
     state: MemberState
-    blocked_by: tuple[Text, ...]  # all that must go first; of many, the holders and the nearest
-    ahead: int  # number of all that must go first
+    blocked_by: tuple[Text, ...]  # beyond MAX_BLOCKERS: the first holders and the nearest
+    ahead: int  # number of contenders that must go first
     expected: tuple[Target, ...]
     actual: tuple[Text, ...] | None
     verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
@@ -58,7 +58,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class LockView(msgspec.Struct, frozen=True, eq=False):
-    """One lock with its contenders, each computed when it is asked for."""
+    """One lock with its contenders, each computed on demand."""
 
     lock: Lock
     history: LockHistory
@@ -79,7 +79,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         yield from map(self.watcher, self.watch_check.crowd)
 
     def contender(self, member: Member) -> Contender:
-        """All that is known of one member."""
+        """Return all that is known about one member."""
         state = self.lock.state(member)
         since = self.history.since(member, holds=state == "holds")
         watching = self.watch_check.of(member)
@@ -113,7 +113,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         return {other.node: other for other in (*first, *nearest)}.values()
 
     def watcher(self, session: Session) -> Contender:
-        """All that is known of a session that only watches: it waits for the holders."""
+        """Return all that is known about a session that only watches: it waits for the holders."""
         holders = self.lock.holders
         path = self.lock.path
         watched = tuple(Target(absolute(path, member.node), "exists") for member in holders)
@@ -142,7 +142,7 @@ def owner_name_in(ensemble: Ensemble, owners: dict[str, str]) -> OwnerName:
     """Return the function that labels the owner of a node.
 
     The label in the node comes first; then the user's list of owners, by session, address or
-    host; then the address itself. None is left for those known only by their session id.
+    host; then the address itself. A session known only by its id has no label: None.
     """
 
     def name(session: Session, label: Text | None) -> Text | None:
@@ -178,7 +178,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
-    """Locks, deadlocks, findings, sessions and servers at one time."""
+    """Locks, deadlocks, findings, sessions and servers at one moment."""
 
     world: World
     now: Millis
@@ -186,14 +186,12 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     ensemble: Ensemble
     client_names: ClientNames  # gives each session a unique name
     parts: PersistentMap[Text, LockRecord]
-    paths: tuple[Text, ...]  # of all locks, sorted
+    paths: tuple[Text, ...]  # all locks, sorted
     locks_of: LocksOfSessions = PersistentMap()  # the locks in which each session has nodes
     deadlocks: tuple[Deadlock, ...] = ()
     over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
     inversions: tuple[Inversion, ...] = ()  # lock orders that may lead to a deadlock
-    blockers: tuple[
-        RootBlocker, ...
-    ] = ()  # the actors that all others wait for, the most blocking first
+    blockers: tuple[RootBlocker, ...] = ()  # the most blocking first
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()
     events: tuple[Event, ...] = ()  # since the previous report
@@ -223,7 +221,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @cached_property
     def owner_name(self) -> OwnerName:
-        """Labels owners; several sessions may have the same label."""
+        """The function that labels owners; several sessions may have the same label."""
         return owner_name_in(self.ensemble, self.settings.owners)
 
     @cached_property
@@ -253,13 +251,15 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
         )
 
 
-_Paths = dict[Session, list[Text]]
+_PathsOfSessions = dict[Session, list[Text]]
 
 
-def _locks_and_labels(parts: Collection[LockRecord]) -> tuple[_Paths, _Paths, dict[Session, Text]]:
+def _locks_and_labels(
+    parts: Collection[LockRecord],
+) -> tuple[_PathsOfSessions, _PathsOfSessions, dict[Session, Text]]:
     """The locks that each session holds and waits for, and its label."""
-    holds: _Paths = {}
-    waits: _Paths = {}
+    holds: _PathsOfSessions = {}
+    waits: _PathsOfSessions = {}
     labels: dict[Session, Text] = {}
     for part in parts:
         for members, paths in ((part.lock.holders, holds), (part.lock.waiters, waits)):

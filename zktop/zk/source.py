@@ -16,7 +16,7 @@ from zktop.zk.connect.preflight import Probe, preflight
 from zktop.zk.event_loop import EventLoop, WhileWaiting
 from zktop.zk.read.reader import Answer, ZxidClock
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.read.requests import GetData, check_kazoo, data
+from zktop.zk.read.requests import GetData, check_kazoo, decode_data
 from zktop.zk.servers import flavours
 from zktop.zk.servers.introspect import Introspection
 from zktop.zk.servers.table_formats import EnsembleMember, members
@@ -242,7 +242,7 @@ class Source:
     def _members(self, answer: Answer) -> None:
         found = None
         if answer.error is None:
-            found = members((data(answer.value)[0] or b"").decode("utf-8", "replace"))
+            found = members((decode_data(answer.value)[0] or b"").decode("utf-8", "replace"))
             self._look_for_others(found)
         self._introspection.introduce(found)
 

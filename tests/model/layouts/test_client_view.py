@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from zktop.config.check_across_keys import check_view
+from zktop.config.check_across_keys import view_mistakes
 from zktop.model.facts import Stat
 from zktop.model.layouts.client_view import assumed, views_of
 from zktop.model.layouts.layout import ClientView, Layout, written
@@ -218,7 +218,7 @@ OWN = {
 
 def test_every_sight_of_the_catalogue_is_sound() -> None:
     """Its patterns compile, and a key has a group; all layouts with names are tried above."""
-    told = [fault for layout in LAYOUTS for view in layout.sights for fault in check_view(view)]
+    told = [fault for layout in LAYOUTS for view in layout.sights for fault in view_mistakes(view)]
 
     assert not told
     named = {one.name for one in LAYOUTS if any(not view.pool for view in one.sights)}

@@ -25,7 +25,7 @@ from zktop.zk.read.requests import (
     STAT,
     MultiRead,
 )
-from zktop.zk.read.requests import item as written
+from zktop.zk.read.requests import encode_item as written
 
 NAMES = ["a", "bb", "lock-0000000001", "lock-0000000002", "näme", "名"]
 PARENTS = ["/", "/locks", "/locks/a", "/ö"]

@@ -8,7 +8,7 @@ from kazoo.client import KazooClient
 from kazoo.protocol.serialization import write_string
 
 from zktop.zk.read import requests
-from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead, item
+from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_NODE, MultiRead, encode_item
 
 
 def _ask(client: KazooClient, request: object) -> tuple[bytes, int]:
@@ -30,8 +30,8 @@ def test_many_reads_in_one(client: KazooClient, root: str) -> None:
         (GET_DATA, f"{root}/empty"),
     ]
 
-    data, missing, names, none, empty = requests.results(
-        _ask(client, MultiRead(starmap(item, items)))
+    data, missing, names, none, empty = requests.decode_multi(
+        _ask(client, MultiRead(starmap(encode_item, items)))
     )
 
     content, stat = client.get(f"{root}/ä")
@@ -50,9 +50,9 @@ def test_single_reads_equal_those_of_kazoo(client: KazooClient, root: str) -> No
     """Stat and names equal those that kazoo decodes."""
     client.create(f"{root}/x", b"abc", ephemeral=True)
     client.set(root, b"data")
-    names, listed = requests.children(_ask(client, requests.ListChildren(root)))
-    content, read = requests.data(_ask(client, requests.GetData(root)))
-    looked = requests.stat(_ask(client, requests.Exists(root)))
+    names, listed = requests.decode_children(_ask(client, requests.ListChildren(root)))
+    content, read = requests.decode_data(_ask(client, requests.GetData(root)))
+    looked = requests.decode_stat(_ask(client, requests.Exists(root)))
     stat = client.exists(root)
 
     assert names == ("x",)
@@ -60,7 +60,8 @@ def test_single_reads_equal_those_of_kazoo(client: KazooClient, root: str) -> No
     assert listed == read == looked
     assert read.cversion == stat.cversion
     assert (read.version, read.aversion, read.num_children) == (1, 0, 1)
-    assert requests.stat(_ask(client, requests.Exists(f"{root}/x"))).owner == client.client_id[0]
+    ephemeral = requests.decode_stat(_ask(client, requests.Exists(f"{root}/x")))
+    assert ephemeral.owner == client.client_id[0]
     client.delete(f"{root}/x")
 
 
@@ -69,7 +70,7 @@ def test_an_event_carries_type_path_and_transaction() -> None:
     header = (-1).to_bytes(4, "big", signed=True) + (77).to_bytes(8, "big") + bytes(4)
     body = (3).to_bytes(4, "big") + (3).to_bytes(4, "big") + write_string("/ä")
 
-    assert requests.event(header + body, 16) == (3, "/ä", 77)
+    assert requests.decode_event(header + body, 16) == (3, "/ä", 77)
 
 
 @given(
@@ -81,7 +82,7 @@ def test_names_are_decoded(names: list[str]) -> None:
     written = b"".join(write_string(name) for name in names)
     answer = b"head" + len(names).to_bytes(4, "big") + written + stat
 
-    found, read = requests.children((answer, 4))
+    found, read = requests.decode_children((answer, 4))
 
     assert found == tuple(names)
-    assert read == requests.stat((stat, 0))
+    assert read == requests.decode_stat((stat, 0))

@@ -163,8 +163,8 @@ def test_a_watch_that_is_listed_twice_counts_once() -> None:
 
 def test_the_sum_of_watches_is_read() -> None:
     """The sum decides whether the table may be requested."""
-    assert tables.watches_in_all("8 connections watching 8 paths\nTotal watches:80\n") == 80
-    assert admin_tables.watches_in_all({"num_total_watches": 80}) == 80
+    assert tables.total_watches("8 connections watching 8 paths\nTotal watches:80\n") == 80
+    assert admin_tables.total_watches({"num_total_watches": 80}) == 80
 
 
 def test_a_leader_dumps_expiry_buckets_and_ephemerals() -> None:
@@ -327,9 +327,9 @@ def test_watch_details_are_used_only_when_whole() -> None:
     ]
     whole = {"watches": entries, "truncated": False}
 
-    assert admin_tables.watched_in_detail(whole, "data") == {1: ("/a",), 2**64 - 1: ("/c",)}
-    assert admin_tables.watched_in_detail(whole, "children") == {1: ("/b",), 2**64 - 1: ("/c",)}
-    assert admin_tables.watched_in_detail(whole | {"truncated": True}, "data") is None
+    assert admin_tables.detailed_watches(whole, "data") == {1: ("/a",), 2**64 - 1: ("/c",)}
+    assert admin_tables.detailed_watches(whole, "children") == {1: ("/b",), 2**64 - 1: ("/c",)}
+    assert admin_tables.detailed_watches(whole | {"truncated": True}, "data") is None
 
 
 WCHS = "8 connections watching 8 paths\nTotal watches:80\n"
@@ -337,7 +337,7 @@ MNTR = "zk_version\t3.8.0, built on today\nzk_server_state\tleader\nzk_watch_cou
 CONF = "clientPort=2181\ntickTime=2000\nmembership: \nserver.1=a:1:2:participant\nversion=0"
 TABLES = [
     (tables.connections, CONS),
-    (tables.watches_in_all, WCHS),
+    (tables.total_watches, WCHS),
     (tables.monitored, MNTR),
 ]
 LINE_TABLES = [
@@ -457,7 +457,7 @@ JSON = st.recursive(
 ADMIN_PARSERS = [
     admin_tables.connections,
     admin_tables.watched,
-    admin_tables.watches_in_all,
+    admin_tables.total_watches,
     admin_tables.ephemerals,
     admin_tables.expiry,
 ]
@@ -482,7 +482,7 @@ def test_json_garbage_is_unreadable_or_a_table(parse: object, told: dict[str, ob
         (admin_tables.watched, {"command": "watches"}),
         (admin_tables.watched, {"session_id_to_watched_paths": {"5": ["a"]}}),
         (admin_tables.watched, {"session_id_to_watched_paths": {"five": ["/a"]}}),
-        (admin_tables.watches_in_all, {"num_paths": 8}),
+        (admin_tables.total_watches, {"num_paths": 8}),
         (admin_tables.ephemerals, {}),
         (admin_tables.expiry, {"expiry_time_to_session_ids": [5]}),
         (admin_tables.expiry, {"expiry_time_to_session_ids": {"soon": [5]}}),
@@ -497,4 +497,4 @@ def test_json_without_the_table_is_unknown(parse: object, told: dict[str, object
 @given(told=st.dictionaries(KEYS, JSON, max_size=5))
 def test_garbled_details_never_raise(told: dict[str, object]) -> None:
     """Garbled details of a proposal are ignored."""
-    admin_tables.watched_in_detail(told | {"truncated": False}, "data")
+    admin_tables.detailed_watches(told | {"truncated": False}, "data")

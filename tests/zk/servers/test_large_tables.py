@@ -103,7 +103,7 @@ def test_ten_thousand_watches_are_read_by_words(
 ) -> None:
     """Without a setting, and without slowing down other clients' reads and watches."""
     monkeypatch.setattr("zktop.zk.servers.introspect.REST_FACTOR", 0)
-    monkeypatch.setattr("zktop.zk.servers.sample.held_by_the_kernel", lambda: LINUX_KEEPS)
+    monkeypatch.setattr("zktop.zk.servers.sample.kernel_buffer_bytes", lambda: LINUX_KEEPS)
     nobody = AdminAccess(port=free_port())
     given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
     with observing(large.address, "/nothing", **given) as live:

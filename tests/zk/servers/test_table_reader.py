@@ -10,7 +10,7 @@ from zk.bad_servers import answers, listener, silent
 from zktop.zk.connect.address import Address
 from zktop.zk.servers import table_reader
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.table_reader import Sizes, TableReader, held_by_the_kernel
+from zktop.zk.servers.table_reader import TableReader, TableSizeEstimate, kernel_buffer_bytes
 
 TABLE = b"0x1\n\t/locks/l/m-0000000001\n" * 200_000
 
@@ -100,7 +100,7 @@ def test_closing_leaves_no_process(reader: TableReader) -> None:
 
 def test_an_unread_answer_ends_the_process() -> None:
     """A stopped zktop does not take the answer, and may never go on."""
-    process = table_reader._started()
+    process = table_reader._start_process()
     with listener(answers(TABLE)) as address:
         question = f'"host": "{address.host}", "port": {address.port}, "word": "wchc"'
         limits = f'"seconds": 0.2, "most": {len(TABLE)}, "kept_s": 0.1'
@@ -113,7 +113,7 @@ def test_an_unread_answer_ends_the_process() -> None:
 
 def test_the_process_ends_with_zktop() -> None:
     """The process ends when the pipe to zktop closes."""
-    process = table_reader._started()
+    process = table_reader._start_process()
     _closed(process)
 
     assert process.wait(20) == 0
@@ -121,7 +121,7 @@ def test_the_process_ends_with_zktop() -> None:
 
 def test_the_process_is_in_a_session_of_its_own() -> None:
     """Ctrl-z and ctrl-c of the terminal do not reach it."""
-    process = table_reader._started()
+    process = table_reader._start_process()
     told = subprocess.run(
         ["ps", "-o", "sid=", "-p", str(process.pid)], capture_output=True, text=True, check=True
     )
@@ -133,7 +133,7 @@ def test_the_process_is_in_a_session_of_its_own() -> None:
 
 def test_the_size_of_a_table_is_estimated() -> None:
     """The estimate uses the paths in `dump`, which takes no lock, and then earlier tables."""
-    sizes, path = Sizes(), "/locks/" + 93 * "x"
+    sizes, path = TableSizeEstimate(), "/locks/" + 93 * "x"
     guess = sizes.expected(10_000)
     dump = f"Sessions with Ephemerals (2):\n0x1:\n\t{path}\n\t{path}\n0x2:\n\t{path}\n"
     sizes.read_dump(dump.encode())
@@ -149,16 +149,16 @@ def test_the_size_of_a_table_is_estimated() -> None:
 
 def test_a_dump_without_ephemerals_gives_no_estimate() -> None:
     """Nor does an empty table."""
-    sizes = Sizes()
+    sizes = TableSizeEstimate()
     sizes.read_dump(b"SessionTracker dump:\nephemeral nodes dump:\n")
     sizes.read_table(1, 0)
 
-    assert sizes.expected(100) == Sizes().expected(100)
+    assert sizes.expected(100) == TableSizeEstimate().expected(100)
 
 
 def test_the_kernel_reports_its_buffer_size() -> None:
     """The size is at least that of a default socket."""
-    assert held_by_the_kernel() >= 64_000
+    assert kernel_buffer_bytes() >= 64_000
 
 
 def _closed(process: "subprocess.Popen[bytes]") -> None:

@@ -22,7 +22,7 @@ class Recipe:
     """One way to contend for a lock, as a client would write it.
 
     The class attributes describe it for the user; `info` collects them. A subclass implements
-    `acquire`; it is listed in `RECIPES`.
+    `acquire`, and `RECIPES` lists it.
     """
 
     name: ClassVar[str]
@@ -39,7 +39,7 @@ class Recipe:
 
     @classmethod
     def info(cls) -> RecipeInfo:
-        """What this recipe does, for lists and dialogs."""
+        """Describe this recipe for lists and dialogs."""
         story = (
             f"Creates {cls.creates}. Lists {cls.lists}. "
             f"Decides: {cls.decides}. Watches {cls.watches}."
@@ -59,7 +59,7 @@ class Recipe:
         self._losses = client.losses
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the lock; False after a time-out, and then no node is left."""
+        """Wait for the lock; False after a time-out, with the node deleted."""
         raise NotImplementedError
 
     def release(self) -> None:
@@ -86,16 +86,16 @@ class Recipe:
         self._losses = self.client.losses
         self.client.retry(self.client.ensure_path, self.path)
 
-    def _decide(self, says: str) -> None:
+    def _report_decision(self, says: str) -> None:
         self.client.reporter.report("decided", says, lock=self.path)
 
-    def _got(self) -> bool:
+    def _report_acquired(self) -> bool:
         self.holds = True
         says = f"acquired {self.path}" + ("" if self.mode == "exclusive" else f" ({self.mode})")
         self.client.reporter.report("acquired", says, lock=self.path, node=self.node)
         return True
 
-    def _gave_up(self) -> bool:
+    def _give_up(self) -> bool:
         """Delete the node, so that no contender waits for it."""
         node = self.node
         if node:
@@ -115,7 +115,7 @@ class Recipe:
         self.client.created.discard(node)
 
     def _report_releasing(self) -> None:
-        """Report it before the delete: from here on another contender can acquire the lock."""
+        """Report before the delete: from then on, another contender can acquire the lock."""
         if self.holds:
             self.client.reporter.report("releasing", f"gives {self.path} back", lock=self.path)
 
@@ -130,19 +130,19 @@ class QueueRecipe(Recipe):
     """A recipe whose contenders queue up as ephemeral sequential nodes below the lock."""
 
     lists = "the queue, and again whenever it is woken"
-    pattern: ClassVar[str]  # what comes before the number in its contenders' names
+    pattern: ClassVar[str]  # regular expression for the part of a node's name before the number
 
     def _join(self, prefix: str) -> str:
         """Create our node and return its name.
 
-        The response may be lost with the connection. A second create would queue up twice, so
-        look first whether the node exists.
+        The response may be lost with the connection. A blind retry could create a second node,
+        so `_create` first checks whether the node exists.
         """
         self._begin()
-        self.node = self._created(f"{self.path}/{prefix}", self._created_without_response)
+        self.node = self._create(f"{self.path}/{prefix}", self._find_unanswered)
         return self.node.rpartition("/")[2]
 
-    def _created(self, path: str, find: Callable[[], str | None]) -> str:
+    def _create(self, path: str, find: Callable[[], str | None]) -> str:
         data = self.owner.encode()
         while True:
             try:
@@ -152,8 +152,8 @@ class QueueRecipe(Recipe):
                 if node := find():
                     return node
 
-    def _created_without_response(self) -> str | None:
-        """Find a node of our session whose create has had no response."""
+    def _find_unanswered(self) -> str | None:
+        """Find a node of our session whose create got no response."""
         for name in self._queue():
             node = f"{self.path}/{name}"
             stat = self.client.retry(self.client.exists, node)
@@ -163,22 +163,22 @@ class QueueRecipe(Recipe):
                 and node not in self.client.created
             ):
                 self.client.created.add(node)
-                self._decide(f"the answer was lost, but {name} is ours")
+                self._report_decision(f"the answer was lost, but {name} is ours")
                 return node
         return None
 
     def _queue(self, names: Iterable[str] | None = None) -> list[str]:
-        """The names of the queue in the order of their numbers."""
-        names = self._listed() if names is None else names
+        """The names in the queue, sorted by sequence number."""
+        names = self._list() if names is None else names
         numbers = {name: int(found[1]) for name in names if (found := self._number(name))}
         return sorted(numbers, key=numbers.__getitem__)
 
-    def _listed(self) -> list[str]:
+    def _list(self) -> list[str]:
         listed: list[str] = self.client.retry(self.client.get_children, self.path)
         return listed
 
     def _queue_watched(self) -> list[str]:
-        """The same, with a watch on the children of the lock."""
+        """List the queue, and set a watch on the children of the lock."""
         self.client.wakeup.clear()
         watch = self.client.wakeup.set
         return self._queue(self.client.retry(self.client.get_children, self.path, watch))
@@ -187,7 +187,7 @@ class QueueRecipe(Recipe):
         return re.match(f"(?:{self.pattern}){SEQUENCE_NUMBER}", name)
 
     def _place(self, me: str, queue: list[str]) -> int:
-        """Our place in the queue; 0 is first."""
+        """Our place in the queue, from 0; PlaceLostError if our node is not in it."""
         self._check_session()
         if me not in queue:
             raise PlaceLostError
@@ -198,7 +198,7 @@ class QueueRecipe(Recipe):
             raise PlaceLostError
 
     def _watch_if_there(self, name: str) -> bool:
-        """Set an exists watch; False if the node is gone and the watch useless."""
+        """Set an exists watch; False if the node is already gone."""
         self.client.wakeup.clear()
         node = f"{self.path}/{name}"
         return self.client.retry(self.client.exists, node, self.client.wakeup.set) is not None

@@ -1,4 +1,4 @@
-"""kazoo's own recipes, run by kazoo; zktop adds the reports and the cancelling."""
+"""kazoo's own recipes, unchanged; zktop only reports their steps and can cancel them."""
 
 import threading
 from collections.abc import Callable
@@ -33,14 +33,14 @@ class KazooLock(Recipe):
 
     def __init__(self, client: LockClient, claim: LockClaim, owner: str) -> None:
         super().__init__(client, claim, owner)
-        self._kazoo = self._made()
+        self._kazoo = self._make_kazoo_recipe()
 
     def acquire(self, timeout: float | None = None) -> bool:
         options = {"ephemeral": False} if self._has_flaw(PERSISTENT) else {}
-        if not _translated(lambda: self._kazoo.acquire(timeout=timeout, **options)):
-            return self._gave_up()
-        self._settle(f"{self.path}/{self._kazoo.node}")
-        return self._got()
+        if not _translate_errors(lambda: self._kazoo.acquire(timeout=timeout, **options)):
+            return self._give_up()
+        self._note_node(f"{self.path}/{self._kazoo.node}")
+        return self._report_acquired()
 
     def release(self) -> None:
         if self.holds:
@@ -52,11 +52,11 @@ class KazooLock(Recipe):
         super().cancel()
         self._kazoo.cancel()
 
-    def _made(self) -> Any:  # kazoo has no types
+    def _make_kazoo_recipe(self) -> Any:  # kazoo has no types
         return self.client.Lock(self.path, self.owner)
 
-    def _settle(self, node: str) -> None:
-        """Note the session that holds the lock: kazoo may have gone through several."""
+    def _note_node(self, node: str) -> None:
+        """Note the node and the current session: kazoo may have gone through several sessions."""
         self._losses = self.client.losses
         if self.client.retry(self.client.exists, node) is None:
             raise PlaceLostError
@@ -76,7 +76,7 @@ class KazooReadWrite(KazooLock):
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     joins: ClassVar[tuple[str, ...]] = ("kazoo-lock",)
 
-    def _made(self) -> Any:  # kazoo has no types
+    def _make_kazoo_recipe(self) -> Any:  # kazoo has no types
         kind = self.client.ReadLock if self.mode == "read" else self.client.WriteLock
         return kind(self.path, self.owner)
 
@@ -99,17 +99,17 @@ class KazooSemaphore(KazooLock):
     joins: ClassVar[tuple[str, ...]] = ("kazoo-semaphore",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        if not _translated(lambda: self._kazoo.acquire(timeout=timeout)):
-            return self._gave_up()
-        self._settle(self._kazoo.create_path)
-        return self._got()
+        if not _translate_errors(lambda: self._kazoo.acquire(timeout=timeout)):
+            return self._give_up()
+        self._note_node(self._kazoo.create_path)
+        return self._report_acquired()
 
-    def _made(self) -> Any:  # kazoo has no types
+    def _make_kazoo_recipe(self) -> Any:  # kazoo has no types
         return self.client.Semaphore(self.path, self.owner, max_leases=self.claim.leases)
 
 
 class KazooElection(KazooLock):
-    """`client.Election(path, identifier)`: a function runs while it leads."""
+    """`client.Election(path, identifier)`: kazoo calls a function while this contender leads."""
 
     name = "kazoo-election"
     source = "kazoo.recipe.election.Election"
@@ -136,10 +136,10 @@ class KazooElection(KazooLock):
                 self._campaign.join()
                 return self._not_elected()
             self.client.wakeup.wait(deadline.left)
-        return self._got()
+        return self._report_acquired()
 
     def release(self) -> None:
-        """End the function that runs while it leads."""
+        """End the function that runs while this contender leads."""
         if self.holds:
             self._report_releasing()
             self._done.set()
@@ -148,32 +148,33 @@ class KazooElection(KazooLock):
         self._done.set()
 
     def _elected(self) -> bool:
+        """Whether it leads; clears the event first, so that a later election sets it again."""
         self.client.wakeup.clear()
         return self.node is not None
 
     def _not_elected(self) -> bool:
         if self._failure:
             raise self._failure
-        return self._gave_up()
+        return self._give_up()
 
-    def _made(self) -> Any:  # kazoo has no types
+    def _make_kazoo_recipe(self) -> Any:  # kazoo has no types
         return self.client.Election(self.path, self.owner)
 
     def _run(self) -> None:
         try:
-            _translated(lambda: self._kazoo.run(self._lead))
+            _translate_errors(lambda: self._kazoo.run(self._lead))
         except (PlaceLostError, StoppedError) as failure:
             self._failure = failure
         self.client.wakeup.set()
 
     def _lead(self) -> None:
-        self._settle(f"{self.path}/{self._kazoo.lock.node}")
+        self._note_node(f"{self.path}/{self._kazoo.lock.node}")
         self.client.wakeup.set()
         self._done.wait()
 
 
-def _translated(acquire: Callable[[], Any]) -> bool:
-    """Run an acquire of kazoo; translate its exceptions into those of our recipes."""
+def _translate_errors(acquire: Callable[[], Any]) -> bool:
+    """Call an `acquire` of kazoo; raise the exceptions of our recipes instead of kazoo's."""
     try:
         return bool(acquire())
     except LockTimeout:

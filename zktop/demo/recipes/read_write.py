@@ -1,7 +1,7 @@
-"""Read/write locks: readers share, a writer is alone, and the queue is in order of numbers.
+"""Read/write locks: readers share the lock, a writer excludes all others.
 
-One of them is broken: the sample of the Python article sorts whole names, so `read-` comes
-before `write-`.
+Contenders queue up by sequence number, except in `rw-naive`, which is broken on purpose: it sorts
+whole names, as the sample in the Python article does, so `read-` comes before `write-`.
 """
 
 from typing import ClassVar
@@ -32,26 +32,28 @@ class ReadWrite(QueueRecipe):
         deadline = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue()):
-            self._decide(f"{ahead[-1]} is before {me} and excludes it")
+            self._report_decision(f"{ahead[-1]} is before {me} and excludes it")
             if self._watch_if_there(ahead[-1]) and not self._wait(deadline):
-                return self._gave_up()
-        self._decide(f"no node before {me} excludes it")
-        return self._got()
+                return self._give_up()
+        self._report_decision(f"no node before {me} excludes it")
+        return self._report_acquired()
 
     def _ahead(self, me: str, queue: list[str]) -> list[str]:
         """The nodes that exclude ours: all before a writer, the writers before a reader."""
         before = queue[: self._place(me, queue)]
-        return before if self.mode == "write" else [name for name in before if self._writes(name)]
+        if self.mode == "write":
+            return before
+        return [name for name in before if self._is_writer(name)]
 
     def _prefix(self) -> str:
         return f"{self.mode}-"
 
-    def _writes(self, name: str) -> bool:
+    def _is_writer(self, name: str) -> bool:
         return name.startswith("write-")
 
 
 class ReadWriteHost(ReadWrite):
-    """The same, with the host's name in front of the mode."""
+    """`ReadWrite` with the host's name in front of the mode."""
 
     name = "rw-host"
     source = "article 3, read/write version 2: host1-W- and host2-R- nodes"
@@ -63,12 +65,12 @@ class ReadWriteHost(ReadWrite):
     def _prefix(self) -> str:
         return f"{self.owner.replace('/', '_')}-{self.mode[0].upper()}-"
 
-    def _writes(self, name: str) -> bool:
+    def _is_writer(self, name: str) -> bool:
         return "-W-" in name[-13:]
 
 
 class ReadWriteHerd(ReadWrite):
-    """Every contender watches the children of the lock."""
+    """Read/write lock in which every contender watches the children of the lock: a herd."""
 
     name = "rw-herd"
     source = "article 3, read/write version 1: read- and write- nodes"
@@ -81,15 +83,17 @@ class ReadWriteHerd(ReadWrite):
         deadline = Timeout(timeout)
         me = self._join(self._prefix())
         while ahead := self._ahead(me, self._queue_watched()):
-            self._decide(f"{ahead[-1]} is before {me} and excludes it: wait for any change")
+            self._report_decision(
+                f"{ahead[-1]} is before {me} and excludes it: wait for any change"
+            )
             if not self._wait(deadline):
-                return self._gave_up()
-        self._decide(f"no node before {me} excludes it")
-        return self._got()
+                return self._give_up()
+        self._report_decision(f"no node before {me} excludes it")
+        return self._report_acquired()
 
 
 class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
-    """The same, with the host's name in front of the mode."""
+    """`ReadWriteHerd` with the host's name in front of the mode."""
 
     name = "rw-herd-host"
     source = "article 3, read/write version 1: host1-W- and host2-R- nodes"
@@ -126,14 +130,15 @@ class NaiveReadWrite(QueueRecipe):
         """Wait until no name that matters sorts before ours."""
         deadline = Timeout(timeout)
         me = self._join(f"{self.mode}-")
-        while (first := self._sorted(me)[0]) != me and self._excluded_by(first):
-            self._decide(f"{first} sorts before {me}")
-            if not self._came_back(first, deadline):
-                return self._gave_up()
-        self._decide(f"no name that matters sorts before {me}")
-        return self._got()
+        while (first := self._sorted_names(me)[0]) != me and self._excluded_by(first):
+            self._report_decision(f"{first} sorts before {me}")
+            if not self._wait_for_change(first, deadline):
+                return self._give_up()
+        self._report_decision(f"no name that matters sorts before {me}")
+        return self._report_acquired()
 
-    def _sorted(self, me: str) -> list[str]:
+    def _sorted_names(self, me: str) -> list[str]:
+        """The queue sorted by whole names, which is the mistake of this recipe."""
         names = sorted(self._queue())
         if me not in names or self.lost:
             raise PlaceLostError
@@ -142,7 +147,8 @@ class NaiveReadWrite(QueueRecipe):
     def _excluded_by(self, first: str) -> bool:
         return self.mode == "write" or first.startswith("write-")
 
-    def _came_back(self, first: str, deadline: Timeout) -> bool:
+    def _wait_for_change(self, first: str, deadline: Timeout) -> bool:
+        """Wait until `first` changes; False after the time-out. The flaw skips the wait."""
         if self._has_flaw(SPIN):
             self.client.wakeup.check()
             return not deadline.over

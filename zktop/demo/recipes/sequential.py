@@ -35,13 +35,13 @@ class Poll(QueueRecipe):
         me = self._join("lock-")
         while not deadline.over:
             if self._is_smallest(me):
-                return self._got()
+                return self._report_acquired()
             self.client.wakeup.clear()
             left = deadline.left
             self.client.wakeup.wait(
                 self.claim.poll_s if left is None else min(left, self.claim.poll_s)
             )
-        return self._gave_up()
+        return self._give_up()
 
     def _is_smallest(self, me: str) -> bool:
         """List the queue once. Without a response the place is unknown, which is not first."""
@@ -49,15 +49,15 @@ class Poll(QueueRecipe):
             queue = self._asked()
         except ConnectionLoss:
             if not self._has_flaw(FAILED_POLL_HOLDS):
-                self._decide("no answer, so nothing is known: ask again")
+                self._report_decision("no answer, so nothing is known: ask again")
                 return False
             queue = []
         if smaller := [name for name in queue if name < me]:
-            self._decide(f"{smaller[0]} is smaller: ask again in {self.claim.poll_s:g} s")
+            self._report_decision(f"{smaller[0]} is smaller: ask again in {self.claim.poll_s:g} s")
             return False
         if queue:
             self._place(me, queue)
-        self._decide("no number is smaller")
+        self._report_decision("no number is smaller")
         return True
 
     def _asked(self) -> list[str]:
@@ -84,11 +84,11 @@ class WatchParent(QueueRecipe):
         me = self._join("lock-")
         while True:
             if self._place(me, queue := self._queue_watched()) == 0:
-                self._decide(f"{me} is the smallest")
-                return self._got()
-            self._decide(f"{queue[0]} is the smallest: wait for any change")
+                self._report_decision(f"{me} is the smallest")
+                return self._report_acquired()
+            self._report_decision(f"{queue[0]} is the smallest: wait for any change")
             if not self._wait(deadline):
-                return self._gave_up()
+                return self._give_up()
 
 
 RETRIES = 10
@@ -141,18 +141,18 @@ class WatchPredecessor(QueueRecipe):
             try:
                 return self._wait_in_line(deadline)
             except PlaceLostError:
-                self._decide(f"our node is gone: attempt {attempt + 2}")
+                self._report_decision(f"our node is gone: attempt {attempt + 2}")
         raise PlaceLostError
 
     def _wait_in_line(self, deadline: Timeout) -> bool:
         me = self._join("lock-")
         while (place := self._place(me, queue := self._queue())) > 0:
             previous = queue[place - 1]
-            self._decide(f"{previous} is before {me}")
+            self._report_decision(f"{previous} is before {me}")
             if self._watch(previous) and not self._notified(deadline):
-                return self._gave_up()
-        self._decide(f"{me} is first")
-        return self._got()
+                return self._give_up()
+        self._report_decision(f"{me} is first")
+        return self._report_acquired()
 
     def _watch(self, previous: str) -> bool:
         if not self._has_flaw(VOID_WATCH):
@@ -176,7 +176,7 @@ class WatchPredecessor(QueueRecipe):
     def _look_once(self, deadline: Timeout) -> bool:
         assert self.node  # noqa: S101  we stand in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
-            self._decide("not ours yet: goes on waiting, without a watch")
+            self._report_decision("not ours yet: goes on waiting, without a watch")
             self.client.wakeup.clear()
             return self._wait(deadline)
         return True
@@ -195,7 +195,7 @@ class WatchPredecessor(QueueRecipe):
         path, data = f"{self.path}/{prefix}", self.owner.encode()
         self.client.create(path, data, ephemeral=True, sequence=True)
         self.client.drop()
-        self._decide("the connection broke before the answer came: creates once more")
+        self._report_decision("the connection broke before the answer came: creates once more")
 
 
 class WatchPredecessorByGet(QueueRecipe):
@@ -219,14 +219,14 @@ class WatchPredecessorByGet(QueueRecipe):
         me = self._join("lock_")
         while place := self._place(me, queue := self._queue()):
             previous = queue[place - 1]
-            self._decide(f"{previous} is before {me}")
+            self._report_decision(f"{previous} is before {me}")
             self.client.wakeup.clear()
             try:
                 self.client.get(f"{self.path}/{previous}", self.client.wakeup.set)
             except (NoNodeError, ConnectionLoss):
-                self._decide(f"{previous} went while the watch was set: look again")
+                self._report_decision(f"{previous} went while the watch was set: look again")
                 continue
             if not self._wait(deadline):
-                return self._gave_up()
-        self._decide(f"{me} is first")
-        return self._got()
+                return self._give_up()
+        self._report_decision(f"{me} is first")
+        return self._report_acquired()

@@ -24,17 +24,17 @@ class SingleNode(Recipe):
         """Try to create the node whenever it is gone."""
         deadline = Timeout(timeout)
         self._begin()
-        while not self._created():
-            self._decide(f"{self.path} is there already: wait until it goes")
+        while not self._create():
+            self._report_decision(f"{self.path} is there already: wait until it goes")
             if self._watch_if_there() and not self._wait(deadline):
-                return self._gave_up()
-        return self._got()
+                return self._give_up()
+        return self._report_acquired()
 
     def _begin(self) -> None:
         self._losses = self.client.losses
         self.client.retry(self.client.ensure_path, self.path.rpartition("/")[0] or "/")
 
-    def _created(self) -> bool:
+    def _create(self) -> bool:
         if self.lost:
             raise PlaceLostError
         try:

@@ -112,7 +112,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._read_watch_event = self._event  # noqa: SLF001
 
     def _event(self, message: bytes, offset: int) -> None:
-        self._listener.event(*requests.event(message, offset))
+        self._listener.event(*requests.decode_event(message, offset))
 
     def _changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:

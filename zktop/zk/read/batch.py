@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Stat
-from zktop.zk.read.requests import GET_DATA, MultiRead, Payload, Read, item, results
+from zktop.zk.read.requests import GET_DATA, MultiRead, Payload, Read, decode_multi, encode_item
 
 MAX_DATA_BYTES: Final = 4096  # bytes kept of a znode's data; enough for labels and lease counts
 _NOTHING: Final = Stat(0, 0, 0)
@@ -93,7 +93,7 @@ def _written(
     parent, names = one.parent, one.names
     if 0 < len(names) <= most:
         above = below(full(parent))
-        written = b"".join([item(GET_DATA, above + name) for name in names])
+        written = b"".join([encode_item(GET_DATA, above + name) for name in names])
         if len(written) <= most_bytes or len(names) == 1:
             yield one, written
             return
@@ -120,7 +120,7 @@ def gathered(reads: Iterable[Read | int]) -> BatchResult:
 
 def decoded(payload: Payload) -> BatchResult:
     """Decode the answer to a batch."""
-    return gathered(results(payload))
+    return gathered(decode_multi(payload))
 
 
 def granted(

@@ -253,10 +253,10 @@ class Reader:
         for start in range(0, len(items), size):
             batch = items[start : start + size]
             request = requests.MultiRead(
-                [requests.item(operation, full(path)) for operation, path in batch]
+                [requests.encode_item(operation, full(path)) for operation, path in batch]
             )
             self._ask_many(
-                request, len(batch), partial(_pass_decoded, requests.results, batch, then)
+                request, len(batch), partial(_pass_decoded, requests.decode_multi, batch, then)
             )
 
     def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenSiblings) -> None:
@@ -304,7 +304,7 @@ class Reader:
     def _read_child(self, one: SiblingNames, then: ThenSiblings) -> None:
         self._ask_one(
             requests.GetData(self.hosts.full(one.path(one.names[0]))),
-            requests.data,
+            requests.decode_data,
             lambda result, answer: then([one], gathered([result]), answer),
             first=True,
         )
@@ -345,6 +345,6 @@ def _pass_decoded(
 
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated
 _PARSE: dict[int, Callable[[Any], Any]] = {
-    GET_DATA: requests.data,
-    GET_CHILDREN: lambda payload: requests.children(payload)[0],
+    GET_DATA: requests.decode_data,
+    GET_CHILDREN: lambda payload: requests.decode_children(payload)[0],
 }

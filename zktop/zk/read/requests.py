@@ -1,8 +1,8 @@
 """The requests that zktop sends, and every private name of kazoo that it uses.
 
-kazoo has no persistent watches and no batched reads, and registers a callback for each one-shot
-watch. These request classes do without: an answer stays bytes until the event loop decodes it,
-outside the thread that answers the server's pings.
+kazoo has no persistent watches and no batched reads, and it registers a callback for each one-shot
+watch. These request classes add the former and need no callbacks. An answer stays bytes until the
+event loop decodes it, because kazoo's own thread must remain free to answer the server's pings.
 """
 
 import struct
@@ -37,7 +37,7 @@ _EVENT = struct.Struct("!ii")
 _REPLY = struct.Struct("!iqi")
 MULTI_END: Final = _HEADER.pack(-1, 1, -1)
 
-_LEANED_ON = {
+_PRIVATE_METHODS = {
     KazooClient: {"_call": ["self", "request", "async_object"]},
     ConnectionHandler: {
         "_submit": ["self", "request", "timeout", "xid"],
@@ -49,7 +49,7 @@ _LEANED_ON = {
 
 def check_kazoo() -> None:
     """Refuse a kazoo whose private names differ from those that this module uses."""
-    for owner, methods in _LEANED_ON.items():
+    for owner, methods in _PRIVATE_METHODS.items():
         for name, expected in methods.items():
             code = getattr(getattr(owner, name, None), "__code__", None)
             if code is None or [*code.co_varnames[: code.co_argcount]] != expected:
@@ -59,66 +59,66 @@ def check_kazoo() -> None:
                 )
 
 
-class _AboutPath(msgspec.Struct, frozen=True, gc=False):
-    """A request with a path and a flag; the answer is kept as bytes."""
+class _PathRequest(msgspec.Struct, frozen=True, gc=False):
+    """A request with a path and a watch flag; the answer is kept as bytes."""
 
     path: str
     watch: bool = False
     type: ClassVar[int]
 
     def serialize(self) -> bytes:
-        return _text(self.path) + (b"\1" if self.watch else b"\0")
+        return _encode_path(self.path) + (b"\1" if self.watch else b"\0")
 
     @staticmethod
     def deserialize(answer: bytes, offset: int) -> Payload:
         return answer, offset
 
 
-class ListChildren(_AboutPath, frozen=True):
+class ListChildren(_PathRequest, frozen=True):
     """Lists children, with the parent's Stat. With `watch`: one event on a change."""
 
     type = 12
 
 
-class GetData(_AboutPath, frozen=True):
+class GetData(_PathRequest, frozen=True):
     """Reads data and Stat."""
 
     type = GET_DATA
 
 
-class Exists(_AboutPath, frozen=True):
-    """Reads the Stat. With `watch`: one event when it is created, changed or deleted."""
+class Exists(_PathRequest, frozen=True):
+    """Reads the Stat. With `watch`: one event when the znode is created, changed or deleted."""
 
     type = 3
 
 
-class Sync(_AboutPath, frozen=True):
+class Sync(_PathRequest, frozen=True):
     """Makes the server catch up with the leader."""
 
     type = 9
 
     def serialize(self) -> bytes:
-        return _text(self.path)
+        return _encode_path(self.path)
 
 
-class AddWatch(_AboutPath, frozen=True):
+class AddWatch(_PathRequest, frozen=True):
     """Adds a persistent recursive watch: one event per change, until removed; 3.6 and later."""
 
     type = 106
 
     def serialize(self) -> bytes:
         """Encode the path and the mode; 1 is recursive."""
-        return _text(self.path) + _INT.pack(1)
+        return _encode_path(self.path) + _INT.pack(1)
 
 
-class RemoveWatches(_AboutPath, frozen=True):
+class RemoveWatches(_PathRequest, frozen=True):
     """Removes all our watches from one path; 3.5 and later."""
 
     type = 18
 
     def serialize(self) -> bytes:
         """Encode the path and the kind; 3 is any."""
-        return _text(self.path) + _INT.pack(3)
+        return _encode_path(self.path) + _INT.pack(3)
 
 
 class MultiRead:
@@ -142,16 +142,17 @@ class MultiRead:
         return answer, offset
 
 
-def item(operation: int, path: str) -> bytes:
+def encode_item(operation: int, path: str) -> bytes:
     """Encode a GET_DATA or GET_CHILDREN item: header, path, and no watch."""
     name = path.encode("utf-8")
     return ITEM.pack(operation, 0, -1, len(name)) + name + b"\0"
 
 
-def results(payload: Payload) -> list[Any]:
+def decode_multi(payload: Payload) -> list[Any]:
     """Decode a MultiRead: data with Stat, names, or an error code for each item.
 
-    ZooKeeper gives an error an operation of its own; Keeper has it in the header alone.
+    ZooKeeper marks an error with operation -1 and repeats the code in the body; ClickHouse Keeper
+    has it in the header alone, without a body.
     """
     answer, offset = payload
     found: list[Any] = []
@@ -165,45 +166,45 @@ def results(payload: Payload) -> list[Any]:
             offset -= 4
         elif operation == GET_DATA:
             end = offset + number if number > 0 else offset
-            add(((None if number < 0 else answer[offset:end]), stat_of(answer, end)))
+            add(((None if number < 0 else answer[offset:end]), stat_at(answer, end)))
             offset = end + STAT.size
         elif operation == GET_CHILDREN:
-            names, offset = _names(answer, offset, number)
+            names, offset = _decode_names(answer, offset, number)
             add(names)
         else:
             add(number)
     return found
 
 
-def children(payload: Payload) -> tuple[Names, Stat]:
+def decode_children(payload: Payload) -> tuple[Names, Stat]:
     """Decode the answer of ListChildren."""
     answer, offset = payload
-    names, offset = _names(answer, offset + 4, *_INT.unpack_from(answer, offset))
-    return names, stat_of(answer, offset)
+    names, offset = _decode_names(answer, offset + 4, *_INT.unpack_from(answer, offset))
+    return names, stat_at(answer, offset)
 
 
-def data(payload: Payload) -> Read:
+def decode_data(payload: Payload) -> Read:
     """Decode the answer of GetData."""
     answer, offset = payload
     (length,) = _INT.unpack_from(answer, offset)
     end = offset + 4 + max(length, 0)
-    return (None if length < 0 else answer[offset + 4 : end]), stat_of(answer, end)
+    return (None if length < 0 else answer[offset + 4 : end]), stat_at(answer, end)
 
 
-def stat(payload: Payload) -> Stat:
+def decode_stat(payload: Payload) -> Stat:
     """Decode the answer of Exists."""
-    return stat_of(*payload)
+    return stat_at(*payload)
 
 
-def stat_of(answer: bytes, offset: int) -> Stat:
-    """Decode a Stat. Most znodes never change: then three numbers share one object."""
+def stat_at(answer: bytes, offset: int) -> Stat:
+    """Decode a Stat. Most znodes never change: their three equal zxids share one object."""
     czxid, mzxid, c, v, cv, av, o, dl, n, pzxid = STAT.unpack_from(answer, offset)
     if czxid == mzxid == pzxid:
         mzxid = pzxid = czxid
     return Stat(czxid, mzxid, c, v, cv, av, o, dl, n, pzxid)
 
 
-def event(message: bytes, offset: int) -> tuple[int, str, int]:
+def decode_event(message: bytes, offset: int) -> tuple[int, str, int]:
     """Decode a watch event: type, full path and zxid (-1 before server 3.9)."""
     kind, _ = _EVENT.unpack_from(message, offset)
     (length,) = _INT.unpack_from(message, offset + 8)
@@ -211,8 +212,8 @@ def event(message: bytes, offset: int) -> tuple[int, str, int]:
     return kind, path, _REPLY.unpack_from(message, 0)[1]
 
 
-def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
-    """Decode a list of names; also return where it ends."""
+def _decode_names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
+    """Decode a list of names; return it with the offset of its end."""
     names: list[str] = []
     for _ in range(count):
         begin = offset + 4
@@ -221,6 +222,6 @@ def _names(answer: bytes, offset: int, count: int) -> tuple[Names, int]:
     return tuple(names), offset
 
 
-def _text(path: str) -> bytes:
+def _encode_path(path: str) -> bytes:
     written: Any = write_string(path)
     return bytes(written)

@@ -1,8 +1,8 @@
 """Read-only AdminServer commands over HTTP or HTTPS, parsed into rows.
 
 HTTP/1.0 on purpose: the server closes the connection at the end of its answer, and no library is
-needed. `/commands` is never crawled, because some commands reset counters. An answer may lack or
-garble anything: then its table is unknown.
+needed. `/commands` is never crawled, because some commands reset counters. If an answer is
+incomplete or malformed, its table is unknown.
 """
 
 import ssl
@@ -33,7 +33,7 @@ READ_ONLY_COMMANDS = frozenset(
     }
 )
 
-SWITCHED_ON_BY = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it is off by default"
+HOW_TO_ENABLE = "admin.enableServer=true in zoo.cfg starts it; from 3.10 on it is off by default"
 
 JsonAnswer = dict[str, Any]
 
@@ -47,9 +47,9 @@ def command(
     count_bytes: Callable[[int], None] = lambda _bytes: None,
     leave_out: Collection[str] = (),
 ) -> JsonAnswer:
-    """Return the JSON object of a command; raises RefusedError with the reason.
+    """Run a command and return its JSON object; raises RefusedError with the reason.
 
-    Parts that are not wanted are not decoded: some are megabytes.
+    The keys in `leave_out` are not decoded: some of their values are megabytes.
     """
     if name not in READ_ONLY_COMMANDS:
         raise ValueError(f"{name!r} is not among the commands that only read")
@@ -61,7 +61,7 @@ def command(
     except OSError as problem:
         reason = str(problem.strerror or problem)
         if isinstance(problem, ConnectionRefusedError):
-            reason += f" ({SWITCHED_ON_BY})"
+            reason += f" ({HOW_TO_ENABLE})"
         raise RefusedError(f"AdminServer on port {address.port}: {reason}") from problem
     count_bytes(len(answer))
     return _decoded(name, answer, leave_out)
@@ -92,13 +92,13 @@ def connections(answer: dict[str, Any]) -> tuple[Connection, ...]:
     if not isinstance(answer.get("connections"), list):
         raise unreadable("AdminServer connections", str(answer.get("connections")))
     rows: list[Connection] = []
-    answered: list[int | None] = []
+    response_times: list[int | None] = []
     for entry in [*_list(answer, "connections"), *_list(answer, "secure_connections")]:
         row = _connection(entry)
         if row is not None:
             rows.append(row)
-            answered.append(whole(entry.get("last_response_time")))
-    return aged(rows, answered)
+            response_times.append(integer(entry.get("last_response_time")))
+    return aged(rows, response_times)
 
 
 def _connection(entry: object) -> Connection | None:
@@ -118,21 +118,21 @@ def _connection(entry: object) -> Connection | None:
     return Connection(
         session_id(session),
         client_address(client),
-        whole(rest.get("session_timeout")),
+        integer(rest.get("session_timeout")),
         received,
         sent,
-        whole(rest.get("outstanding_requests")) or 0,
+        integer(rest.get("outstanding_requests")) or 0,
         clean(operation) if isinstance(operation, str) else None,
-        whole(rest.get("last_cxid")),
-        whole(rest.get("established")),
+        integer(rest.get("last_cxid")),
+        integer(rest.get("established")),
     )
 
 
 def newest_answer(answer: dict[str, Any]) -> int | None:
-    """The newest `last_response_time`: about now, by the server's monotonic clock."""
+    """The newest `last_response_time`, close to the present on the server's monotonic clock."""
     entries = [*_list(answer, "connections"), *_list(answer, "secure_connections")]
     moments = [
-        whole(entry.get("last_response_time")) for entry in entries if isinstance(entry, dict)
+        integer(entry.get("last_response_time")) for entry in entries if isinstance(entry, dict)
     ]
     return max(filter(None, moments), default=None)
 
@@ -142,18 +142,18 @@ def watched(answer: dict[str, Any]) -> Paths:
     return _paths("watches", answer.get("session_id_to_watched_paths"))
 
 
-def watches_in_all(answer: dict[str, Any]) -> int:
-    """Parse the total from `watch_summary`."""
-    count = whole(answer.get("num_total_watches"))
+def total_watches(answer: dict[str, Any]) -> int:
+    """Parse the number of all watches from `watch_summary`."""
+    count = integer(answer.get("num_total_watches"))
     if count is None:
         raise unreadable("AdminServer watch_summary", str(answer.get("num_total_watches")))
     return count
 
 
-def watched_in_detail(answer: dict[str, Any], kind: str) -> Paths | None:
-    """Parse the data or child watches of `watch_details`; None when cut short.
+def detailed_watches(answer: dict[str, Any], kind: str) -> Paths | None:
+    """Parse the data or child watches of `watch_details`; None if the answer is truncated.
 
-    The command is proposed upstream and in no release yet, so anything unexpected also gives None.
+    The command is proposed upstream but not released, so anything unexpected also gives None.
     """
     entries = answer.get("watches", answer.get("watch_details"))
     if answer.get("truncated") is not False or not isinstance(entries, list):
@@ -162,14 +162,14 @@ def watched_in_detail(answer: dict[str, Any], kind: str) -> Paths | None:
     for entry in entries:
         if not isinstance(entry, dict) or kind not in _list(entry, "watch_kind"):
             continue
-        session, path = whole(entry.get("session_id")), entry.get("path")
+        session, path = integer(entry.get("session_id")), entry.get("path")
         if session and isinstance(path, str):
             paths.setdefault(session_id(session), []).append(clean(path))
     return {session: tuple(found) for session, found in paths.items()}
 
 
 def ephemerals(answer: dict[str, Any], wanted: Wanted | None = None) -> Paths:
-    """Parse the owners of ephemeral znodes from `dump`; only wanted paths, if any are given."""
+    """Parse the owners of ephemeral znodes from `dump`; with `wanted`, of those paths only."""
     if wanted is not None and not wanted:
         return {}
     table = _paths("dump", answer.get(EPHEMERALS))
@@ -183,7 +183,7 @@ def ephemerals(answer: dict[str, Any], wanted: Wanted | None = None) -> Paths:
 
 
 def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
-    """Parse from a leader's `dump` when sessions expire, by its monotonic clock."""
+    """Parse the expiry times of sessions from a leader's `dump`, by its monotonic clock."""
     buckets = answer.get("expiry_time_to_session_ids", {})
     try:
         return {
@@ -215,8 +215,8 @@ def _list(answer: dict[str, Any], name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def whole(value: object) -> int | None:
-    """Parse an integer, also one in a string."""
+def integer(value: object) -> int | None:
+    """Return an integer, given as a number or as a string; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):

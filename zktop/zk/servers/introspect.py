@@ -24,7 +24,7 @@ from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, 
 from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import Stamp, facts
 from zktop.zk.servers.table_formats import EnsembleMember, Paths
-from zktop.zk.servers.table_reader import Sizes, TableReader
+from zktop.zk.servers.table_reader import TableReader, TableSizeEstimate
 
 
 class KnownServers:
@@ -97,7 +97,7 @@ class ServerSchedule:
     def __init__(self, *, is_given: bool = True) -> None:
         self.clock = ServerClock()
         self.answer_state = AnswerState(is_given=is_given)
-        self.sizes = Sizes()
+        self.sizes = TableSizeEstimate()
         self.kind: ServerKind | None = None  # as last reported
         self.due = 0.0
         self.admin_due = 0.0

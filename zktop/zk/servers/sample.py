@@ -18,11 +18,11 @@ from zktop.zk.servers.four_letter import HungUpError, RefusedError
 from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
 from zktop.zk.servers.table_formats import Paths, Wanted
 from zktop.zk.servers.table_reader import (
-    READER_TAKES_BYTES,
+    READ_AT_ONCE_BYTES,
     SAFE_UNREAD_BYTES,
-    Sizes,
     TableReader,
-    held_by_the_kernel,
+    TableSizeEstimate,
+    kernel_buffer_bytes,
 )
 
 ANSWER_TIMEOUT_S = 5.0  # per answer
@@ -45,7 +45,8 @@ class SampleSettings(msgspec.Struct, frozen=True):
     count_bytes: Callable[[int], None]  # receives the size of each answer
     take_request: Callable[[], None] = lambda: None  # waits for the request budget
     table_reader: TableReader | None = None  # reads watch tables; None: read in this process
-    sizes: Sizes = msgspec.field(default_factory=Sizes)  # of this server's tables
+    # the size of this server's watch tables
+    sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
     other_watches: tuple[Paths, ...] = ()  # watches at the other servers, by their last samples
     hidden: tuple[str, ...] = ()  # znodes that an ACL does not let zktop read or list
 
@@ -98,7 +99,7 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
         configuration.get("secure_client_port"),
     ):
         raise RefusedError(f"the AdminServer on port {port} is another server's")
-    tick_ms = admin.whole(configuration.get("tick_time"))
+    tick_ms = admin.integer(configuration.get("tick_time"))
     sample = Sample("admin", ServerKind("zookeeper"), tick_ms=tick_ms)
     sample.attempt("server", lambda: _admin_figures(sample, ask))
     sample.attempt("connections", lambda: _admin_connections(sample, ask("connections"), clock))
@@ -111,7 +112,7 @@ def _admin_figures(sample: Sample, ask: Callable[[str], dict[str, Any]]) -> None
     stats = ask("server_stats").get("server_stats")
     if not isinstance(stats, dict):
         raise table_formats.unreadable("AdminServer server_stats", str(stats))
-    sample.zxid = admin.whole(stats.get("last_processed_zxid"))
+    sample.zxid = admin.integer(stats.get("last_processed_zxid"))
     monitor = ask("monitor")
     sample.kind = ServerKind("zookeeper", flavours.version_of(str(monitor.get("version"))))
     sample.figures = {name: monitor.get(name) for name in monitor if name in _FIGURES}
@@ -125,7 +126,7 @@ def _admin_connections(sample: Sample, answer: dict[str, Any], clock: ServerCloc
 def _admin_watches(
     sample: Sample, ask: Callable[[str], dict[str, Any]], settings: SampleSettings
 ) -> None:
-    count = admin.watches_in_all(ask("watch_summary"))
+    count = admin.total_watches(ask("watch_summary"))
     if count > MAX_ADMIN_WATCHES and not settings.large_tables:
         raise RefusedError(
             f"{count} watches are so many that the AdminServer would need much memory for them; "
@@ -133,7 +134,7 @@ def _admin_watches(
         )
     sample.watches = admin.watched(ask("watches"))
     try:
-        sample.child_watches = admin.watched_in_detail(ask("watch_details"), "children")
+        sample.child_watches = admin.detailed_watches(ask("watch_details"), "children")
     except RefusedError:  # every release so far: no data about child watches
         sample.child_watches = None
 
@@ -243,7 +244,7 @@ def _operation(row: Connection) -> Text | None:
 
 
 def _request_watches(sample: Sample, ask: Callable[[str], str], settings: SampleSettings) -> None:
-    count = table_formats.watches_in_all(ask("wchs"))
+    count = table_formats.total_watches(ask("wchs"))
     expected, fitting = settings.sizes.expected(count), _safe_bytes(settings)
     if expected > fitting and not settings.large_tables:
         raise RefusedError(
@@ -268,7 +269,7 @@ def _safe_bytes(settings: SampleSettings) -> int:
     return (
         SAFE_UNREAD_BYTES
         if settings.table_reader is None
-        else held_by_the_kernel() + READER_TAKES_BYTES
+        else kernel_buffer_bytes() + READ_AT_ONCE_BYTES
     )
 
 

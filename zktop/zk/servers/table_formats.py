@@ -250,7 +250,7 @@ def indented(
         raise unreadable(word)
 
 
-def watches_in_all(wchs: str) -> int:
+def total_watches(wchs: str) -> int:
     """Parse the total from `wchs`, which decides whether the table may be requested."""
     found = re.fullmatch(r"\d+ connections watching \d+ paths\nTotal watches:(\d{1,18})\n", wchs)
     if found is None:

@@ -1,7 +1,7 @@
-"""Reads watch tables by four-letter words, in a separate process.
+"""Reads watch tables with four-letter words, in a separate process.
 
-The answer must fit into the kernel's buffer for a stalled reader, plus what a process that does
-nothing else reads in no time.
+A slow reader blocks the server, so a table must be small: no larger than what the kernel buffers
+for a reader that has stalled, plus what a process that does nothing else reads at once.
 """
 
 import select
@@ -19,57 +19,57 @@ from zktop.zk.connect.ask_once import READ_ONLY_WORDS
 from zktop.zk.servers import table_process
 from zktop.zk.servers.four_letter import RefusedError, not_refused
 
-READER_TAKES_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
+READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
 SAFE_UNREAD_BYTES = 64_000  # bytes that fit into any socket buffer, for reading in this process
 FIRST_GUESS_BYTES = 100.0  # bytes of one watch, until measured
-SESSION_LINE_BYTES = 21  # each watch may belong to another session
+SESSION_LINE_BYTES = 21  # counted for each watch: it may belong to a session of its own
 SIZE_MARGIN = 1.25
 MAX_ANSWER_BYTES = 256 << 20  # bytes kept of one answer
-KEPT_S = 30.0  # then an answer that zktop does not take ends the process
-PATIENCE_S = 2.0  # beyond the process's own deadline
+KEPT_S = 30.0  # if zktop has not taken an answer by then, the process exits
+PATIENCE_S = 2.0  # added to the deadline of the process
 
 
-def held_by_the_kernel() -> int:
+def kernel_buffer_bytes() -> int:
     """The number of bytes that the kernel buffers for a reader that does not read."""
     with socket.socket() as line:
         return table_process.widened(line)
 
 
-class Sizes:
-    """The average size of the entries in a server's watch table, as measured."""
+class TableSizeEstimate:
+    """Estimates the size of a server's watch table from the average size of a watch so far."""
 
     def __init__(self) -> None:
-        self._each = FIRST_GUESS_BYTES
-        self._is_of_table = False
+        self._bytes_per_watch = FIRST_GUESS_BYTES
+        self._is_measured = False
 
     def expected(self, watches: int) -> int:
         """The expected size of a table with this many watches, in bytes."""
-        return round(watches * self._each * SIZE_MARGIN)
+        return round(watches * self._bytes_per_watch * SIZE_MARGIN)
 
     def read_dump(self, dump: bytes) -> None:
-        """Learn the length of paths from `dump`, until a table has been read."""
+        """Measure the paths in `dump`; ignored once a table has been read."""
         paths = dump.count(b"\n\t/")
-        if paths and not self._is_of_table:
+        if paths and not self._is_measured:
             others = dump.count(b"\n") - paths
             named = max(paths, len(dump) - others * SESSION_LINE_BYTES)
-            self._each = named / paths + SESSION_LINE_BYTES
+            self._bytes_per_watch = named / paths + SESSION_LINE_BYTES
 
     def read_table(self, size: int, watches: int) -> None:
-        """Learn from a table with this many watches."""
+        """Measure a table of this many bytes and watches."""
         if watches:
-            self._each, self._is_of_table = size / watches, True
+            self._bytes_per_watch, self._is_measured = size / watches, True
 
 
 class TableReader:
-    """Runs the reading process; starts it on demand, and again if it died."""
+    """Runs the process that reads tables; starts it on demand, and again if it died."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._in_use = threading.Lock()
-        self._over = False
+        self._is_closed = False
 
     def ask(self, address: Address, word: str, seconds: float) -> bytes:
-        """Return the whole answer to a word; raises RefusedError with the reason."""
+        """Return the whole answer to a four-letter word; raises RefusedError with the reason."""
         if word not in READ_ONLY_WORDS:
             raise ValueError(f"{word!r} is not among the words that only read")
         question = {
@@ -83,15 +83,15 @@ class TableReader:
         with self._in_use:
             try:
                 deadline = time.monotonic() + seconds + PATIENCE_S
-                return not_refused(word, _asked(self._running(), question, deadline))
+                return not_refused(word, _exchange(self._running(), question, deadline))
             except OSError as problem:
                 self._end()
                 why = problem.strerror or problem
                 raise RefusedError(f"{word}: the process that reads it: {why}") from None
 
     def close(self) -> None:
-        """End the process; a server that is writing to it notices at once."""
-        self._over = True
+        """Kill the process, which closes its connection to the server."""
+        self._is_closed = True
         process = self._process
         if process is not None:
             process.kill()  # ends a pending read
@@ -102,8 +102,8 @@ class TableReader:
         if self._process is not None and self._process.poll() is not None:
             self._end()
         if self._process is None:
-            self._process = _started()
-        if self._over:
+            self._process = _start_process()
+        if self._is_closed:
             raise BrokenPipeError("zktop is ending")
         return self._process
 
@@ -117,7 +117,7 @@ class TableReader:
                     pipe.close()
 
 
-def _started() -> "subprocess.Popen[bytes]":
+def _start_process() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603  a file of zktop
         [sys.executable, "-I", "-S", table_process.__file__],
         stdin=subprocess.PIPE,
@@ -129,25 +129,27 @@ def _started() -> "subprocess.Popen[bytes]":
     )
 
 
-def _asked(process: "subprocess.Popen[bytes]", question: dict[str, Any], deadline: float) -> bytes:
+def _exchange(
+    process: "subprocess.Popen[bytes]", question: dict[str, Any], deadline: float
+) -> bytes:
     assert process.stdin is not None  # noqa: S101  both are pipes
     assert process.stdout is not None  # noqa: S101
     process.stdin.write(msgspec.json.encode(question) + b"\n")
     head, newline, rest = b"", b"", b""
     while not newline:
-        head, newline, rest = (head + _more(process.stdout, deadline)).partition(b"\n")
+        head, newline, rest = (head + _read_chunk(process.stdout, deadline)).partition(b"\n")
     header = msgspec.json.decode(head)
     if "error" in header:
         raise RefusedError(f"{question['word']}: {header['error']}")
     parts, missing = [rest] if rest else [], header["size"] - len(rest)
     while missing > 0:
-        parts.append(_more(process.stdout, deadline))
+        parts.append(_read_chunk(process.stdout, deadline))
         missing -= len(parts[-1])
     return b"".join(parts)
 
 
-def _more(pipe: IO[bytes], deadline: float) -> bytes:
-    """Read the next chunk. The time during which zktop was stopped does not count."""
+def _read_chunk(pipe: IO[bytes], deadline: float) -> bytes:
+    """Read the next chunk; one that arrived while zktop was stopped counts as in time."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

@@ -10,7 +10,7 @@ from typing import cast
 from zktop.model.facts import Children, Gone, SourceFact, split
 from zktop.model.text import Text
 from zktop.zk.read.reader import Answer, Reader
-from zktop.zk.read.requests import NO_NODE, ListChildren, children
+from zktop.zk.read.requests import NO_NODE, ListChildren, decode_children
 
 
 class MissingRoots:
@@ -42,7 +42,7 @@ class MissingRoots:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=path))
             self._list(split(path)[0])
         elif answer.error is None:
-            names, stat = children(answer.value)
+            names, stat = decode_children(answer.value)
             uncleaned = cast("tuple[Text, ...]", names)  # the fact cleans them
             self._emit(
                 Children(zxid=answer.zxid, at=answer.at, path=path, names=uncleaned, stat=stat)

@@ -33,8 +33,8 @@ from zktop.zk.read.requests import (
     Exists,
     ListChildren,
     Read,
-    children,
-    stat,
+    decode_children,
+    decode_stat,
 )
 from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_place
 
@@ -205,7 +205,7 @@ class TreeReader:
             self.single_watches.discard(path)
             self._no_list(scope, path, answer.code, answer)
             return
-        names, found = children(answer.value)
+        names, found = decode_children(answer.value)
         if found.data_length == 0:  # no data to read
             self._seen({path: (b"", found)}, answer)
         elif differs(self.folders.get(path), found):
@@ -360,7 +360,7 @@ class TreeReader:
 
     def _hidden_stat(self, scope: WatchedRoot, path: str, answer: Answer) -> None:
         if answer.error is None:
-            found = stat(answer.value)
+            found = decode_stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
         elif answer.code == NO_AUTH:
             self.unreadable.add(path)

@@ -21,16 +21,17 @@ from zktop.ui.screens.timeline.strips import TimeWindow
 from zktop.ui.styled_text import Ink, Line, joined, line, wrapped
 
 MAX_LOCKS: Final = 3
-SIGNS: Final[tuple[tuple[str, Ink], tuple[str, Ink]]] = (("!", "warning"), ("!!", "critical"))
+LIKELY: Final[tuple[str, Ink]] = ("!", "warning")
+PROVEN: Final[tuple[str, Ink]] = ("!!", "critical")
 MAX_EVENTS: Final = 30
 
 
-def instant(
-    tape: Tape, frame: Frame, index: int | None, width: int, sums: Sequence[Line] = ()
+def cursor_lines(
+    tape: Tape, frame: Frame, index: int | None, width: int, totals: Sequence[Line] = ()
 ) -> list[Line]:
-    """Draw the totals, then what changed at a moment, then the events up to it."""
+    """Draw the totals, then what changed at the moment of the cursor, then the events up to it."""
     report = frame.report
-    lines = [*sums, line(("AT THE CURSOR ", "title"), (f"{time_ms(frame.at)}Z", "strong"))]
+    lines = [*totals, line(("AT THE CURSOR ", "title"), (f"{time_ms(frame.at)}Z", "strong"))]
     before = tape[index - 1].report if index else None
     if before is not None:
         lines += _changed(before, report, width)
@@ -43,15 +44,15 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
     was, is_now = problems(before), problems(now)
     begun = [name for name in is_now if name not in was]
     over = [sentence for name, sentence in was.items() if name not in is_now]
-    sure = _proven(now)
+    proven = _proven(now)
     for name in begun:
-        sign, ink = SIGNS[name in sure]
+        sign, ink = PROVEN if name in proven else LIKELY
         yield from wrapped(f"{sign} begins: {is_now[name]}", width, ink, "  ")
     for sentence in over:
         yield from wrapped(f"over: {sentence}", width, "good", "  ")
     changed = sorted(now.parts.changed_since(before.parts))
     for path in changed[:MAX_LOCKS]:
-        yield from _lock(path, before, now, width)
+        yield from _lock_change(path, before, now, width)
     if len(changed) > MAX_LOCKS:
         yield line((f"  and {count(len(changed) - MAX_LOCKS, 'more lock')} changed", "dim"))
     if not changed and not begun and not over:
@@ -65,7 +66,7 @@ def _proven(report: Report) -> set[str]:
     return known | {one.id for one in critical if one.confidence in SURE}
 
 
-def _lock(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:
+def _lock_change(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:
     was, is_now = lock_state(before.view(path)), lock_state(now.view(path))
     if was == is_now:
         return
@@ -80,26 +81,26 @@ class OngoingWait(NamedTuple):
     at: Millis
     path: Text
     name: str
-    text: str
+    duration: str
 
 
 def wait_totals(
-    tape: Tape, paths: Sequence[Text], seen: TimeWindow, report: Report, *, is_ascii: bool
+    tape: Tape, paths: Sequence[Text], window: TimeWindow, report: Report, *, is_ascii: bool
 ) -> list[Line]:
-    """Total wait for each of these locks in the time in view, and the longest ongoing wait."""
+    """Draw the total wait for each lock within the window, and the longest ongoing wait."""
     paths = [path for path in paths if not _is_election(report, path)]
-    called = brief_paths(paths)
-    blocked = {path: blocked_ms(tape, path, seen) // 1000 for path in paths}
+    labels = brief_paths(paths)
+    blocked = {path: blocked_ms(tape, path, window) // 1000 for path in paths}
     drawn = [
-        line(f"{called[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
+        line(f"{labels[path]} ", (with_spaces(seconds), "waits" if seconds else "dim"))
         for path, seconds in blocked.items()
     ]
-    longest = min(_waits(paths, report, is_ascii=is_ascii), default=None)
+    longest = min(_ongoing_waits(paths, report, is_ascii=is_ascii), default=None)
     wait = (
         [
             line(
                 ("LONGEST WAIT ", "title"),
-                f"{longest.text} {longest.name} in {called[longest.path]}",
+                f"{longest.duration} {longest.name} in {labels[longest.path]}",
             )
         ]
         if longest
@@ -113,19 +114,21 @@ def _is_election(report: Report, path: Text) -> bool:
     return part is not None and part.lock.kind == "election"
 
 
-def blocked_ms(tape: Tape, path: Text, seen: TimeWindow) -> Millis:
-    """Add up the waits of all waiters for a lock in a span of time."""
-    end = min(seen.end, seen.newest)
-    states = [*lock_states(tape, path, seen.begin, end), LockState(end)]
-    return sum((one.queue or 0) * max(0, two.at - one.at) for one, two in pairwise(states))
+def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
+    """Add up the waits of all waiters for a lock within the window."""
+    end = min(window.end, window.newest)
+    states = [*lock_states(tape, path, window.begin, end), LockState(end)]
+    return sum((one.queue or 0) * max(0, after.at - one.at) for one, after in pairwise(states))
 
 
-def _waits(paths: Sequence[Text], report: Report, *, is_ascii: bool) -> Iterator[OngoingWait]:
+def _ongoing_waits(
+    paths: Sequence[Text], report: Report, *, is_ascii: bool
+) -> Iterator[OngoingWait]:
     for path in paths:
         part = report.parts.get(path)
         for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
-                who = report.client_names(member.owner, member.label)
-                text = age(since.at, since.how, report.now, is_ascii=is_ascii)
-                yield OngoingWait(since.at, path, who, text)
+                name = report.client_names(member.owner, member.label)
+                duration = age(since.at, since.how, report.now, is_ascii=is_ascii)
+                yield OngoingWait(since.at, path, name, duration)

@@ -19,7 +19,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import strip_choice, strips
-from zktop.ui.screens.timeline.at_cursor import instant, wait_totals
+from zktop.ui.screens.timeline.at_cursor import cursor_lines, wait_totals
 from zktop.ui.screens.timeline.strip_choice import StripSubject
 from zktop.ui.screens.timeline.strips import ColumnEnd, TimeWindow
 from zktop.ui.styled_text import Line, line, text_of
@@ -118,7 +118,7 @@ class TimelineScreen(Page):
             index = state.tape.index_at(frame.at)
         below = self.query_one("#instant", TextView)
         added = wait_totals(state.tape, self._paths, seen, frame.report, is_ascii=state.is_ascii)
-        below.show(instant(state.tape, frame, index, max(20, below.room.width), added))
+        below.show(cursor_lines(state.tape, frame, index, max(20, below.room.width), added))
 
     def _heads(
         self, state: ViewState, seen: TimeWindow, ends: ColumnEnds, label: int
