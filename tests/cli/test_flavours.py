@@ -1,4 +1,4 @@
-"""Locks and verdicts are the same on other servers of the protocol."""
+"""Locks and verdicts are the same on all server flavours."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @contextlib.contextmanager
 def deadlocked(flavour: str) -> Iterator[str]:
-    """A server on which alice and bob wait for each other, and carol behind them."""
+    """A server on which alice and bob wait for each other, and carol waits behind them."""
     with sandbox_server("--flavour", flavour) as server, contextlib.ExitStack() as stack:
         alice, bob, carol = (stack.enter_context(worker(server.address, n)) for n in WORKERS)
         alice.acquire("/locks/orders")
@@ -79,7 +79,7 @@ def on_zookeeper() -> dict[str, Any]:
 def test_locks_and_deadlocks_are_the_same(
     flavour: str, on_zookeeper: dict[str, Any], process: Process
 ) -> None:
-    """Holders, queues and rings follow from the tree alone."""
+    """Holders, queues and deadlocks depend only on the znodes."""
     with deadlocked(flavour) as address:
         snapshot = snapshot_of(process, address)
         checked = process("-m", "zktop", "check", "--hosts", address)
@@ -96,7 +96,7 @@ def test_locks_and_deadlocks_are_the_same(
 
 @pytest.mark.parametrize("flavour", OTHERS)
 def test_what_a_flavour_cannot_report_is_null(flavour: str, process: Process) -> None:
-    """The server is listed with its flavour."""
+    """The server is listed with its flavour, and the reason is a blind spot."""
     with deadlocked(flavour) as address:
         snapshot = snapshot_of(process, address)
 
@@ -112,7 +112,7 @@ def test_what_a_flavour_cannot_report_is_null(flavour: str, process: Process) ->
 
 
 def test_zookeeper_has_a_flavour_too(process: Process) -> None:
-    """The field always exists."""
+    """ZooKeeper itself is listed with the flavour `zookeeper`."""
     with deadlocked("zookeeper") as address:
         (server,) = snapshot_of(process, address)["source"]["servers"]
 

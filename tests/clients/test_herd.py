@@ -24,7 +24,7 @@ EVERY_S = 0.5
 
 @contextmanager
 def member(server: RunningServer, path: str, number: int) -> Iterator[KazooClient]:
-    """A client with a place in a lock."""
+    """A client with a node in the queue of a lock."""
     client = KazooClient(server.address, timeout=10)
     client.start()
     client.create(f"{path}/{TOKEN.format(number)}", ephemeral=True, sequence=True, makepath=True)
@@ -40,11 +40,11 @@ def churn(client: KazooClient, path: str) -> Iterator[None]:
     """A client joins the end of the queue and leaves, repeatedly."""
     over = threading.Event()
 
-    def come_and_go() -> None:
+    def join_and_leave() -> None:
         while not over.wait(EVERY_S / 5):
             client.delete(client.create(f"{path}/{TOKEN.format(99)}", sequence=True))
 
-    thread = threading.Thread(target=come_and_go)
+    thread = threading.Thread(target=join_and_leave)
     thread.start()
     try:
         yield
@@ -57,7 +57,7 @@ def churn(client: KazooClient, path: str) -> Iterator[None]:
 def test_child_watches_are_inferred_from_wakeups(
     server: RunningServer, request: pytest.FixtureRequest, *, herd: bool
 ) -> None:
-    """They follow from unrequested packets of the server, and are marked as inferred."""
+    """Unrequested packets of the server show a herd; the finding says that it is inferred."""
     path = f"/herd-{request.node.callspec.id}/orders"
     admin = {Address("127.0.0.1", server.port): server.admin_port or 0}
     place = Place(server.address, f"{path.rpartition('/')[0]}/*", admin)

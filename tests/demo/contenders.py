@@ -118,7 +118,7 @@ class Bench:
 
         assert happened, "\n".join(step.line() for step in tuple(self.log.steps)[-40:])
 
-    def told(self, name: str, what: str, times: int = 1) -> None:
+    def wait_for_step(self, name: str, what: str, times: int = 1) -> None:
         """Wait until a contender has reported this kind of step."""
         self.until(lambda: self.log.count(name, what) >= times)
 
@@ -133,15 +133,15 @@ class Bench:
     def queue_up(self, recipe: str, holder: str, *others: str, **wanted: object) -> None:
         """Hire contenders one after the other: one gets the lock, the others wait."""
         self.start(holder, recipe, **wanted)
-        self.told(holder, "acquired")
+        self.wait_for_step(holder, "acquired")
         for name in others:
             self.start(name, recipe, **wanted)
-            self.told(name, "decided" if recipe == "poll" else "watching")
+            self.wait_for_step(name, "decided" if recipe == "poll" else "watching")
 
     def queue_up_behind(self, name: str, recipe: str = "predecessor", **wanted: object) -> None:
         """Start a contender that has to wait."""
         self.start(name, recipe, **wanted)
-        self.told(name, "watching")
+        self.wait_for_step(name, "watching")
 
     def nodes(self, path: str | None = None) -> list[str]:
         """The children of the lock, as the server has them now."""

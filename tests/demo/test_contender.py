@@ -118,7 +118,7 @@ def test_elsewhere_only_when_told_explicitly(threads: Bench):
     """With `anywhere` the demo root is no limit."""
     path = threads.path.replace("/zktop-demo", "/zktop-elsewhere-")
     threads.start("a", path=path, anywhere=True)
-    threads.told("a", "acquired")
+    threads.wait_for_step("a", "acquired")
 
     assert threads.nodes(path) == ["lock-0000000000"]
 

@@ -19,7 +19,7 @@ def test_a_reader_gets_in_while_a_naive_writer_holds(
     """Sorted by whole names `read-` is before `write-`: two hold, and the server is witness."""
     monkeypatch.setattr(LockedWork, "run", run_checked)
     threads.queue_up("rw-naive", "w", mode="write")
-    threads.told("w", "working")
+    threads.wait_for_step("w", "working")
     threads.start("r", "rw-naive", mode="read")
     threads.until(lambda: any(NOT_ALONE in step.says for step in threads.log.steps))
 
@@ -30,7 +30,7 @@ def test_the_correct_read_write_lock_keeps_that_reader_out(threads: Bench):
     """The same two contenders, the same names, sorted by number."""
     threads.queue_up("rw", "w", mode="write")
     threads.start("r", "rw", mode="read")
-    threads.told("r", "watching")
+    threads.wait_for_step("r", "watching")
 
     assert threads.holders() == {"w"}
 
@@ -39,7 +39,7 @@ def test_a_failed_poll_taken_for_the_lock_makes_two_holders(threads: Bench):
     """A disconnected waiter believes that it is first."""
     threads.queue_up("poll", "a")
     threads.start("b", "poll", flaw="failed-poll-holds", poll_s=0.05, session_timeout_s=4.0)
-    threads.told("b", "decided")
+    threads.wait_for_step("b", "decided")
     threads.pool.cut("b", CUT_S)
     threads.holds("a", "b")
 
@@ -48,10 +48,10 @@ def test_a_failed_poll_is_no_answer(threads: Bench):
     """The correct poller says so, and waits on."""
     threads.queue_up("poll", "a")
     threads.start("b", "poll", poll_s=0.05, session_timeout_s=4.0)
-    threads.told("b", "decided")
+    threads.wait_for_step("b", "decided")
     threads.pool.cut("b", CUT_S)
     threads.until(lambda: any("no answer" in step.says for step in threads.log.steps))
-    threads.told("b", "connected", times=2)
+    threads.wait_for_step("b", "connected", times=2)
 
     assert threads.holders() == {"a"}
 
@@ -64,13 +64,13 @@ def test_a_restart_of_the_server_is_enough_for_two_holders():
         bench = Bench(server.address, pool, log, None)
         bench.queue_up("poll", "a", session_timeout_s=20.0)
         bench.start("b", "poll", flaw="failed-poll-holds", poll_s=0.1, session_timeout_s=20.0)
-        bench.told("b", "decided")
+        bench.wait_for_step("b", "decided")
         server.process.kill()
         server.process.wait()
-        bench.told("b", "acquired")
+        bench.wait_for_step("b", "acquired")
         again = started_again(server)
         try:
-            bench.told("a", "connected", times=2)
+            bench.wait_for_step("a", "connected", times=2)
 
             assert bench.holders() == {"a", "b"}
         finally:
@@ -144,9 +144,9 @@ def test_a_watch_set_too_late_never_fires(threads: Bench):
     """The node before went between listing and watching: first in the queue, and asleep."""
     threads.queue_up("predecessor", "a")
     threads.start("b", flaw="void-watch")
-    threads.told("b", "decided")
+    threads.wait_for_step("b", "decided")
     threads.pool.release("a")
-    threads.told("b", "watching")
+    threads.wait_for_step("b", "watching")
     threads.ended("a")
 
     assert len(threads.nodes()) == 1
@@ -156,7 +156,7 @@ def test_a_watch_set_too_late_never_fires(threads: Bench):
 def test_a_blind_retry_queues_behind_its_own_ghost(threads: Bench):
     """Two nodes of one session: the second waits for the first, which is never released."""
     threads.start("a", flaw="blind-retry", session_timeout_s=10.0)
-    threads.told("a", "watching")
+    threads.wait_for_step("a", "watching")
     owners = {
         threads.zookeeper.exists(f"{threads.path}/{n}").ephemeralOwner for n in threads.nodes()
     }
@@ -173,7 +173,7 @@ def test_a_persistent_node_outlives_its_client(bench: Bench, recipe: str):
     bench.pool.kill("a")
     bench.ended("a")
     bench.start("b", recipe)
-    bench.told("b", "watching")
+    bench.wait_for_step("b", "watching")
     orphan = next(n for n in bench.nodes() if n.endswith("0000000000"))
 
     assert bench.zookeeper.exists(f"{bench.path}/{orphan}").ephemeralOwner == 0

@@ -15,7 +15,7 @@ def test_a_lost_answer_leaves_no_ghost(threads: Bench, recipe: str):
         order = threads.order("a", recipe, session_timeout_s=10.0)
         connection = msgspec.structs.replace(order.connection, hosts=line.hosts)
         threads.pool.start(msgspec.structs.replace(order, connection=connection))
-        threads.told("a", "acquired")
+        threads.wait_for_step("a", "acquired")
 
         assert line.lost.is_set()
         assert len(threads.nodes()) == 1

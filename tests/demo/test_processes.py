@@ -95,7 +95,7 @@ def test_closing_the_crew_releases_at_once(bench: Bench):
 def test_a_contender_that_does_not_react_is_killed(bench: Bench):
     """An oversleeper cannot release; the pool does not wait for it."""
     bench.start("a", work="oversleep", sleep_s=SLEEP_S)
-    bench.told("a", "working")
+    bench.wait_for_step("a", "working")
     began = time.monotonic()
     bench.pool.close()
 
@@ -173,9 +173,9 @@ def test_frozen_and_thawed(bench: Bench):
 
     assert [one.frozen for one in bench.pool.states()] == [True, False]
 
-    bench.told("b", "acquired")
+    bench.wait_for_step("b", "acquired")
     bench.pool.thaw("a")
-    bench.told("a", "lost")
+    bench.wait_for_step("a", "lost")
     bench.holds("b")
 
     assert bench.log.most_believers(bench.path) == {"a", "b"}

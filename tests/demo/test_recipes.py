@@ -62,7 +62,7 @@ def test_who_gives_up_leaves_no_node(threads: Bench, recipe: str):
     before = threads.nodes()
     again = {"rounds": 2, "pause_s": 3600}
     threads.start("b", recipe, timeout_s=0.3, poll_s=0.1, **again, **alone(recipe))
-    threads.told("b", "gave-up")
+    threads.wait_for_step("b", "gave-up")
 
     assert threads.nodes() == before
     assert threads.holders() == {"a"}
@@ -74,9 +74,9 @@ def test_readers_share_and_writers_are_alone(threads: Bench, recipe: str):
     threads.queue_up(recipe, "r1", mode="read")
     threads.queue_up(recipe, "r2", mode="read")
     threads.start("w", recipe, mode="write")
-    threads.told("w", "watching")
+    threads.wait_for_step("w", "watching")
     threads.start("r3", recipe, mode="read")
-    threads.told("r3", "watching")
+    threads.wait_for_step("r3", "watching")
 
     assert threads.holders() == {"r1", "r2"}
 
@@ -93,7 +93,7 @@ def test_a_semaphore_has_as_many_holders_as_leases(threads: Bench):
     threads.queue_up("kazoo-semaphore", "a", leases=2)
     threads.queue_up("kazoo-semaphore", "b", leases=2)
     threads.start("c", "kazoo-semaphore", leases=2)
-    threads.told("c", "watching")
+    threads.wait_for_step("c", "watching")
 
     assert threads.holders() == {"a", "b"}
 
@@ -118,7 +118,7 @@ def test_whom_a_release_wakes(threads: Bench, recipe: str, woken: int):
     for number, name in enumerate(waiters):
         threads.queue_up_behind(name, recipe, **alone(recipe))
         for there, earlier in enumerate(waiters[:number] if "children" in story(recipe) else ()):
-            threads.told(earlier, "watching", times=number - there + 1)
+            threads.wait_for_step(earlier, "watching", times=number - there + 1)
     before = {name: threads.log.count(name, "notified") for name in waiters}
     threads.pool.release("a")
     threads.until(lambda: bool(threads.holders() & set(waiters)))

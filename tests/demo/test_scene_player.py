@@ -62,7 +62,7 @@ def test_the_pace_is_a_wait_that_a_stop_ends(bench: Bench):
     duo = player(bench)
     playing = threading.Thread(target=duo.play, args=(3600,))
     playing.start()
-    bench.told("ann", "acquired")
+    bench.wait_for_step("ann", "acquired")
     duo.stop()
     playing.join(PATIENCE_S)
 

@@ -13,8 +13,8 @@ LINE = 79
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_a_recipe_tells_its_story(recipe: type[Recipe]):
-    """What it creates, lists, decides and watches."""
+def test_a_recipe_describes_itself(recipe: type[Recipe]):
+    """The description has what the recipe creates, lists, decides and watches."""
     for part in (recipe.creates, recipe.lists, recipe.decides, recipe.watches):
         assert part in recipe.info().story
     assert len(f"    {recipe.name:<15} {recipe.brief}") <= LINE
@@ -31,14 +31,14 @@ def test_a_recipe_tells_its_story(recipe: type[Recipe]):
     ],
 )
 def test_every_article_can_be_found(article: int, words: list[str]):
-    """By its number and by what one remembers of it."""
+    """The sources of the recipes name each article, with words that a reader remembers."""
     sources = " ".join(one.source for one in RECIPES if f"article {article}" in one.source)
 
     assert [word for word in words if word not in sources] == []
 
 
-def test_the_list_of_recipes_tells_all():
-    """Each recipe, each flaw of it, on lines that fit."""
+def test_the_list_of_recipes_is_complete():
+    """It has each recipe and each flaw, on lines that fit a terminal."""
     listed = CliRunner().invoke(contend, ["--list"]).stdout
 
     assert [r.name for r in RECIPES if f"{r.name}: {r.source}" not in listed] == []
@@ -47,7 +47,7 @@ def test_the_list_of_recipes_tells_all():
 
 
 def test_the_list_of_scenes_names_them_all():
-    """With their titles."""
+    """`zktop scene --list` prints one line for each scene, in order."""
     listed = CliRunner().invoke(scene_command, ["--list"]).stdout.splitlines()
 
     assert [line.split()[0] for line in listed] == [scene.name for scene in SCENES]
@@ -55,7 +55,7 @@ def test_the_list_of_scenes_names_them_all():
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_a_scene_says_what_to_learn_and_what_to_look_at(scene: Scene):
-    """In sentences; each of its moves has a line."""
+    """`teaches` and `look_at` are sentences, the title is not, and moves are described briefly."""
     assert scene.teaches.endswith(".")
     assert scene.look_at.endswith(".")
     assert scene.title[0].isupper()
@@ -65,7 +65,7 @@ def test_a_scene_says_what_to_learn_and_what_to_look_at(scene: Scene):
 
 
 def test_every_recipe_is_in_a_scene():
-    """Or in one that differs only in how nodes are named."""
+    """Three recipes are left out, because each differs little from one in a scene."""
     acts = (act for scene in SCENES for move in scene.moves for act in move.acts)
     played = {
         claim.recipe for act in acts if isinstance(act, StartContender) for claim in act.claims
@@ -75,7 +75,7 @@ def test_every_recipe_is_in_a_scene():
 
 
 def test_every_flaw_is_in_a_scene():
-    """Each mistake can be watched."""
+    """For each flaw, a scene shows what it does."""
     acts = (act for scene in SCENES for move in scene.moves for act in move.acts)
     played = {
         claim.flaw for act in acts if isinstance(act, StartContender) for claim in act.claims

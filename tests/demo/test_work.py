@@ -1,4 +1,4 @@
-"""What contenders do under their locks: work, oversleep, raise, die, forget, come again."""
+"""What contenders do with their locks: work, oversleep, raise, die, keep them, queue up again."""
 
 import signal
 
@@ -9,7 +9,7 @@ from zktop.demo_types import LockClaim
 
 
 def test_held_for_as_long_as_ordered(threads: Bench):
-    """Then it is released, without a command."""
+    """The lock is released after `hold_s`, without a command."""
     threads.start("a", hold_s=0.1)
     threads.ended("a")
 
@@ -18,7 +18,7 @@ def test_held_for_as_long_as_ordered(threads: Bench):
 
 
 def test_an_early_release_counts(threads: Bench):
-    """The word to release may come before the work has begun."""
+    """The command to release may arrive before the contender has the lock."""
     threads.queue_up("predecessor", "a", "b")
     threads.pool.release("b")
     threads.pool.release("a")
@@ -27,13 +27,13 @@ def test_an_early_release_counts(threads: Bench):
     assert threads.log.count("b", "acquired") == 1
 
 
-def test_an_oversleeper_believes_until_it_looks(bench: Bench):
-    """Its session expires while it stands still: for a while two believe."""
+def test_an_oversleeper_believes_it_holds_until_it_checks(bench: Bench):
+    """Its session expires while it sleeps: for a while, two contenders believe that they hold."""
     bench.start("a", work="oversleep", sleep_s=2.5, session_timeout_s=1.0)
-    bench.told("a", "working")
+    bench.wait_for_step("a", "working")
     bench.start("b")
-    bench.told("b", "acquired")
-    bench.told("a", "lost")
+    bench.wait_for_step("b", "acquired")
+    bench.wait_for_step("a", "lost")
     bench.ended("a")
 
     assert bench.log.most_believers(bench.path) == {"a", "b"}
@@ -45,27 +45,27 @@ def test_work_that_raises_releases_all_the_same(threads: Bench):
     """The exception ends the contender, and not the lock."""
     threads.queue_up("predecessor", "a", "b", work="raise")
     threads.pool.release("a")
-    threads.told("b", "acquired")
+    threads.wait_for_step("b", "acquired")
     threads.ended("a")
 
     assert threads.log.count("a", "failed") == 1
 
 
-def test_one_that_dies_holds_until_its_session_expires(bench: Bench):
-    """No word to the server: the next waits for the session, not for a release."""
+def test_a_contender_that_dies_holds_until_its_session_expires(bench: Bench):
+    """A killed contender releases nothing: the next one waits until the session expires."""
     bench.start("a", work="die", hold_s=0, session_timeout_s=1.0)
     bench.ended("a")
     bench.start("b")
-    bench.told("b", "acquired")
+    bench.wait_for_step("b", "acquired")
 
     assert bench.log.ended["a"].exit_code == -signal.SIGKILL
     assert bench.log.count("a", "released") == 0
 
 
-def test_one_that_forgets_holds_for_ever(threads: Bench):
+def test_a_contender_that_forgets_to_release_holds_for_ever(threads: Bench):
     """Its work is done, its session lives, and no other contender gets the lock."""
     threads.start("a", work="never", hold_s=0)
-    threads.told("a", "working", times=2)
+    threads.wait_for_step("a", "working", times=2)
     threads.start("b", timeout_s=0.3)
     threads.ended("b")
 
@@ -73,7 +73,7 @@ def test_one_that_forgets_holds_for_ever(threads: Bench):
 
 
 def test_locks_are_taken_in_the_given_order_and_released_in_reverse(threads: Bench):
-    """One after the other."""
+    """Three locks are acquired as x, y, z and released as z, y, x."""
     locks = [f"{threads.path}/{name}" for name in "xyz"]
     threads.start("a", claims=tuple(LockClaim("predecessor", lock) for lock in locks), hold_s=0)
     threads.ended("a")
@@ -82,20 +82,20 @@ def test_locks_are_taken_in_the_given_order_and_released_in_reverse(threads: Ben
     assert [step.lock for step in steps] == locks + locks[::-1]
 
 
-def test_a_gate_holds_until_the_word_comes(threads: Bench):
+def test_a_gate_stays_closed_until_go(threads: Bench):
     """It asks for the second lock after `go`, so that scenes can be set up step by step."""
     x, y = f"{threads.path}/x", f"{threads.path}/y"
     threads.start("a", claims=(LockClaim("rw", x), LockClaim("rw", y, gate=True)))
-    threads.told("a", "waiting")
+    threads.wait_for_step("a", "waiting")
 
     assert threads.nodes(y) == []
 
     threads.pool.go("a")
-    threads.told("a", "acquired", times=2)
+    threads.wait_for_step("a", "acquired", times=2)
 
 
-def test_who_gave_up_comes_again(threads: Bench):
-    """Two rounds in vain, each at the tail of the queue."""
+def test_a_contender_that_gave_up_queues_up_again(threads: Bench):
+    """It tries for two rounds, and joins the end of the queue in each."""
     threads.queue_up("get-watch", "a")
     threads.start("b", "get-watch", timeout_s=0.1, rounds=2, pause_s=0.05)
     threads.ended("b")
@@ -106,7 +106,7 @@ def test_who_gave_up_comes_again(threads: Bench):
 
 
 def test_a_lost_place_is_taken_again(threads: Bench):
-    """Our node was deleted: the Java article's recipe queues up once more."""
+    """If its node is deleted, the recipe of the Java article queues up once more."""
     threads.queue_up("predecessor", "a", "b")
     threads.zookeeper.delete(f"{threads.path}/lock-0000000001")
     threads.pool.release("a")
@@ -116,10 +116,10 @@ def test_a_lost_place_is_taken_again(threads: Bench):
 
 
 def test_the_wrong_node_is_never_deleted(bench: Bench):
-    """A holder of the one node wakes after its session: the node is another's by then."""
+    """A holder wakes after its session has expired: the node belongs to another by then."""
     bench.queue_up("single-node", "a", "b", session_timeout_s=1.0)
     bench.pool.freeze("a")
-    bench.told("b", "acquired")
+    bench.wait_for_step("b", "acquired")
     bench.pool.release("a")
     bench.pool.thaw("a")
     bench.ended("a")
@@ -128,7 +128,7 @@ def test_the_wrong_node_is_never_deleted(bench: Bench):
 
 
 def test_another_contenders_node_is_never_deleted(threads: Bench):
-    """The one node was replaced behind the holder's back; its release leaves the new one alone."""
+    """If the node of a holder was replaced, its release leaves the new node alone."""
     threads.queue_up("single-node", "a")
     threads.zookeeper.delete(threads.path)
     threads.zookeeper.create(threads.path, b"somebody else")
@@ -138,8 +138,8 @@ def test_another_contenders_node_is_never_deleted(threads: Bench):
     assert threads.zookeeper.get(threads.path)[0] == b"somebody else"
 
 
-def test_who_never_had_the_lock_ends_with_code_1(threads: Bench):
-    """As `flock` does."""
+def test_a_contender_that_never_had_the_lock_exits_with_1(threads: Bench):
+    """The exit code is 1 after a time-out, as with `flock`."""
     threads.queue_up("predecessor", "a")
     threads.start("b", timeout_s=0.1)
     threads.ended("b")
@@ -148,15 +148,15 @@ def test_who_never_had_the_lock_ends_with_code_1(threads: Bench):
 
 
 @pytest.mark.parametrize("recipe", ["poll", "get-watch", "rw", "single-node", "kazoo-lock"])
-def test_a_short_cut_of_the_line_costs_no_place(threads: Bench, recipe: str):
-    """The session lives on at another connection, and the watch is set again."""
+def test_a_short_disconnection_costs_no_place(threads: Bench, recipe: str):
+    """The session continues on a new connection, and the watch is set again."""
     wanted = {"mode": "write"} if recipe == "rw" else {}
     threads.queue_up(recipe, "a", "b", poll_s=0.05, session_timeout_s=8.0, **wanted)
     before = threads.nodes()
     for name in "ab":
         threads.pool.cut(name, 0.05)
     for name in "ab":
-        threads.told(name, "connected", times=2)
+        threads.wait_for_step(name, "connected", times=2)
     threads.pool.release("a")
     threads.holds("b")
 

@@ -70,7 +70,7 @@ class Crowd:
         for door in self._doors:
             door.release()
 
-    def goes_on(self) -> None:
+    def wait_for_progress(self) -> None:
         """Wait until each contender has had a lock again."""
         before = list(self._rounds)
         pairs = lambda: zip(self._rounds, before, strict=True)  # noqa: E731

@@ -23,7 +23,7 @@ SILENCE = {"S3", "P4"}
 
 @pytest.fixture
 def holders(ensemble: Ensemble, root: str) -> Iterator[list[KazooClient]]:
-    """Sessions that hold a lock each, and reconnect at once."""
+    """Clients that each hold a lock, and reconnect at once."""
     clients = [_client(ensemble.hosts) for _ in range(HOLDERS)]
     try:
         for number, client in enumerate(clients):
@@ -51,7 +51,7 @@ def test_clients_that_move_are_not_silent(
         for member in ensemble.hosts.split(","):
             ensemble.kill(member)
             try:
-                looker.until(lambda report: _are_heard(report, sessions, member))  # noqa: B023  called at once
+                looker.until(lambda report: _all_answered_elsewhere(report, sessions, member))  # noqa: B023  called at once
             finally:
                 ensemble.start(member)
             looker.until(lambda report: report.ensemble.visibility.sessions == "all")
@@ -62,9 +62,9 @@ def test_clients_that_move_are_not_silent(
 
 def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> None:
     """The sessions of a dead host expire in one event, with the freed locks and the host."""
-    with closing(CutProxy(zookeeper.port)) as line, ExitStack() as stack:
+    with closing(CutProxy(zookeeper.port)) as proxy, ExitStack() as stack:
         for number in range(HOLDERS + 2):
-            client = _client(line.address if number < HOLDERS else zookeeper.address)
+            client = _client(proxy.address if number < HOLDERS else zookeeper.address)
             stack.callback(client.close)
             stack.callback(client.stop)
             client.start()
@@ -72,7 +72,7 @@ def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> N
         admin = {Address("127.0.0.1", zookeeper.port): zookeeper.admin_port or 0}
         with observer(Place(zookeeper.address, f"{root}/*", admin)) as looker:
             looker.until(lambda report: report.ensemble.visibility.sessions == "all")
-            line.cut()
+            proxy.cut()
             looker.until(lambda report: _expiries(report)[:1] == [HOLDERS])
 
     (finding,) = [one for one in looker.report.findings if one.rule == "P15"]
@@ -84,7 +84,7 @@ def _expiries(report: Report) -> list[int]:
     return [len(one.sessions) for one in report.findings if one.rule == "P15"]
 
 
-def _are_heard(report: Report, sessions: set[int], dead: str) -> bool:
+def _all_answered_elsewhere(report: Report, sessions: set[int], dead: str) -> bool:
     """True if all sessions are on other servers and have answered there."""
     found = [report.ensemble.presence(session) for session in sessions]
     return all(

@@ -77,19 +77,19 @@ def after(
 ) -> Crowd:
     """The crowd after the servers were down for minutes, and working again."""
     crowd_at_work.work()
-    crowd_at_work.goes_on()
+    crowd_at_work.wait_for_progress()
     all_of_them, lost = ensemble.hosts.split(","), (holder, _session(late))
     ensemble.kill(*all_of_them)
     detour.cut()
     _look_in_vain(near, late)
     ensemble.start(*all_of_them)
-    crowd_at_work.goes_on()
+    crowd_at_work.wait_for_progress()
     eventually(ensemble.serves)
     eventually(lambda: not any(_is_known(ensemble, one) for one in lost))
     detour.mend()
     late.until(lambda _report: _session(late) not in (0, lost[1]))
     near.until_state("connected")
-    crowd_at_work.goes_on()
+    crowd_at_work.wait_for_progress()
     return crowd_at_work
 
 

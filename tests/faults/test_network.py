@@ -1,4 +1,4 @@
-"""The network is cut, or a session of zktop or of a contender expires."""
+"""Reports stay complete when the network is cut or a session expires."""
 
 import threading
 import time
@@ -31,7 +31,7 @@ def cut_proxy(zookeeper: RunningServer) -> Iterator[CutProxy]:
 
 @pytest.fixture
 def workers(zookeeper: RunningServer, root: str) -> Iterator[Crowd]:
-    """Contenders connected directly to the server."""
+    """Contenders that are connected directly to the server."""
     with crowd(zookeeper.address, root) as one:
         yield one
 
@@ -55,11 +55,11 @@ def test_the_network_is_cut_for_longer_than_the_session_lasts(
     place = Place(cut_proxy.address, f"{root}/*", session_timeout=SESSION_S, plan=plan)
     with observer(place) as looker:
         workers.work()
-        workers.goes_on()
+        workers.wait_for_progress()
         mine = _session(looker)
         getattr(cut_proxy, how)()
         eventually(lambda: hex(mine) not in ask(zookeeper.port, "dump"))
-        workers.goes_on()
+        workers.wait_for_progress()
         cut_proxy.mend()
         looker.until(lambda _report: _session(looker) not in (0, mine))
         _recovers(looker, place, workers)
@@ -74,17 +74,17 @@ def test_zktops_session_expires_while_it_is_connected(
     place = Place(zookeeper.address, f"{root}/*", session_timeout=SESSION_S)
     with observer(place) as looker:
         workers.work()
-        workers.goes_on()
+        workers.wait_for_progress()
         mine = _session(looker)
         _end(looker, zookeeper)
         looker.until(lambda _report: _session(looker) not in (0, mine))
         _recovers(looker, place, workers)
 
 
-def test_a_contender_s_session_expires(
+def test_the_session_of_a_contender_expires(
     zookeeper: RunningServer, workers: Crowd, root: str
 ) -> None:
-    """Its node is deleted, and the next waiter holds."""
+    """Its node is deleted, and the next waiter gets the lock."""
     far = CutProxy(zookeeper.port)
     place = Place(zookeeper.address, f"{root}/*")
     with observer(place) as looker:
@@ -111,7 +111,7 @@ def test_a_contender_s_session_expires(
 
 
 def _recovers(looker: Observer, place: Place, workers: Crowd) -> None:
-    workers.goes_on()
+    workers.wait_for_progress()
     counts = workers.rest()
     agrees_soon(looker, place, time.monotonic())
     counts_all_soon(looker, counts)
@@ -129,7 +129,7 @@ def _session(looker: Observer) -> int:
 
 
 def _end(looker: Observer, server: RunningServer) -> None:
-    """Close a session through another connection."""
+    """Close the session of zktop through another connection."""
     client = looker._watch._source._connection._client
     again = KazooClient(server.address, client_id=client.client_id)
     again.start()
@@ -156,7 +156,7 @@ def test_an_interrupted_reading_is_not_taken_for_complete(
 
 
 def _cut_off(cut_proxy: CutProxy) -> None:
-    """Cut the connection once it falls silent."""
+    """Cut the connection once the proxy has stopped forwarding."""
     cut_proxy.stopped.wait(20)
     cut_proxy.cut()
     cut_proxy.mend()

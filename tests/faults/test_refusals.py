@@ -1,4 +1,4 @@
-"""What servers refuse: locks behind a changing ACL, and tables."""
+"""Servers that refuse to list locks (a changing ACL) or to show their tables."""
 
 import time
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
     place = Place(locked_down.address, "/l/*", plan={"admin": AdminAccess(free_port())})
     with crowd(locked_down.address, "/l") as workers, observer(place) as looker:
         workers.work()
-        workers.goes_on()
+        workers.wait_for_progress()
         counts = workers.rest()
         agrees_soon(looker, place, time.monotonic())
         counts_all_soon(looker, counts)
@@ -41,10 +41,10 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
     assert report.blind
 
 
-def test_an_acl_that_changes_under_way(
+def test_an_acl_changes_while_zktop_watches(
     place: Place, crowd_at_work: Crowd, ensemble: Ensemble
 ) -> None:
-    """A lock that becomes unreadable is reported as such, and is complete after it opens.
+    """A lock that becomes unreadable is reported so, and completely once it is readable again.
 
     One of the two locks is idle, the other one busy.
     """
@@ -54,15 +54,15 @@ def test_an_acl_that_changes_under_way(
     everybody = owner.get_acls(closed[0])[0]
     with observer(place._replace(plan={"audit_every": 1.0})) as looker:
         crowd_at_work.work()
-        crowd_at_work.goes_on()
+        crowd_at_work.wait_for_progress()
         for path in closed:
             owner.set_acls(path, [make_digest_acl(*MEMBERS[1].split(":"), all=True)])
         looker.until(lambda report: all(_error(report, path) for path in closed))
-        crowd_at_work.goes_on()
+        crowd_at_work.wait_for_progress()
         for path in closed:
             owner.set_acls(path, everybody)
         looker.until(lambda report: not any(_error(report, path) for path in closed))
-        crowd_at_work.goes_on()
+        crowd_at_work.wait_for_progress()
         counts = crowd_at_work.rest()
         agrees_soon(looker, place, time.monotonic())
         counts_all_soon(looker, counts)

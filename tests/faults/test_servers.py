@@ -28,16 +28,16 @@ def looker(place: Place, crowd_at_work: Crowd) -> Iterator[Observer]:
 def _at_work(place: Place, crowd: Crowd) -> Iterator[Observer]:
     with observer(place) as one:
         crowd.work()
-        crowd.goes_on()
+        crowd.wait_for_progress()
         yield one
 
 
 def _recovers(looker: Observer, place: Place, crowd: Crowd, *others: Observer) -> None:
     """Within two seconds of the recovery the report equals a fresh one."""
-    crowd.goes_on()
+    crowd.wait_for_progress()
     for one in (looker, *others):
         one.until_state(ALIVE)
-    crowd.goes_on()
+    crowd.wait_for_progress()
     counts, recovered = crowd.rest(), time.monotonic()
     for one in (looker, *others):
         agrees_soon(one, place, recovered)
@@ -97,12 +97,12 @@ def test_the_leader_is_paused(crowd_at_work: Crowd, ensemble: Ensemble, place: P
         _connected(place, leader, connected=False) as far,
     ):
         crowd_at_work.work()
-        crowd_at_work.goes_on()
+        crowd_at_work.wait_for_progress()
         ensemble.pause(leader)
         try:
-            crowd_at_work.goes_on()
+            crowd_at_work.wait_for_progress()
             near.until(lambda _report: near.server not in (None, leader))
-            crowd_at_work.goes_on()
+            crowd_at_work.wait_for_progress()
         finally:
             ensemble.resume(leader)
         _recovers(near, place, crowd_at_work, far)

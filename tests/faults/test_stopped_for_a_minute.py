@@ -64,12 +64,12 @@ def test_zktop_is_stopped_for_a_minute_in_the_middle_of_a_read(
     file = tmp_path / "a.zktop"
     with _recording(looked_at, file) as zktop:
         crowd_at_work.work()
-        crowd_at_work.goes_on()
+        crowd_at_work.wait_for_progress()
         eventually(lambda: _session(file))
         mine = _session(file)
         others = _stopped_meanwhile(zktop, detour, crowd_at_work, ensemble)
         eventually(lambda: _session(file) not in (None, mine))
-        crowd_at_work.goes_on()
+        crowd_at_work.wait_for_progress()
         counts, late = crowd_at_work.rest(), _now() + round(SOON_S * 1000)
         fresh = fresh_report(looked_at)
         eventually(lambda: _now() > late)

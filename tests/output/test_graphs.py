@@ -37,7 +37,7 @@ def test_dot_shows_the_ring_and_leaves_quiet_locks_out() -> None:
 
 
 def test_mermaid_shows_the_same() -> None:
-    """With an id for each node, and the ring in a class."""
+    """Each node has an id, and the ring is in a class of its own."""
     assert list(mermaid(AB_BA)) == [
         "flowchart LR",
         '  n0["/locks/x"]',
@@ -56,8 +56,8 @@ def test_mermaid_shows_the_same() -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_no_name_can_end_a_string(name: str) -> None:
-    """Labels may contain anything."""
+def test_no_name_can_end_a_quoted_label(name: str) -> None:
+    """Quotes, backslashes and brackets in a name cannot break the drawing."""
     taken = shot(f"X x: {name} B")
     quoted = r'"(?:[^"\\]|\\.)*"'
 
@@ -68,7 +68,7 @@ def test_no_name_can_end_a_string(name: str) -> None:
 
 
 def test_two_sessions_with_one_label_are_two_nodes() -> None:
-    """Else a queue of equal workers would look like a deadlock."""
+    """If they were one node, a queue of equal workers would look like a deadlock."""
     taken = shot("X x: A B")
     (lock,) = taken.locks
     twins = [msgspec.structs.replace(one, name="worker") for one in (*lock.holders, *lock.waiters)]
@@ -83,7 +83,7 @@ def test_two_sessions_with_one_label_are_two_nodes() -> None:
 
 
 def test_an_empty_snapshot_is_an_empty_drawing() -> None:
-    """It is still valid."""
+    """Without waits, a valid graph with no edges is printed."""
     quiet = shot("X x: A")
 
     assert list(dot(quiet))[-1] == "}"
@@ -92,7 +92,7 @@ def test_an_empty_snapshot_is_an_empty_drawing() -> None:
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz on this machine")
 def test_graphviz_draws_it() -> None:
-    """Names with special characters included."""
+    """Graphviz accepts names with special characters."""
     for name in ODD:
         drawn = subprocess.run(
             ["dot", "-Tplain"],
