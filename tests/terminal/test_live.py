@@ -26,7 +26,7 @@ def test_a_deadlock_appears_within_three_seconds_and_goes(server: RunningServer)
         ann.acquire(orders)
         bob.acquire(stock)
         ann.ask(stock)
-        screen.until("2 locks")
+        screen.until(lambda text: orders in text and stock in text)
         bob.ask(orders)
 
         screen.until(says_deadlock, DEADLOCK_WITHIN_S)

@@ -243,6 +243,11 @@ class Tape:
             return self.last
         return self._stored[max(0, self.index_at(moment))].frame if self._stored else None
 
+    def frame_before(self, moment: Millis) -> Frame | None:
+        """The frame stored before the one that is shown at this moment."""
+        index = self.index_at(moment) - 1
+        return self._stored[index].frame if index >= 0 else None
+
     def events_until(self, moment: Millis) -> Iterator[Event]:
         """Events up to a moment, and those read shortly after it, newest first."""
         end = moment + READ_LATE_MS

@@ -57,13 +57,13 @@ class Page(Vertical):
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """Draw the same state after a key or for a new size."""
+        """Draw the same state after a key."""
         if self.view_state is not None:
             self.draw(self.view_state)
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
-        self.redraw()
+        """Have the app draw the newest state for the new size; what was drawn last may be old."""
+        self.post_message(PageReady())
 
     @property
     def report(self) -> Report | None:

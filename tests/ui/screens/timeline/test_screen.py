@@ -31,6 +31,22 @@ def at(pilot: Pilot[int]) -> int | None:
     return None if moment is None else moment - BEGIN
 
 
+async def test_a_past_that_was_thinned_can_be_drawn_for_a_new_size() -> None:
+    """The frame on display may be gone from the tape by then."""
+    async with shown() as pilot:
+        await pilot.press("left")
+        await settled(pilot)
+        app = pilot.app
+        assert isinstance(app, Zktop)
+        del app.tape._stored[:-1]
+
+        await pilot.resize_terminal(100, 30)
+        await settled(pilot)
+
+        assert app.is_running
+        assert not app.trouble
+
+
 @pytest.mark.parametrize(
     ("keys", "moment"),
     [

@@ -26,15 +26,13 @@ PROVEN: Final[tuple[str, Ink]] = ("!!", "critical")
 MAX_EVENTS: Final = 30
 
 
-def cursor_lines(
-    tape: Tape, frame: Frame, index: int | None, width: int, totals: Sequence[Line] = ()
-) -> list[Line]:
+def cursor_lines(tape: Tape, frame: Frame, width: int, totals: Sequence[Line] = ()) -> list[Line]:
     """Draw the totals, then what changed at the moment of the cursor, then the events up to it."""
     report = frame.report
     lines = [*totals, line(("AT THE CURSOR ", "title"), (f"{time_ms(frame.at)}Z", "strong"))]
-    before = tape[index - 1].report if index else None
+    before = tape.frame_before(frame.at)
     if before is not None:
-        lines += _changed(before, report, width)
+        lines += _changed(before.report, report, width)
     lines.append(line(("EVENTS UP TO HERE, newest first", "title")))
     happened = [one.drawn for one in event_lines(tape, report, MAX_EVENTS, width)]
     return [*lines, *(happened or [line(("  no events yet", "dim"))])]

@@ -112,13 +112,10 @@ class TimelineScreen(Page):
             [about for _, about in drawn],
             self._heads(state, seen, ends, sheet.label),
         )
-        index = state.index if state.index is not None else len(state.tape) - 1
-        frame, last = state.frame, state.tape.last
-        if state.index is None and frame is last and len(state.tape):
-            index = state.tape.index_at(frame.at)
         below = self.query_one("#instant", TextView)
-        added = wait_totals(state.tape, self._paths, seen, frame.report, is_ascii=state.is_ascii)
-        below.show(cursor_lines(state.tape, frame, index, max(20, below.room.width), added))
+        report = state.frame.report
+        added = wait_totals(state.tape, self._paths, seen, report, is_ascii=state.is_ascii)
+        below.show(cursor_lines(state.tape, state.frame, max(20, below.room.width), added))
 
     def _heads(
         self, state: ViewState, seen: TimeWindow, ends: ColumnEnds, label: int
