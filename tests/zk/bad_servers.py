@@ -3,9 +3,11 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from zktop.zk.connect.address import Address
+
+WAIT_S = 5.0
 
 Behaviour = Callable[[socket.socket], None]
 
@@ -28,12 +30,17 @@ def listener(behave: Behaviour) -> Iterator[Address]:
             except OSError:
                 line.close()
 
-    threading.Thread(target=serve, daemon=True).start()
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
     try:
         yield Address("127.0.0.1", door.getsockname()[1])
     finally:
         door.shutdown(socket.SHUT_RDWR)
         door.close()
+        for line in kept:
+            with suppress(OSError):  # closed already
+                line.shutdown(socket.SHUT_RDWR)  # ends a `behave` that still reads
+        thread.join(WAIT_S)  # it may have accepted another connection just now
         for line in kept:
             line.close()
 
