@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from zktop.config.join_sources import EffectiveConfig, effective_config
+from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
-from zktop.config.tree import ConfigError, ValueOrigin
+from zktop.config.tree import ValueOrigin
 from zktop.config.types import Config
 from zktop.model.settings import Root, Settings, Thresholds
 

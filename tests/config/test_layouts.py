@@ -6,7 +6,7 @@ import pytest
 
 from zktop.config.check_across_keys import layout_mistakes
 from zktop.config.join_sources import load
-from zktop.config.tree import ConfigError
+from zktop.config.mistakes import ConfigError
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.all_layouts import LAYOUTS
 

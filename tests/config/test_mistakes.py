@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zktop.config.join_sources import load
-from zktop.config.tree import ConfigError
+from zktop.config.mistakes import ConfigError
 from zktop.config.types import Config
 
 pytestmark = pytest.mark.usefixtures("in_folder")

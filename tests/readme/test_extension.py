@@ -88,7 +88,7 @@ ASK_ACME = """
 from model.builders import NOW, session, world
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Children, Node, Stat
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 
 def node(path, number, *names, owner=0):

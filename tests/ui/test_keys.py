@@ -11,8 +11,9 @@ from ui.fake_feed import ToldFeed, app_of, settled
 
 from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig, effective_config
+from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
-from zktop.config.tree import ConfigError, ValueOrigin
+from zktop.config.tree import ValueOrigin
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS, clashes, key_mistakes, known_on, named, remapped, shown
 from zktop.ui.screens import PAGES

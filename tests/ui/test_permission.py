@@ -8,7 +8,7 @@ from ui.fake_feed import ToldFeed, app_of, frames, settled, until
 
 from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.confirm import ConfirmDialog
+from zktop.ui.dialogs.permission import ConfirmDialog
 from zktop.ui.keys import KEYS, known_on
 from zktop.ui.palette_search import everything
 from zktop.ui.settings import UiSettings

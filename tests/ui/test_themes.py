@@ -16,8 +16,8 @@ from ui.fake_feed import app_of, settled
 
 import zktop.ui
 from zktop.app.ui_settings import textual_theme, theme_list
+from zktop.config.mistakes import ConfigError
 from zktop.config.themes import all_themes, theme_named
-from zktop.config.tree import ConfigError
 from zktop.ui.styled_text import INKS
 from zktop.ui.themes import NamedTheme, ThemeList, apply_theme, theme_error
 from zktop.ui.widgets.ink_styles import InkStyles

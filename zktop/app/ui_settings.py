@@ -12,9 +12,10 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from zktop.app.finding_command import FindingCommand
 from zktop.config.join_sources import EffectiveConfig
+from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
-from zktop.config.tree import DEFAULT, ConfigError, ConfigMistake
+from zktop.config.tree import DEFAULT
 from zktop.ui.keys import KEYS, key_mistakes, remapped
 from zktop.ui.settings import UiSettings
 from zktop.ui.styled_text import INKS

@@ -11,16 +11,10 @@ from typing import Any, Final
 from msgspec import inspect, structs
 
 from zktop.config import parse_values as scalars
+from zktop.config.mistakes import ConfigMistake
 from zktop.config.parse_values import SCALARS, Form, is_null, kind_of
 from zktop.config.suggest import hint
-from zktop.config.tree import (
-    ConfigMistake,
-    ConfigNode,
-    ListNode,
-    MapNode,
-    TextNode,
-    ValueOrigin,
-)
+from zktop.config.tree import ConfigNode, ListNode, MapNode, TextNode, ValueOrigin
 
 WRONG: Final = object()
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import Override
 from zktop.config.parse_values import is_null, kind_of
-from zktop.config.tree import DEFAULT, EMPTY, ConfigError, ConfigMistake, MapNode, ValueOrigin
+from zktop.config.tree import DEFAULT, EMPTY, MapNode, ValueOrigin
 from zktop.config.types import UiSection
 
 

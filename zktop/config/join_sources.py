@@ -15,6 +15,7 @@ import msgspec
 from zktop.config.check_across_keys import checks
 from zktop.config.check_keys import ConfigReader
 from zktop.config.files import default_file, file_tree, theme_names
+from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import (
     COMMAND_LINE,
     Override,
@@ -24,17 +25,7 @@ from zktop.config.overrides import (
     with_layouts,
 )
 from zktop.config.parse_values import forms
-from zktop.config.tree import (
-    DEFAULT,
-    EMPTY,
-    ConfigError,
-    ConfigMistake,
-    ListNode,
-    MapNode,
-    TextNode,
-    ValueOrigin,
-    merge,
-)
+from zktop.config.tree import DEFAULT, EMPTY, ListNode, MapNode, TextNode, ValueOrigin, merge
 from zktop.config.types import Config
 from zktop.model.locks.all_layouts import LAYOUTS
 

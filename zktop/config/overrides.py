@@ -4,18 +4,10 @@ from functools import reduce
 
 import msgspec
 
+from zktop.config.mistakes import ConfigMistake
 from zktop.config.parse_values import one_of
 from zktop.config.suggest import quoted
-from zktop.config.tree import (
-    EMPTY,
-    ConfigMistake,
-    ConfigNode,
-    ListNode,
-    MapNode,
-    TextNode,
-    ValueOrigin,
-    merge,
-)
+from zktop.config.tree import EMPTY, ConfigNode, ListNode, MapNode, TextNode, ValueOrigin, merge
 
 COMMAND_LINE = "command line"
 

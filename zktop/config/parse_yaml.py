@@ -9,15 +9,8 @@ from typing import NoReturn
 
 import yaml
 
-from zktop.config.tree import (
-    ConfigError,
-    ConfigMistake,
-    ConfigNode,
-    ListNode,
-    MapNode,
-    TextNode,
-    ValueOrigin,
-)
+from zktop.config.mistakes import ConfigError, ConfigMistake
+from zktop.config.tree import ConfigNode, ListNode, MapNode, TextNode, ValueOrigin
 
 MAX_DEPTH = 24  # levels
 MAX_FILE_BYTES = 256 * 1024

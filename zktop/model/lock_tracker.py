@@ -11,7 +11,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.candidates import affected_locks, may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings

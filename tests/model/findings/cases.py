@@ -23,12 +23,12 @@ from zktop.model.findings.context import (
     SharedContext,
 )
 from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
-from zktop.model.history.durations import Durations
+from zktop.model.history.duration_samples import Durations
 from zktop.model.history.events import Departure, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble

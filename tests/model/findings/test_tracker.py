@@ -8,7 +8,7 @@ from zktop.model.findings.confirm import SeenTimes, SubjectFindings
 from zktop.model.findings.schedule import LONGEST_PAUSE_MS, next_look
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text

@@ -8,7 +8,7 @@ from zktop.model.facts import AnyFact, Gone, Node, Stat, join
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.events import Since
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
 from zktop.model.world.ensemble import Ensemble

@@ -13,7 +13,7 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.registry import DOUBTFUL
 from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

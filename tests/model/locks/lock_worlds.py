@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, join
 from zktop.model.locks.lock import Lock, Member, NotALock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

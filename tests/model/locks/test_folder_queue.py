@@ -10,8 +10,8 @@ from model.locks.lock_worlds import NOBODY_SAID, ROOT, child, lock_in, nodes
 from zktop.model.facts import AnyFact, Children, Gone, Stat, Watches, join
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.open_folder import folder_queues
-from zktop.model.locks.read_lock import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

@@ -4,7 +4,7 @@ from model.findings.cases import At, facts
 
 from zktop.model.facts import Children, Text
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 from zktop.model.world.world import World
 

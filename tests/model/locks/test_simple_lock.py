@@ -13,8 +13,8 @@ from zktop.model.facts import AnyFact, Children, Denied, Node, Stat, Watches, jo
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.candidates import may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.queue import RankedQueue
-from zktop.model.locks.read_lock import lock_at
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

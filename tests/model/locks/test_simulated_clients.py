@@ -10,7 +10,7 @@ from model.locks.simulated_clients import LIBRARIES, Folder, Library, TieError, 
 
 from zktop.model.facts import AnyFact, Children, Gone, Node, Stat, Watches, join
 from zktop.model.locks.lock import Lock, NotALock
-from zktop.model.locks.read_lock import lock_at
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

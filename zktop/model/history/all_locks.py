@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
+from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event
 from zktop.model.history.lock_history import (
     NO_HISTORY,
@@ -21,7 +22,6 @@ from zktop.model.history.lock_history import (
     first_look_at,
     first_look_of,
 )
-from zktop.model.history.lock_log import LockLog
 from zktop.model.history.recent_expiries import RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock

@@ -1,4 +1,4 @@
-"""The history of one lock as a frozen value.
+"""What is known of the past of one lock, as a frozen value; `derive_events` makes it.
 
 `FirstLook` is what one look alone proves: how long the present holders have held at least.
 """
@@ -11,7 +11,7 @@ import msgspec
 from zktop.model.facts import Millis, Stat
 from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.change import all_members, is_direct_child
-from zktop.model.history.durations import NO_DURATIONS, Durations
+from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
 from zktop.model.history.last_minute import WINDOW_S
 from zktop.model.locks.lock import Lock, Member

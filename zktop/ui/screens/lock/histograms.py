@@ -4,7 +4,7 @@ from itertools import zip_longest
 from typing import Final
 
 from zktop.model.format import spoken
-from zktop.model.history.durations import Durations
+from zktop.model.history.duration_samples import Durations
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.locks.lock import Member
 from zktop.ui.screens.common.format import age, with_spaces

@@ -1,4 +1,4 @@
-"""The history of one lock while it grows.
+"""Derive the events of one lock from its changes: acquired, released, expired, missed, ...
 
 A lock has a log from its first change on. Each change costs what changed, not the whole queue.
 """
@@ -22,7 +22,7 @@ from zktop.model.history.change import (
     is_unclear,
     newer_than_counters,
 )
-from zktop.model.history.durations import DurationSamples
+from zktop.model.history.duration_samples import DurationSamples
 from zktop.model.history.endings import judge_expiry
 from zktop.model.history.events import (
     Departure,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.model.history.durations import (
+from zktop.model.history.duration_samples import (
     MAX_SAMPLES,
     MIN_SAMPLES,
     NO_DURATIONS,
