@@ -143,7 +143,7 @@ def test_starts_nothing_without_permission(guest: Audience, write: str) -> None:
     """No process and no thread is started, whatever is called."""
     threads = threading.active_count()
 
-    with pytest.raises(UsageError, match="until somebody allows it"):
+    with pytest.raises(UsageError, match="until you allow it"):
         WRITES[write](guest.contenders)
 
     assert threading.active_count() == threads

@@ -21,7 +21,7 @@ from zktop.model.text import nearest
 # Name -> its line in `--help`. A command is imported only when it runs, so that --help is fast and
 # only the commands with a UI import Textual.
 COMMANDS = {
-    "demo": "A server, contenders and a deadlock, to look at.",
+    "demo": "Show a deadlock of demo contenders on a sandbox server.",
     "contend": "One demo contender that prints every step.",
     "scene": "Play a scene on an ensemble; --list lists them.",
     "snapshot": "Every lock at one moment: as JSON, text or a graph.",

@@ -272,7 +272,7 @@ AT = click.option(
     "--at",
     metavar="TIME",
     type=REPLAY_TIME,
-    help="As it was then: 2026-01-31T12:00:00Z, or +90s from the beginning.",
+    help="The state at this time: 2026-01-31T12:00:00Z, or +90s from the beginning.",
 )
 
 

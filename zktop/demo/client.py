@@ -181,7 +181,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.reporter.requests += 1
         stat = super().exists(path, watch and self._reporting(watch))
         if watch:
-            gone = "" if stat else ", which is not there"
+            gone = "" if stat else ", which does not exist"
             self._report_watch(path, f"watches {_name(path)}{gone}")
         return stat
 
@@ -245,6 +245,6 @@ def _parent(path: str) -> str:
 
 def _few(names: list[str], most: int = 8) -> str:
     if not names:
-        return "nothing there"
+        return "no children"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

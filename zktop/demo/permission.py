@@ -41,7 +41,7 @@ class Permission:
     def require(self) -> None:
         """Raise unless permission was given."""
         if not self.is_given:
-            raise UsageError("nothing is written to this ensemble until somebody allows it")
+            raise UsageError("nothing is written to this ensemble until you allow it")
 
     def require_for(self, path: str, typed: str | None) -> None:
         """Raise for a lock outside the demo root unless its word was typed."""

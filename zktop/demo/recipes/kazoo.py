@@ -86,7 +86,7 @@ class KazooSemaphore(KazooLock):
 
     name = "kazoo-semaphore"
     source = "kazoo.recipe.lock.Semaphore"
-    brief = "kazoo's Semaphore: so many may hold at once"
+    brief = "kazoo's Semaphore: several clients may hold at once"
     creates = (
         "a place in a queue beside the pool and, once it is first there, an ephemeral <uuid> "
         "node in the pool: its lease"

@@ -176,7 +176,7 @@ class WatchPredecessor(QueueRecipe):
     def _look_once(self, deadline: Timeout) -> bool:
         assert self.node  # noqa: S101  we stand in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
-            self._report_decision("not ours yet: goes on waiting, without a watch")
+            self._report_decision("not ours yet: keeps waiting, without a watch")
             self.client.wakeup.clear()
             return self._wait(deadline)
         return True

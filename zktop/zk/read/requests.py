@@ -55,7 +55,7 @@ def check_kazoo() -> None:
             if code is None or [*code.co_varnames[: code.co_argcount]] != expected:
                 raise ZktopError(
                     f"kazoo {kazoo_version} has no {owner.__name__}.{name}({', '.join(expected)}) "
-                    "that zktop leans on: install kazoo 2.11."
+                    "that zktop relies on: install kazoo 2.11."
                 )
 
 

@@ -71,14 +71,14 @@ def _decoded(name: str, answer: bytes, leave_out: Collection[str]) -> JsonAnswer
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 1)
     if not status[0].startswith("HTTP/"):
-        raise RefusedError(f"AdminServer {name}: that is no HTTP")
+        raise RefusedError(f"AdminServer {name}: the answer is not HTTP")
     if not status[-1].startswith("200"):
         raise RefusedError(f"AdminServer {name}: {status[-1][:60].strip()}")
     try:
         raw = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         answered = {key: msgspec.json.decode(raw[key]) for key in raw if key not in leave_out}
     except msgspec.DecodeError:
-        raise RefusedError(f"AdminServer {name}: that is no AdminServer") from None
+        raise RefusedError(f"AdminServer {name}: this is not an AdminServer") from None
     if answered.get("error") is not None:
         raise RefusedError(f"AdminServer {name}: {answered['error']}")
     return answered
