@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.check_across_keys import layout_mistakes
+from zktop.config.check_layouts import layout_mistakes
 from zktop.config.join_sources import load
 from zktop.config.mistakes import ConfigError
 from zktop.model.layouts.layout import Layout

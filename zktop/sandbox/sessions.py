@@ -1,4 +1,7 @@
-"""Sessions: ids, passwords, time-outs and deadlines. The time is always an argument."""
+"""Sessions: ids, passwords, time-outs and deadlines. The time is always an argument.
+
+`server_core` ends the sessions that are due, and removes their znodes.
+"""
 
 import secrets
 from collections.abc import Iterator

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from zktop.config.check_across_keys import view_mistakes
+from zktop.config.check_layouts import view_mistakes
 from zktop.model.facts import Stat
 from zktop.model.layouts.client_view import assumed, views_of
 from zktop.model.layouts.layout import ClientView, Layout, written

@@ -23,8 +23,8 @@ from zktop.model.layouts.children_by_layout import (
 )
 from zktop.model.layouts.layout import MACROS, Layout
 from zktop.model.layouts.lock_site import LockSite, is_lockish
+from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.layouts.registry import REGISTRY, check_registry
 from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.shapes import part_of, shape_of

@@ -10,18 +10,18 @@ from collections import deque
 from typing import Any, Final, Protocol
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import AuthFailedError, ConnectionDropped
+from kazoo.exceptions import ConnectionDropped
 from kazoo.protocol import serialization as kazoo
 from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
 from zktop.zk.connect.address import Access
+from zktop.zk.connect.login import LoginGuard
 from zktop.zk.event_loop import KazooHandler
 from zktop.zk.read import requests
 
 LONGEST_RETRY_S = 0.8  # kazoo's default grows to an hour
 MAX_LINES = 100  # of the log
-MAX_LOGIN_STEPS = 10  # a SASL login takes two or three
 
 READING: Final = frozenset(
     {
@@ -134,22 +134,6 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
 
 _LOST = {KeeperState.EXPIRED_SESSION: "expired", KeeperState.AUTH_FAILED: "auth-failed"}
-
-
-class LoginGuard:
-    """Ends an endless login: kazoo loops at a server that does not know SASL."""
-
-    def __init__(self) -> None:
-        self._steps = 0
-
-    def step(self, request: object) -> None:
-        """Count a login request; raises AuthFailedError after too many."""
-        if type(request) is kazoo.Connect:
-            self._steps = 0
-        elif type(request) is kazoo.SASL:
-            self._steps += 1
-            if self._steps > MAX_LOGIN_STEPS:
-                raise AuthFailedError
 
 
 class RecentLog(logging.Logger):

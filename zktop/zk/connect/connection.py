@@ -3,22 +3,19 @@
 kazoo announces a session before it has authenticated, so a session counts as open after the first
 successful read. It begins with a sync, because the server of a new session may lag behind what an
 earlier session has shown.
-
-ZooKeeper servers know two SASL mechanisms: DIGEST-MD5, and GSSAPI with Kerberos. kazoo needs
-optional packages for both, and without them dies on a thread of its own.
 """
 
-import importlib.util
 import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
-from zktop.errors import NoConnectionError, UsageError
+from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Millis, Session, SourceFact, session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address
 from zktop.zk.connect.client import ReadOnlyClient, RecentLog
+from zktop.zk.connect.login import kerberos_words
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.reader import Answer, Reader, ZxidClock, now_ms
 from zktop.zk.read.request_budget import RequestBudget
@@ -214,37 +211,3 @@ _ENDS = {
     "auth-failed": "the credentials were refused (see --auth and --sasl)",
     "closed": "the client gave up",
 }
-
-
-_KERBEROS = ("kerberos", "winkerberos")
-
-
-def check_login(sasl: Mapping[str, str]) -> None:
-    """Raise a UsageError that names the missing package, if one is missing."""
-    if not _is_there("puresasl"):
-        raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
-    if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_there, _KERBEROS)):
-        raise UsageError(
-            "SASL with GSSAPI needs a ticket (kinit), and the package kerberos: "
-            "pip install kerberos."
-        )
-
-
-def kerberos_words(cause: BaseException | None) -> str | None:
-    """The last message of Kerberos, if Kerberos ended the login.
-
-    >>> class GSSError(Exception):
-    ...     __module__ = "kerberos"
-    >>> kerberos_words(GSSError(("Unspecified GSS failure", 851968), ("Ticket expired", 39756032)))
-    'Ticket expired'
-    >>> kerberos_words(OSError("gone"))
-    """
-    if cause is None or type(cause).__module__ not in _KERBEROS:
-        return None
-    pairs = (one if isinstance(one, tuple) else (one,) for one in cause.args)
-    words = [one for pair in pairs for one in pair if isinstance(one, str)]
-    return words[-1] if words else None
-
-
-def _is_there(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None

@@ -12,6 +12,8 @@ from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Line, Run, joined, line
 from zktop.ui.widgets.table import RowGroup
 
+MIN_GROUP: Final = 20  # quiet locks below one parent that become one line
+KEEP_GROUP: Final = 10  # ... which stays until there are fewer
 LINGER_MS: Final[Millis] = 10_000  # a lock that becomes quiet keeps its row for so long
 CLOSED: Final = "▸"
 OPEN: Final = "▾"

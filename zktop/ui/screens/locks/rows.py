@@ -18,11 +18,9 @@ from zktop.ui.screens.common.status_codes import (
     status_of,
     status_without_finding,
 )
-from zktop.ui.screens.locks.groups import LINGER_MS, LockGroup
+from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 from zktop.ui.screens.locks.lock_row import LockFields, LockRow
 
-MIN_GROUP: Final = 20  # quiet locks below one parent that become one line
-KEEP_GROUP: Final = 10  # ... which stays until there are fewer
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 MAX_WORST: Final = 1_000  # locks that are searched first for what a root blocker holds
 

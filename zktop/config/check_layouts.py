@@ -1,0 +1,120 @@
+"""Checks of the user's own layouts: patterns, macros, groups and modes that cannot work.
+
+Each check yields pairs: the key, and what is wrong with it, to be printed after the key.
+"""
+
+import re
+import warnings
+from collections.abc import Iterator
+
+from zktop.config.suggest import hint
+from zktop.model.layouts.layout import MACROS, ClientView, Layout, compiled
+
+Mistakes = Iterator[tuple[str, str]]
+
+_GROUPS = ("seq", "mode", "id", "name")
+_MAX_PATTERN_CHARS = 2_000
+_NUMERIC = ("number", "text", "magnitude", "digits", "unsigned")
+_MACRO = re.compile(r"(?<!\\)(?<!\\N)\{[A-Za-z_]\w*\}")  # `\{` is a brace, `\N{DASH}` a character
+_SIMPLE_MODES = re.compile(r"\(\?P<mode>(?:\[(\w+)\]|([\w|]+))\)")  # [rw], or read|write
+
+
+def layout_mistakes(layout: Layout) -> Mistakes:
+    """Find every mistake that would keep a layout from working.
+
+    >>> list(layout_mistakes(Layout(name="mine", pattern="^job-{SEK}$")))
+    [('pattern', 'unknown macro {SEK} (did you mean {SEQ}?)')]
+    >>> list(layout_mistakes(Layout(name="mine", pattern="^job-(?P<idd>.+)-{SEQ}$")))
+    [('pattern', 'unknown group "idd" (did you mean id?)')]
+    """
+    broken = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
+    yield from ((key, what) for key, what in broken.items() if what is not None)
+    yield from _name_mistakes(layout)
+    if broken["pattern"] is None:
+        wrong = [*_unknown_words(layout)]
+        yield from wrong or _group_mistakes(layout)
+    yield from _read_mode_mistakes(layout)
+
+
+def view_mistakes(view: ClientView) -> Mistakes:
+    """Find every mistake in a client view: how the clients of a layout see the nodes.
+
+    >>> list(view_mistakes(ClientView(counts="all", key="^(.*)-(.*)$")))
+    [('key', 'needs exactly one group, like (.*), for what is compared')]
+    """
+    macros = (*MACROS, "{NAME}")
+    for field in ("counts", "key", "bars"):
+        written = getattr(view, field)
+        pattern = written.replace("{NAME}", "x")
+        broken = _pattern_error(pattern)
+        unknown = [*_unknown_macros(written, macros)]
+        yield from ((field, what) for what in ([broken] if broken else unknown))
+        is_readable = field == "key" and written and not (broken or unknown)
+        if is_readable and compiled(pattern).groups != 1:
+            yield field, "needs exactly one group, like (.*), for what is compared"
+
+
+def _pattern_error(pattern: str) -> str | None:
+    if len(pattern) > _MAX_PATTERN_CHARS:
+        return f"is longer than {_MAX_PATTERN_CHARS} characters"
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of syntax that a later Python may change
+            compiled(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"is not a regular expression: {error}"
+    return None
+
+
+def _name_mistakes(layout: Layout) -> Mistakes:
+    if not re.fullmatch(r"\w[\w.-]*", layout.name):
+        yield "name", "may only have letters, digits, dots and dashes, because --layout takes it"
+
+
+def _unknown_words(layout: Layout) -> Mistakes:
+    """Find unknown macros and groups."""
+    yield from (("pattern", what) for what in _unknown_macros(layout.pattern, tuple(MACROS)))
+    for group in compiled(layout.pattern).groupindex:
+        if group not in _GROUPS:
+            yield "pattern", f'unknown group "{group}" ({hint(group, _GROUPS)})'
+
+
+def _unknown_macros(pattern: str, known: tuple[str, ...]) -> Iterator[str]:
+    for macro in _MACRO.findall(pattern):
+        if macro not in known:
+            yield f"unknown macro {macro} ({hint(macro.upper(), known)})"
+
+
+def _group_mistakes(layout: Layout) -> Mistakes:
+    """Find groups that the other keys need, and a mode group without `modes`."""
+    pattern = compiled(layout.pattern)
+    groups = pattern.groupindex
+    if pattern.fullmatch(""):
+        yield "pattern", "matches an empty name"
+    if "seq" not in groups and layout.order in _NUMERIC and layout.means != "single":
+        what = "has no group seq for the number that decides the order"
+        yield "pattern", f"{what}: add {{SEQ}}, or set order to name or arrival"
+    if layout.grouped and "name" not in groups:
+        yield "grouped", "needs a group (?P<name>...) in the pattern, to tell the locks apart"
+    if layout.modes and "mode" not in groups:
+        yield "pattern", "needs a group (?P<mode>...), because modes are given"
+    if not layout.modes and "mode" in groups:
+        yield "pattern", "has a group mode, so modes must say what its words mean"
+    if layout.modes:
+        lacking = (word for word in _mode_words(layout.pattern) if word not in layout.modes)
+        for word in lacking:
+            yield "modes", f'has no entry for "{word}", which the group mode can match'
+
+
+def _mode_words(pattern: str) -> Iterator[str]:
+    """Yield the words that a simple mode group can match."""
+    found = _SIMPLE_MODES.search(pattern)
+    if found:
+        yield from found[1] or found[2].split("|")
+
+
+def _read_mode_mistakes(layout: Layout) -> Mistakes:
+    is_read_write = layout.means == "read-write"
+    if layout.watch == "first-writer" and not is_read_write:
+        yield "watch", "first-writer needs a mode that reads"
+    if is_read_write and layout.modes and "read" not in layout.modes.values():
+        yield "kind", "read-write needs a mode that reads"

@@ -1,0 +1,63 @@
+"""SASL logins: the packages they need, what Kerberos says, and logins that would never end.
+
+ZooKeeper servers know two SASL mechanisms: DIGEST-MD5, and GSSAPI with Kerberos. kazoo needs
+optional packages for both, and without them dies on a thread of its own.
+"""
+
+import importlib.util
+from collections.abc import Mapping
+
+from kazoo.exceptions import AuthFailedError
+from kazoo.protocol import serialization as kazoo
+
+from zktop.errors import UsageError
+
+MAX_LOGIN_STEPS = 10  # a SASL login takes two or three
+_KERBEROS = ("kerberos", "winkerberos")
+
+
+def check_login(sasl: Mapping[str, str]) -> None:
+    """Raise a UsageError that names the missing package, if one is missing."""
+    if not _is_there("puresasl"):
+        raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
+    if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_there, _KERBEROS)):
+        raise UsageError(
+            "SASL with GSSAPI needs a ticket (kinit), and the package kerberos: "
+            "pip install kerberos."
+        )
+
+
+def kerberos_words(cause: BaseException | None) -> str | None:
+    """The last message of Kerberos, if Kerberos ended the login.
+
+    >>> class GSSError(Exception):
+    ...     __module__ = "kerberos"
+    >>> kerberos_words(GSSError(("Unspecified GSS failure", 851968), ("Ticket expired", 39756032)))
+    'Ticket expired'
+    >>> kerberos_words(OSError("gone"))
+    """
+    if cause is None or type(cause).__module__ not in _KERBEROS:
+        return None
+    pairs = (one if isinstance(one, tuple) else (one,) for one in cause.args)
+    words = [one for pair in pairs for one in pair if isinstance(one, str)]
+    return words[-1] if words else None
+
+
+def _is_there(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+class LoginGuard:
+    """Ends an endless login: kazoo loops at a server that does not know SASL."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def step(self, request: object) -> None:
+        """Count a login request; raises AuthFailedError after too many."""
+        if type(request) is kazoo.Connect:
+            self._steps = 0
+        elif type(request) is kazoo.SASL:
+            self._steps += 1
+            if self._steps > MAX_LOGIN_STEPS:
+                raise AuthFailedError
