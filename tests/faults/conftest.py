@@ -69,6 +69,14 @@ class Ensemble:
         except OSError:
             return False
 
+    def follows(self, address: str) -> bool:
+        """True if this member is a follower that serves."""
+        port = next(member.port for member in self._members if member.address == address)
+        try:
+            return "Mode: follower" in ask(port, "srvr", 1.0)
+        except OSError:
+            return False
+
     def status(self) -> str:
         """The last answers of the members, and whether their processes ended."""
         ends = (

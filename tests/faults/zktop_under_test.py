@@ -240,7 +240,9 @@ def _in_order(events: Sequence[Event]) -> None:
             served[event.lock].append(str(event.node)[-10:])
     stages = {"queued": 0, "acquired": 1} | dict.fromkeys(ENDINGS, 2)
     for place, life in lives.items():
-        order = [stages[stage] for stage in life]
-        assert order == sorted(set(order)), (place, life)
+        order = [stages.get(stage, -1) for stage in life]
+        of_lock = [event for event in events if event.lock == place[0]]
+        assert -1 not in order, (place, life, of_lock)
+        assert order == sorted(set(order)), (place, life, of_lock)
     for lock, sequences in served.items():
         assert sequences == sorted(sequences), lock  # first come, first served
