@@ -47,7 +47,7 @@ def judged(one: RandomKeys, seconds: float) -> list[str]:
     if not early:
         return ["there were too few rounds to compare"]
     said = list(grown(early, late, NAMES, MAX_GROWTH_MB))
-    first = max(one.memory_mb for one in one.samples if one.at <= max(EARLY_S, early[0].at))
+    first = max(one.memory_mb for one in one.samples if one.at <= EARLY_S)
     most = max(one.memory_mb for one in late)
     if most - first > MAX_GROWTH_MB:
         said.append(f"memory grew from {first:.1f} MB in the first ten minutes to {most:.1f} MB")
