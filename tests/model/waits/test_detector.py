@@ -53,15 +53,35 @@ def test_a_small_knot_is_judged_at_every_look():
     assert looks.deadlocks(1) == 1
 
 
-def test_a_large_knot_is_judged_after_a_pause():
-    """A moment later the picture is old, and then it is right."""
+def test_a_deadlock_that_is_over_is_never_shown():
+    """Not even beside a large knot, which is judged only now and then."""
     looks = Looks(PAIRS)
     assert looks.deadlocks(0) == PAIRS
 
     looks.release()
 
+    assert looks.deadlocks(1) == PAIRS - 1
+
+
+def test_a_deadlock_whose_locks_are_deleted_is_never_shown():
+    """Its lock is gone, and not only one of its nodes."""
+    looks = Looks(PAIRS)
+    looks.deadlocks(0)
+
+    looks.world = looks.world.after(Gone(path=Text("/locks/a0"), zxid=1_000_000, at=NOW))
+
+    assert looks.deadlocks(1) == PAIRS - 1
+
+
+def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
+    """A large knot is judged only now and then, so that it keeps no processor busy."""
+    looks = Looks(PAIRS)
+    looks.deadlocks(0)
+
+    looks.world = looks.world.after(*knot(PAIRS + 1))
+
     assert looks.deadlocks(PAUSE_MS - 1) == PAIRS
-    assert looks.deadlocks(PAUSE_MS) == PAIRS - 1
+    assert looks.deadlocks(PAUSE_MS) == PAIRS + 1
 
 
 def test_a_thorough_look_does_not_wait():
@@ -69,9 +89,9 @@ def test_a_thorough_look_does_not_wait():
     looks = Looks(PAIRS)
     looks.deadlocks(0)
 
-    looks.release()
+    looks.world = looks.world.after(*knot(PAIRS + 1))
 
-    assert looks.deadlocks(1, thorough=True) == PAIRS - 1
+    assert looks.deadlocks(1, thorough=True) == PAIRS + 1
 
 
 def test_a_new_deadlock_is_seen_at_once():

@@ -16,7 +16,7 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
-from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.client_threads import ConcurrencyDetector
@@ -104,17 +104,28 @@ class DeadlockDetector:
     ) -> DeadlockVerdict:
         """Judge the newest state.
 
-        A large knot is judged again only after a pause that grows with it, unless the look is
-        thorough: a report of thousands of stuck requests may be a moment old, but must not keep a
-        processor busy.
+        A large knot is judged again only after a pause that grows with it, so that thousands of
+        stuck requests keep no processor busy: a new deadlock beside it may appear a moment late.
+        The pause ends when a deadlock that was shown is over, and a thorough look never waits.
         """
         blockers = self._root_blockers(now_ms)
         pause_ms = self._pause_ms if self._is_unjudged else PAUSE_FACTOR_AT_REST * self._pause_ms
-        if is_thorough or not 0 <= now_ms - self._judged_at < pause_ms:
+        is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
+        if is_due or (self._is_unjudged and self._is_any_over(locks)):
             self._judged_at, self._is_unjudged = now_ms, False
             self._verdict = self._judged(ensemble, histories, locks, now_ms, client_names)
             self._pause_ms = self._stuck_requests() // LARGE_KNOT * PAUSE_MS
         return replace(self._verdict, blockers=blockers)
+
+    def _is_any_over(self, locks: Mapping[Text, Lock]) -> bool:
+        """Tell whether a node of a deadlock that was shown is gone."""
+        verdict = self._verdict
+        return any(
+            _member(locks, place.lock, place.node) is None
+            for deadlock in (*verdict.deadlocks, *verdict.hints)
+            for step in deadlock.steps
+            for place in (*step.holds, step.waits)
+        )
 
     def _stuck_requests(self) -> int:
         queues = self.graph.queues
@@ -216,6 +227,10 @@ def _created_at(locks: Mapping[Text, Lock], name: str) -> int:
 
 
 def _label(locks: Mapping[Text, Lock], queue: WaitQueue, request: WaitRequest) -> str | None:
-    lock = locks.get(Text(lock_path(queue.lock)))
-    member = lock.member(Text(request.node)) if lock else None
+    member = _member(locks, queue.lock, request.node)
     return member.label if member else None
+
+
+def _member(locks: Mapping[Text, Lock], queue: str, node: str) -> Member | None:
+    lock = locks.get(Text(lock_path(queue)))
+    return lock.member(Text(node)) if lock else None
