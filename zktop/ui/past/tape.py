@@ -165,10 +165,10 @@ def _newest(stored: list[StoredFrame], limit_bytes: int) -> list[StoredFrame]:
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):
-    """A deadlock as it was confirmed, and the last report that still had it."""
+    """A deadlock as it was first seen, and the last report that still had it."""
 
     deadlock: Deadlock
-    confirmed_at: Millis
+    first_seen_at: Millis
     last: Report
     over_at: Millis | None = None
 

@@ -109,15 +109,15 @@ KINDS: Final = {
 
 
 def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
-    """Write a deadlock as it was confirmed, then its state now, or how it ended."""
+    """Write a deadlock as it was first seen, then its state now, or how it ended."""
     dead = case.deadlock
     now = next((one for one in live.deadlocks if one.number == dead.number), None)
     judged = now or case.verdict
     ink = ink_of_deadlock(judged)  # it may be surer by now
     writer.write(_title(dead, ink, times))
     writer.write(deadlock_age(case, now, live))
-    when = clock(case.confirmed_at)
-    writer.say(f"{KINDS[dead.kind]} Confirmed {when}; the diagram shows that moment.", "dim", " ")
+    when = clock(case.first_seen_at)
+    writer.say(f"{KINDS[dead.kind]} The diagram shows it as it was at {when}.", "dim", " ")
     writer.write()
     writer.say(judged.sentence, "strong")
     writer.write()

@@ -158,9 +158,9 @@ class FindingsScreen(Page):
         return writer
 
     def _frozen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
-        """The chosen deadlock as it was confirmed."""
+        """The chosen deadlock as it was first seen."""
         case = state.tape.deadlocks.get(self._case or "")
-        if case is not None and case.confirmed_at <= report.now:
+        if case is not None and case.first_seen_at <= report.now:
             return case
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
         return DeadlockRecord(dead, report.now, report) if dead else None

@@ -123,7 +123,7 @@ def _deadlock_lines(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[Ev
         where = several(case.deadlock.locks)
         link = LineLink("findings", Selection(case=case.deadlock.id))
         lines: tuple[tuple[Millis | None, str, str, Ink], ...] = (
-            (case.confirmed_at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
+            (case.first_seen_at, "!!", "DEADLOCK seen: ", ink_of_deadlock(case.deadlock)),
             (case.over_at, "ok", "deadlock over: ", "good"),
         )
         for at, sign, what, ink in lines:
