@@ -290,22 +290,22 @@ class CommandContender(Struct, frozen=True):
 
 
 class ExpectedStep(Struct, frozen=True):
-    """A step that a contender must report, and how often, before the next move."""
+    """A step that a contender must report before the next move."""
 
     name: str
     what: StepKind
-    times: int = 1
-    ever: bool = False  # count since the contender started: it may come before the move does
 
 
 class SceneMove(Struct, frozen=True):
-    """One move of a scene: its narration, what is done, and what must happen then."""
+    """One move of a scene: its narration, what is done, and what must happen then.
+
+    A move that does nothing waits for what may have happened before it.
+    """
 
     says: str
     acts: tuple[StartContender | CommandContender, ...] = ()
     until: tuple[ExpectedStep, ...] = ()
     ended: tuple[str, ...] = ()  # contenders whose processes must end
-    together: bool = False  # start contenders at once: their order does not matter
     rest_s: float = 0.0  # wait so long before the move, so that idle contenders are seen idle
 
 

@@ -109,14 +109,16 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Carry out a move; contenders start one by one, unless their order does not matter."""
-        self._before = self._log.all_counts()
+        """Carry out a move; contenders of one lock start one by one, because they queue up."""
+        self._before = self._log.all_counts() if move.acts else {}
+        starts = [act for act in move.acts if isinstance(act, StartContender)]
+        is_one_queue = len({start.claims[0].path for start in starts}) < len(starts)
         expected = list(move.until)
         for act in move.acts:
             if isinstance(act, StartContender):
                 self._before.pop(act.name, None)
                 self._pool.start(act.order(self.folder, self._root, self._connection))
-                own = [one for one in expected if one.name == act.name and not move.together]
+                own = [one for one in expected if one.name == act.name and is_one_queue]
                 self._wait_for(own, ())
                 expected = [step for step in expected if step not in own]
             else:
@@ -131,7 +133,7 @@ class SceneRun:
 
     def _wait_for(self, expected: Sequence[ExpectedStep], ended: Sequence[str]) -> None:
         def missing() -> list[str]:
-            steps = [f"{one.name} {one.what}" for one in expected if self._since(one) < one.times]
+            steps = [f"{one.name} {one.what}" for one in expected if not self._since(one)]
             return steps + [f"{name} ended" for name in ended if name not in self._log.ended]
 
         within_s = MOVE_TIMEOUT_S + 3 * self._connection.session_timeout_s
@@ -142,8 +144,8 @@ class SceneRun:
             )
 
     def _since(self, step: ExpectedStep) -> int:
-        """How often this step was reported since the move began."""
-        before = Counter() if step.ever else self._before.get(step.name, Counter())
+        """How often this step was reported since the move began to act."""
+        before = self._before.get(step.name, Counter())
         return self._log.count(step.name, step.what) - before[step.what]
 
     def _plays(self, state: ContenderState) -> bool:

@@ -1,32 +1,23 @@
 """Scenes with deadlocks: circles of two and five, upgrades, fairness, a knot, one in traffic."""
 
-from zktop.demo.scenes.scene import behind, contends
-from zktop.demo_types import (
-    CommandContender,
-    ExpectedStep,
-    LockClaim,
-    Mode,
-    Scene,
-    SceneMove,
-    StartContender,
-)
+from msgspec.structs import replace
+
+from zktop.demo.scenes.scene import behind, contends, move
+from zktop.demo_types import LockClaim, Mode, Scene, SceneMove, StartContender
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:
     """A contender that has one lock and asks for another after the command `go`."""
-    gated = LockClaim(wanted.recipe, wanted.path, wanted.mode, leases=wanted.leases, gate=True)
-    return StartContender(name, (had, gated))
+    return StartContender(name, (had, replace(wanted, gate=True)))
 
 
-def _has_first(says: str, *hires: StartContender) -> SceneMove:
-    """All acquire their first locks; those with different locks start together."""
-    locks = {hire.claims[0].path for hire in hires}
-    until = tuple(ExpectedStep(hire.name, "waiting") for hire in hires)
-    return SceneMove(says, hires, until, together=len(locks) == len(hires))
+def _start(step: str, says: str, *starts: StartContender) -> SceneMove:
+    """Start contenders, and wait until each reports this step."""
+    return move(says, *starts, until=", ".join(f"{start.name} {step}" for start in starts))
 
 
 def _asks(name: str, says: str) -> SceneMove:
-    return SceneMove(says, (CommandContender(name, "go"),), (ExpectedStep(name, "watching"),))
+    return move(says, do=f"{name} go", until=f"{name} watching")
 
 
 def _lock(path: str) -> LockClaim:
@@ -38,7 +29,8 @@ AB_BA = Scene(
     "Two locks in two orders",
     "One takes orders and then stock, the other stock and then orders: both wait for ever.",
     (
-        _has_first(
+        _start(
+            "waiting",
             "ann has orders, bob has stock",
             _takes_two("ann", _lock("orders"), _lock("stock")),
             _takes_two("bob", _lock("stock"), _lock("orders")),
@@ -67,7 +59,7 @@ PHILOSOPHERS = Scene(
     "Five philosophers",
     "Each takes the fork on its left and then the one on its right: a circle of five.",
     (
-        _has_first("everybody takes the left fork", *(_philosopher(seat) for seat in range(5))),
+        _start("waiting", "everybody takes the left fork", *map(_philosopher, range(5))),
         *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
     ),
     "Break it anywhere: one who puts its fork down lets four eat.",
@@ -85,7 +77,7 @@ UPGRADE = Scene(
     "Two readers want to write",
     "Each keeps its read lock, and waits for the other's to go: neither ever will.",
     (
-        _has_first("ann and bob read", _upgrader("ann"), _upgrader("bob")),
+        _start("waiting", "ann and bob read", _upgrader("ann"), _upgrader("bob")),
         _asks("ann", "ann wants to write, and keeps reading"),
         _asks("bob", "bob wants to write as well"),
     ),
@@ -106,7 +98,8 @@ FAIRNESS = Scene(
     "Readers that a queued writer locks out",
     "No holder excludes another contender; the queued writers close the circle.",
     (
-        _has_first(
+        _start(
+            "waiting",
             "ann reads orders, bob reads stock",
             _reader_of_two("ann", "orders", "stock"),
             _reader_of_two("bob", "stock", "orders"),
@@ -129,7 +122,8 @@ KNOT = Scene(
     "A knot of two pools",
     "Two pools of two leases: holders of gpu wait for disk, and holders of disk for gpu.",
     (
-        _has_first(
+        _start(
+            "waiting",
             "ann and bob have gpu, cid and dot have disk",
             _takes_two("ann", _lease("gpu"), _lease("disk")),
             _takes_two("bob", _lease("gpu"), _lease("disk")),
@@ -162,20 +156,12 @@ TRAFFIC = Scene(
     "A deadlock in the middle of traffic",
     "Most locks change hands all the time; two stand still, and everybody behind them.",
     (
-        SceneMove(
-            "four workers take turns at jobs",
-            tuple(map(_worker, _WORKERS)),
-            tuple(ExpectedStep(name, "acquired") for name in _WORKERS),
-            together=True,
-        ),
-        SceneMove(
+        _start("acquired", "four workers take turns at jobs", *map(_worker, _WORKERS)),
+        _start(
+            "acquired",
             "three readers share the catalogue, and a writer comes in between",
-            (
-                *map(_reader, _READERS),
-                contends("w", "rw", "catalogue", "write", hold_s=0.3, rounds=0, pause_s=0.6),
-            ),
-            tuple(ExpectedStep(name, "acquired") for name in (*_READERS, "w")),
-            together=True,
+            *map(_reader, _READERS),
+            contends("w", "rw", "catalogue", "write", hold_s=0.3, rounds=0, pause_s=0.6),
         ),
         *AB_BA.moves,
     ),

@@ -1,12 +1,7 @@
 """Scenes with failures: of processes, sessions, connections and responses."""
 
-from zktop.demo.scenes.scene import behind, contends, first
-from zktop.demo_types import (
-    CommandContender,
-    ExpectedStep,
-    Scene,
-    SceneMove,
-)
+from zktop.demo.scenes.scene import behind, contends, first, move
+from zktop.demo_types import Scene
 
 CRASH = Scene(
     "crash",
@@ -15,17 +10,8 @@ CRASH = Scene(
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
-        SceneMove(
-            "ann is killed; ZooKeeper does not know yet",
-            (CommandContender("ann", "kill"),),
-            (),
-            ("ann",),
-        ),
-        SceneMove(
-            "the session expires, and bob has the lock",
-            (),
-            (ExpectedStep("bob", "acquired", ever=True),),
-        ),
+        move("ann is killed; ZooKeeper does not know yet", do="ann kill", ended="ann"),
+        move("the session expires, and bob has the lock", until="bob acquired"),
     ),
     "The countdown to the end of ann's session.",
 )
@@ -35,22 +21,17 @@ OVERSLEEP = Scene(
     "The holder oversleeps its session",
     "After a pause longer than its session, the holder still believes in a lock it has lost.",
     (
-        SceneMove(
+        move(
             "ann has the lock, and then its process stops, heartbeats included",
-            (contends("ann", "predecessor", "Mutex", work="oversleep", sleep_sessions=3.0),),
-            (ExpectedStep("ann", "working"),),
+            contends("ann", "predecessor", "Mutex", work="oversleep", sleep_sessions=3.0),
+            until="ann working",
         ),
-        SceneMove(
+        move(
             "bob asks, and has the lock as soon as ann's session has expired",
-            (contends("bob", "predecessor", "Mutex"),),
-            (ExpectedStep("bob", "acquired"),),
+            contends("bob", "predecessor", "Mutex"),
+            until="bob acquired",
         ),
-        SceneMove(
-            "ann wakes up, works on, and then finds out",
-            (),
-            (ExpectedStep("ann", "lost", ever=True),),
-            ("ann",),
-        ),
+        move("ann wakes up, works on, and then finds out", until="ann lost", ended="ann"),
     ),
     "For a while both believed to hold it. Writes should carry a fencing number (the czxid).",
 )
@@ -62,11 +43,11 @@ WORK_FAILS = Scene(
     (
         first(contends("one", "get-watch", "lockKey_7", work="raise")),
         behind(contends("two", "get-watch", "lockKey_7")),
-        SceneMove(
+        move(
             "the work of the first raises; its lock is released all the same",
-            (CommandContender("one", "release"),),
-            (ExpectedStep("one", "failed"), ExpectedStep("two", "acquired")),
-            ("one",),
+            do="one release",
+            until="one failed, two acquired",
+            ended="one",
         ),
     ),
     "two has the lock at once: no session has to expire, as it does when a holder dies.",
@@ -78,9 +59,7 @@ ORPHAN = Scene(
     "A node that is not ephemeral stays when its client dies, and the queue waits for no one.",
     (
         first(contends("ann", "kazoo-lock", "import", flaw="persistent")),
-        SceneMove(
-            "ann is killed, and her node stays", (CommandContender("ann", "kill"),), (), ("ann",)
-        ),
+        move("ann is killed, and her node stays", do="ann kill", ended="ann"),
         behind(contends("bob", "kazoo-lock", "import")),
     ),
     "The holder has no session, so nothing will expire. After a minute it is called an orphan.",
@@ -108,16 +87,16 @@ LOST_WAKE_UP = Scene(
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
-        SceneMove(
+        move(
             "cid has listed the queue and seen bob, but is slow to set its watch",
-            (contends("cid", "predecessor", "Mutex", flaw="void-watch"),),
-            (ExpectedStep("cid", "decided"),),
+            contends("cid", "predecessor", "Mutex", flaw="void-watch"),
+            until="cid decided",
         ),
-        SceneMove(
+        move(
             "bob gives up just now: cid watches a node that will never come back",
-            (CommandContender("bob", "cancel"),),
-            (ExpectedStep("cid", "watching"),),
-            ("bob",),
+            do="bob cancel",
+            until="cid watching",
+            ended="bob",
         ),
     ),
     "cid is next in line, but nobody will wake it when ann releases. Release ann, and see.",
@@ -131,10 +110,8 @@ ELECTION = Scene(
         first(contends("ann", "kazoo-election", "leader")),
         behind(contends("bob", "kazoo-election", "leader"), "bob stands by"),
         behind(contends("cid", "kazoo-election", "leader"), "cid stands by"),
-        SceneMove("the leader is killed", (CommandContender("ann", "kill"),), (), ("ann",)),
-        SceneMove(
-            "its session expires, and bob leads", (), (ExpectedStep("bob", "acquired", ever=True),)
-        ),
+        move("the leader is killed", do="ann kill", ended="ann"),
+        move("its session expires, and bob leads", until="bob acquired"),
     ),
     "Nobody leads while ann's session runs out.",
 )

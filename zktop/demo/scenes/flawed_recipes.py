@@ -1,12 +1,7 @@
 """Scenes that show the flaws of recipes; the flaws themselves are in `demo/recipes`."""
 
-from zktop.demo.scenes.scene import behind, contends, first
-from zktop.demo_types import (
-    CommandContender,
-    ExpectedStep,
-    Scene,
-    SceneMove,
-)
+from zktop.demo.scenes.scene import behind, contends, first, move
+from zktop.demo_types import Scene
 
 NAIVE_SORT = Scene(
     "naive-sort",
@@ -14,10 +9,10 @@ NAIVE_SORT = Scene(
     "`read-` sorts before `write-`: a reader walks in while a writer holds the lock.",
     (
         first(contends("w", "rw-naive", "catalogue", "write")),
-        SceneMove(
+        move(
             "r asks to read; by its name it is first, and so it goes in",
-            (contends("r", "rw-naive", "catalogue", "read"),),
-            (ExpectedStep("r", "acquired"),),
+            contends("r", "rw-naive", "catalogue", "read"),
+            until="r acquired",
         ),
     ),
     "By its number r has to wait, but r thinks that it holds. A report can only hint at that.",
@@ -38,10 +33,10 @@ FAILED_POLL = Scene(
     (
         first(contends("ann", "poll", "Lock", poll_s=0.3)),
         behind(contends("bob", "poll", "Lock", poll_s=0.3, flaw="failed-poll-holds")),
-        SceneMove(
+        move(
             "bob's connection breaks for a moment, and bob thinks that nobody is before it",
-            (CommandContender("bob", "cut", 0.5),),
-            (ExpectedStep("bob", "acquired"), ExpectedStep("bob", "connected")),
+            do="bob cut 0.5",
+            until="bob acquired, bob connected",
         ),
     ),
     "ann holds the lock, bob believes to hold it. ZooKeeper shows no error: bob is wrong.",
@@ -66,10 +61,10 @@ SPIN = Scene(
     "It asks again without waiting for anything, as fast as the server answers.",
     (
         first(contends("r", "rw-naive", "catalogue", "read")),
-        SceneMove(
+        move(
             "w wants to write, and asks, and asks",
-            (contends("w", "rw-naive", "catalogue", "write", flaw="spin"),),
-            (ExpectedStep("w", "decided"),),
+            contends("w", "rw-naive", "catalogue", "write", flaw="spin"),
+            until="w decided",
         ),
     ),
     "The server's load, and a waiter without any watch.",
@@ -83,17 +78,16 @@ NO_RECHECK = Scene(
         first(contends("one", "predecessor", "Mutex")),
         behind(contends("two", "predecessor", "Mutex")),
         behind(contends("three", "predecessor", "Mutex", flaw="no-recheck")),
-        SceneMove(
+        move(
             "the second is closed; the third is notified, and watches nothing any more",
-            (CommandContender("two", "cancel"),),
-            (ExpectedStep("three", "notified"), ExpectedStep("three", "decided")),
-            ("two",),
+            do="two cancel",
+            until="three notified, three decided",
+            ended="two",
         ),
-        SceneMove(
+        move(
             "the first releases after a while, and no one is notified",
-            (CommandContender("one", "release"),),
-            (),
-            ("one",),
+            do="one release",
+            ended="one",
             rest_s=4.0,
         ),
     ),

@@ -1,13 +1,7 @@
 """Scenes with queues: predecessor watches, herds, readers and writers, contenders that leave."""
 
-from zktop.demo.scenes.scene import behind, behind_all, contends, first
-from zktop.demo_types import (
-    CommandContender,
-    ExpectedStep,
-    Scene,
-    SceneMove,
-    StartContender,
-)
+from zktop.demo.scenes.scene import behind, behind_all, contends, first, move
+from zktop.demo_types import Scene, StartContender
 
 QUEUE = Scene(
     "queue",
@@ -18,11 +12,11 @@ QUEUE = Scene(
         behind(contends("bob", "predecessor", "Mutex")),
         behind(contends("cid", "predecessor", "Mutex")),
         behind(contends("dot", "predecessor", "Mutex")),
-        SceneMove(
+        move(
             "ann releases: only bob is notified",
-            (CommandContender("ann", "release"),),
-            (ExpectedStep("bob", "acquired"),),
-            ("ann",),
+            do="ann release",
+            until="bob acquired",
+            ended="ann",
         ),
     ),
     "Each waiter watches the node of the row above it, and nothing else.",
@@ -41,14 +35,11 @@ HERD = Scene(
             behind_all(contends(name, "parent-watch", "Lock"), *_FLOCK[:number])
             for number, name in enumerate(_FLOCK)
         ),
-        SceneMove(
+        move(
             "ann releases: all five wake and list the children, four of them in vain",
-            (CommandContender("ann", "release"),),
-            (
-                *(ExpectedStep(name, "notified") for name in _FLOCK),
-                ExpectedStep("bob", "acquired"),
-            ),
-            ("ann",),
+            do="ann release",
+            until=", ".join([*(f"{name} notified" for name in _FLOCK), "bob acquired"]),
+            ended="ann",
         ),
     ),
     "No watch is shown, as servers do not list watches on children: count who is notified.",
@@ -61,11 +52,11 @@ NO_HERD = Scene(
     (
         first(contends("ann", "predecessor", "Lock")),
         *(behind(contends(name, "predecessor", "Lock")) for name in _FLOCK),
-        SceneMove(
+        move(
             "ann releases: bob alone wakes",
-            (CommandContender("ann", "release"),),
-            (ExpectedStep("bob", "notified"), ExpectedStep("bob", "acquired")),
-            ("ann",),
+            do="ann release",
+            until="bob notified, bob acquired",
+            ended="ann",
         ),
     ),
     "Compare the notifications with those of the scene `herd`.",
@@ -107,11 +98,11 @@ THREE_WINDOWS = Scene(
         first(contends("one", "get-watch", "lockKey_7")),
         behind(contends("two", "get-watch", "lockKey_7")),
         behind(contends("three", "get-watch", "lockKey_7")),
-        SceneMove(
+        move(
             "ctrl-c in the second window: the third is notified, and links up with the first",
-            (CommandContender("two", "cancel"),),
-            (ExpectedStep("three", "notified"), ExpectedStep("three", "watching")),
-            ("two",),
+            do="two cancel",
+            until="three notified, three watching",
+            ended="two",
         ),
     ),
     "The watch of `three` moves from two's node to one's.",
@@ -125,12 +116,7 @@ TIME_OUT = Scene(
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
         behind(contends("cid", "predecessor", "Mutex")),
-        SceneMove(
-            "bob's time is over: it leaves, and cid moves up",
-            (),
-            (ExpectedStep("bob", "gave-up", ever=True),),
-            ("bob",),
-        ),
+        move("bob's time is over: it leaves, and cid moves up", until="bob gave-up", ended="bob"),
     ),
     "bob's node goes, and cid's watch moves on to ann's.",
 )
@@ -143,11 +129,11 @@ POLLING = Scene(
         first(contends("ann", "poll", "Lock", poll_s=0.5)),
         behind(contends("bob", "poll", "Lock", poll_s=0.5)),
         behind(contends("cid", "poll", "Lock", poll_s=0.5)),
-        SceneMove(
+        move(
             "ann releases, and no one is notified: bob finds out at its next poll",
-            (CommandContender("ann", "release"),),
-            (ExpectedStep("bob", "acquired"),),
-            ("ann",),
+            do="ann release",
+            until="bob acquired",
+            ended="ann",
         ),
     ),
     "cid watches nothing, and keeps asking for as long as it waits.",
@@ -169,13 +155,11 @@ READ_WRITE_HERD = Scene(
         behind_all(_host("host3", "write")),
         behind_all(_host("host4", "read"), "host3"),
         behind_all(_host("host5", "write"), "host3", "host4"),
-        SceneMove(
+        move(
             "host1 stops reading: the three who wait are woken, and none of them can go on",
-            (CommandContender("host1", "release"),),
-            tuple(
-                ExpectedStep(name, what) for name in _HOSTS for what in ("notified", "watching")
-            ),
-            ("host1",),
+            do="host1 release",
+            until=", ".join(f"{name} notified, {name} watching" for name in _HOSTS),
+            ended="host1",
         ),
     ),
     "host1-R-, host3-W-: each name says who wants what. Compare with `readers-and-writers`.",
@@ -192,11 +176,11 @@ STARVATION = Scene(
         first(contends("r0", "rw-naive", "catalogue", "read")),
         behind(contends("w", "rw-naive", "catalogue", "write"), "w wants to write, and waits"),
         *(
-            SceneMove(
+            move(
                 f"{name} comes later than w, reads at once, and goes",
-                (contends(name, "rw-naive", "catalogue", "read", hold_s=_VISIT_S),),
-                (ExpectedStep(name, "acquired"),),
-                (name,),
+                contends(name, "rw-naive", "catalogue", "read", hold_s=_VISIT_S),
+                until=f"{name} acquired",
+                ended=name,
             )
             for name in _GUESTS
         ),

@@ -1,9 +1,13 @@
-"""Building blocks for scenes: `contends` starts a contender, the others make moves."""
+"""Building blocks for scenes: `contends` describes a contender, the others make moves."""
+
+from typing import TypeVar
 
 from msgspec import convert
 from msgspec.structs import replace
 
-from zktop.demo_types import ExpectedStep, SceneMove, StartContender, StepKind
+from zktop.demo_types import CommandContender, ExpectedStep, SceneMove, StartContender
+
+Value = TypeVar("Value", CommandContender, ExpectedStep)
 
 
 def contends(
@@ -15,36 +19,52 @@ def contends(
     return convert({"name": name, "claims": (claim,)} | own, StartContender)
 
 
+def move(
+    says: str,
+    *starts: StartContender,
+    do: str = "",
+    until: str = "",
+    ended: str = "",
+    rest_s: float = 0.0,
+) -> SceneMove:
+    """A move in words: `do` is a command, `until` lists steps, `ended` names a contender.
+
+    >>> move("ann goes", do="ann release", until="bob notified, bob acquired", ended="ann").until
+    (ExpectedStep(name='bob', what='notified'), ExpectedStep(name='bob', what='acquired'))
+    """
+    commands = (_parsed(CommandContender, do),) if do else ()
+    steps = tuple(_parsed(ExpectedStep, step) for step in until.split(",") if step)
+    return SceneMove(says, starts + commands, steps, (ended,) if ended else (), rest_s)
+
+
 def first(*starts: StartContender) -> SceneMove:
     """Start contenders that acquire their locks at once."""
-    names = _list([start.name for start in starts])
+    names = [start.name for start in starts]
     verb = "has" if len(starts) == 1 else "have"
-    return SceneMove(
-        f"{names} {_wishes(starts[0], len(starts))}, and {verb} it",
-        starts,
-        tuple(ExpectedStep(start.name, "acquired") for start in starts),
-    )
+    says = f"{' and '.join(names)} {_wishes(starts[0], len(starts))}, and {verb} it"
+    return move(says, *starts, until=", ".join(f"{name} acquired" for name in names))
 
 
 def behind(start: StartContender, says: str | None = None) -> SceneMove:
     """Start a contender that has to wait."""
-    what: StepKind = "decided" if start.claims[0].recipe == "poll" else "watching"
+    what = "decided" if start.claims[0].recipe == "poll" else "watching"
     says = says or f"{start.name} {_wishes(start)}, and has to wait"
-    return SceneMove(says, (start,), (ExpectedStep(start.name, what),))
+    return move(says, start, until=f"{start.name} {what}")
 
 
 def behind_all(start: StartContender, *others: str) -> SceneMove:
     """Start a contender that wakes all other waiters; wait until they watch again."""
-    move = behind(start)
+    alone = behind(start)
     again = tuple(ExpectedStep(name, "watching") for name in others)
-    return replace(move, until=move.until + again)
+    return replace(alone, until=alone.until + again)
+
+
+def _parsed(kind: type[Value], words: str) -> Value:
+    fields = dict(zip(kind.__struct_fields__, words.split(), strict=False))
+    return convert(fields, kind, strict=False)
 
 
 def _wishes(start: StartContender, number: int = 1) -> str:
     claim = start.claims[0]
     to = {"read": "to read", "write": "to write"}.get(claim.mode or "", "for")
     return f"{'asks' if number == 1 else 'ask'} {to} {claim.path}"
-
-
-def _list(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
