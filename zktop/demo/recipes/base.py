@@ -2,12 +2,12 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import ClassVar
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError, SessionExpiredError
 
-from zktop.demo.client import LockClient, Timeout
+from zktop.demo.client import LockClient, Timeout, Watch
 from zktop.demo_types import Flaw, LockClaim, Mode, RecipeInfo
 from zktop.errors import UsageError
 
@@ -132,25 +132,52 @@ class QueueRecipe(Recipe):
     lists = "the queue, and again whenever it is woken"
     pattern: ClassVar[str]  # regular expression for the part of a node's name before the number
 
-    def _join(self, prefix: str) -> str:
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Queue up, and wait until no node before ours excludes it."""
+        return self._wait_in_line(Timeout(timeout))
+
+    def _wait_in_line(self, deadline: Timeout) -> bool:
+        me = self._join()
+        while ahead := self._ahead(me):
+            self._report_decision(f"{ahead[-1]} is before {me}")
+            if self._watch(ahead[-1]) and not self._wait(deadline):
+                return self._give_up()
+        self._report_decision(f"{me} is first")
+        return self._report_acquired()
+
+    def _ahead(self, me: str) -> list[str]:
+        """List the queue, and return the nodes that exclude ours."""
+        queue = self._queue()
+        return queue[: self._place(me, queue)]
+
+    def _watch(self, name: str) -> bool:
+        """Watch a node with `exists`; False if it is already gone."""
+        self.client.wakeup.clear()
+        node = f"{self.path}/{name}"
+        return self.client.retry(self.client.exists, node, self.client.wakeup.set) is not None
+
+    def _prefix(self) -> str:
+        return self.pattern
+
+    def _join(self) -> str:
         """Create our node and return its name.
 
         The response may be lost with the connection. A blind retry could create a second node,
-        so `_create` first checks whether the node exists.
+        so first check whether the node exists.
         """
         self._begin()
-        self.node = self._create(f"{self.path}/{prefix}", self._find_unanswered)
-        return self.node.rpartition("/")[2]
-
-    def _create(self, path: str, find: Callable[[], str | None]) -> str:
-        data = self.owner.encode()
-        while True:
+        self.node = None
+        while self.node is None:
             try:
-                return self.client.create(path, data, ephemeral=True, sequence=True)
+                self.node = self._create()
             except ConnectionLoss:
                 self._check_session()
-                if node := find():
-                    return node
+                self.node = self._find_unanswered()
+        return self.node.rpartition("/")[2]
+
+    def _create(self, *, ephemeral: bool = True) -> str:
+        path, data = f"{self.path}/{self._prefix()}", self.owner.encode()
+        return self.client.create(path, data, ephemeral=ephemeral, sequence=True)
 
     def _find_unanswered(self) -> str | None:
         """Find a node of our session whose create got no response."""
@@ -167,24 +194,14 @@ class QueueRecipe(Recipe):
                 return node
         return None
 
-    def _queue(self, names: Iterable[str] | None = None) -> list[str]:
+    def _queue(self, watch: Watch | None = None) -> list[str]:
         """The names in the queue, sorted by sequence number."""
-        names = self._list() if names is None else names
-        numbers = {name: int(found[1]) for name in names if (found := self._number(name))}
+        return self._sorted(self.client.retry(self.client.get_children, self.path, watch))
+
+    def _sorted(self, names: Iterable[str]) -> list[str]:
+        pattern = f"(?:{self.pattern}){SEQUENCE_NUMBER}"
+        numbers = {name: int(found[1]) for name in names if (found := re.match(pattern, name))}
         return sorted(numbers, key=numbers.__getitem__)
-
-    def _list(self) -> list[str]:
-        listed: list[str] = self.client.retry(self.client.get_children, self.path)
-        return listed
-
-    def _queue_watched(self) -> list[str]:
-        """List the queue, and set a watch on the children of the lock."""
-        self.client.wakeup.clear()
-        watch = self.client.wakeup.set
-        return self._queue(self.client.retry(self.client.get_children, self.path, watch))
-
-    def _number(self, name: str) -> re.Match[str] | None:
-        return re.match(f"(?:{self.pattern}){SEQUENCE_NUMBER}", name)
 
     def _place(self, me: str, queue: list[str]) -> int:
         """Our place in the queue, from 0; PlaceLostError if our node is not in it."""
@@ -197,11 +214,18 @@ class QueueRecipe(Recipe):
         if self.lost:
             raise PlaceLostError
 
-    def _watch_if_there(self, name: str) -> bool:
-        """Set an exists watch; False if the node is already gone."""
+
+class HerdRecipe(QueueRecipe):
+    """A queue of which every contender watches all: each change below the lock wakes everybody."""
+
+    watches = "the children of the lock, so every change wakes everybody: a herd"
+
+    def _queue(self, watch: Watch | None = None) -> list[str]:
         self.client.wakeup.clear()
-        node = f"{self.path}/{name}"
-        return self.client.retry(self.client.exists, node, self.client.wakeup.set) is not None
+        return super()._queue(watch or self.client.wakeup.set)
+
+    def _watch(self, name: str) -> bool:
+        return True  # the listing has set the watch
 
 
 def flaw_of(recipe: type[Recipe], name: str) -> Flaw:

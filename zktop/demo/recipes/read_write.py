@@ -7,7 +7,7 @@ whole names, as the sample in the Python article does, so `read-` comes before `
 from typing import ClassVar
 
 from zktop.demo.client import Timeout
-from zktop.demo.recipes.base import PlaceLostError, QueueRecipe
+from zktop.demo.recipes.base import HerdRecipe, PlaceLostError, QueueRecipe
 from zktop.demo_types import Flaw
 
 HOST_NAMES = r".+-[RW]-"
@@ -27,20 +27,9 @@ class ReadWrite(QueueRecipe):
     pattern = PLAIN_NAMES
     joins: ClassVar[tuple[str, ...]] = ("rw-read-write",)
 
-    def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the last node before ours that excludes it."""
-        deadline = Timeout(timeout)
-        me = self._join(self._prefix())
-        while ahead := self._ahead(me, self._queue()):
-            self._report_decision(f"{ahead[-1]} is before {me} and excludes it")
-            if self._watch_if_there(ahead[-1]) and not self._wait(deadline):
-                return self._give_up()
-        self._report_decision(f"no node before {me} excludes it")
-        return self._report_acquired()
-
-    def _ahead(self, me: str, queue: list[str]) -> list[str]:
+    def _ahead(self, me: str) -> list[str]:
         """The nodes that exclude ours: all before a writer, the writers before a reader."""
-        before = queue[: self._place(me, queue)]
+        before = super()._ahead(me)
         if self.mode == "write":
             return before
         return [name for name in before if self._is_writer(name)]
@@ -69,27 +58,13 @@ class ReadWriteHost(ReadWrite):
         return "-W-" in name[-13:]
 
 
-class ReadWriteHerd(ReadWrite):
+class ReadWriteHerd(HerdRecipe, ReadWrite):
     """Read/write lock in which every contender watches the children of the lock: a herd."""
 
     name = "rw-herd"
     source = "article 3, read/write version 1: read- and write- nodes"
     brief = "readers share; all watch the children: a herd"
     joins: ClassVar[tuple[str, ...]] = ()
-    watches = "the children of the lock, so every change wakes everybody: a herd"
-
-    def acquire(self, timeout: float | None = None) -> bool:
-        """List the queue again after every change below the lock."""
-        deadline = Timeout(timeout)
-        me = self._join(self._prefix())
-        while ahead := self._ahead(me, self._queue_watched()):
-            self._report_decision(
-                f"{ahead[-1]} is before {me} and excludes it: wait for any change"
-            )
-            if not self._wait(deadline):
-                return self._give_up()
-        self._report_decision(f"no node before {me} excludes it")
-        return self._report_acquired()
 
 
 class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
@@ -126,30 +101,23 @@ class NaiveReadWrite(QueueRecipe):
     )
     pattern = PLAIN_NAMES
 
-    def acquire(self, timeout: float | None = None) -> bool:
-        """Wait until no name that matters sorts before ours."""
-        deadline = Timeout(timeout)
-        me = self._join(f"{self.mode}-")
-        while (first := self._sorted_names(me)[0]) != me and self._excluded_by(first):
-            self._report_decision(f"{first} sorts before {me}")
-            if not self._wait_for_change(first, deadline):
-                return self._give_up()
-        self._report_decision(f"no name that matters sorts before {me}")
-        return self._report_acquired()
+    def _prefix(self) -> str:
+        return f"{self.mode}-"
 
-    def _sorted_names(self, me: str) -> list[str]:
-        """The queue sorted by whole names, which is the mistake of this recipe."""
+    def _ahead(self, me: str) -> list[str]:
+        """The first of the queue if it matters, sorted by whole names: the mistake."""
         names = sorted(self._queue())
         if me not in names or self.lost:
             raise PlaceLostError
-        return names
+        first = names[0]
+        matters = self.mode == "write" or first.startswith("write-")
+        return [first] if first != me and matters else []
 
-    def _excluded_by(self, first: str) -> bool:
-        return self.mode == "write" or first.startswith("write-")
+    def _watch(self, name: str) -> bool:
+        return self._has_flaw(SPIN) or super()._watch(name)
 
-    def _wait_for_change(self, first: str, deadline: Timeout) -> bool:
-        """Wait until `first` changes; False after the time-out. The flaw skips the wait."""
+    def _wait(self, deadline: Timeout) -> bool:
         if self._has_flaw(SPIN):
             self.client.wakeup.check()
             return not deadline.over
-        return not self._watch_if_there(first) or self._wait(deadline)
+        return super()._wait(deadline)

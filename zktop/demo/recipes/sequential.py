@@ -6,7 +6,7 @@ Each is copied from an article with a sample in C, Java or PHP; `source` names i
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
 from zktop.demo.client import Timeout
-from zktop.demo.recipes.base import PlaceLostError, QueueRecipe
+from zktop.demo.recipes.base import HerdRecipe, PlaceLostError, QueueRecipe
 from zktop.demo_types import Flaw
 
 FAILED_POLL_HOLDS = Flaw(
@@ -32,7 +32,7 @@ class Poll(QueueRecipe):
     def acquire(self, timeout: float | None = None) -> bool:
         """List the queue until our name is the smallest."""
         deadline = Timeout(timeout)
-        me = self._join("lock-")
+        me = self._join()
         while not deadline.over:
             if self._is_smallest(me):
                 return self._report_acquired()
@@ -64,10 +64,10 @@ class Poll(QueueRecipe):
         """List like the C client: a request fails at once while it is disconnected."""
         if not self.client.connected:
             raise ConnectionLoss
-        return self._queue(self.client.get_children(self.path))
+        return self._sorted(self.client.get_children(self.path))
 
 
-class WatchParent(QueueRecipe):
+class WatchParent(HerdRecipe):
     """Create a `lock-` node and watch the children of the lock: every change wakes all."""
 
     name = "parent-watch"
@@ -75,20 +75,7 @@ class WatchParent(QueueRecipe):
     brief = "lock- nodes; all watch the children: a herd"
     creates = "an ephemeral lock-<number> node below the lock"
     decides = "the smallest number has the lock"
-    watches = "the children of the lock, so every change wakes everybody: a herd"
     pattern = "lock-"
-
-    def acquire(self, timeout: float | None = None) -> bool:
-        """List the queue again after every change below the lock."""
-        deadline = Timeout(timeout)
-        me = self._join("lock-")
-        while True:
-            if self._place(me, queue := self._queue_watched()) == 0:
-                self._report_decision(f"{me} is the smallest")
-                return self._report_acquired()
-            self._report_decision(f"{queue[0]} is the smallest: wait for any change")
-            if not self._wait(deadline):
-                return self._give_up()
 
 
 RETRIES = 10
@@ -144,30 +131,19 @@ class WatchPredecessor(QueueRecipe):
                 self._report_decision(f"our node is gone: attempt {attempt + 2}")
         raise PlaceLostError
 
-    def _wait_in_line(self, deadline: Timeout) -> bool:
-        me = self._join("lock-")
-        while (place := self._place(me, queue := self._queue())) > 0:
-            previous = queue[place - 1]
-            self._report_decision(f"{previous} is before {me}")
-            if self._watch(previous) and not self._notified(deadline):
-                return self._give_up()
-        self._report_decision(f"{me} is first")
-        return self._report_acquired()
-
-    def _watch(self, previous: str) -> bool:
+    def _watch(self, name: str) -> bool:
         if not self._has_flaw(VOID_WATCH):
-            return self._watch_if_there(previous)
-        while self.client.exists(f"{self.path}/{previous}"):
+            return super()._watch(name)
+        while self.client.exists(f"{self.path}/{name}"):
             self.client.wakeup.wait(0.02)
-        self._watch_if_there(previous)
+        super()._watch(name)
         return True
 
-    def _notified(self, deadline: Timeout) -> bool:
-        """Wait for the watch; False after the time-out."""
+    def _wait(self, deadline: Timeout) -> bool:
         if self._has_flaw(MICROSECONDS) and deadline.left is not None:
             self.client.wakeup.wait(deadline.left / 1000)
             return not deadline.over
-        if not self._wait(deadline):
+        if not super()._wait(deadline):
             return False
         if self._has_flaw(NO_RECHECK):
             return self._look_once(deadline)
@@ -178,24 +154,19 @@ class WatchPredecessor(QueueRecipe):
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
             self._report_decision("not ours yet: keeps waiting, without a watch")
             self.client.wakeup.clear()
-            return self._wait(deadline)
+            return super()._wait(deadline)
         return True
 
-    def _join(self, prefix: str) -> str:
+    def _join(self) -> str:
         if self._has_flaw(BLIND_RETRY):
-            self._create_and_lose_the_answer(prefix)
-        if not self._has_flaw(PERSISTENT):
-            return super()._join(prefix)
-        self._begin()
-        self.node = self.client.create(f"{self.path}/{prefix}", self.owner.encode(), sequence=True)
-        return self.node.rpartition("/")[2]
+            self._begin()
+            self._create()
+            self.client.drop()
+            self._report_decision("the connection broke before the answer came: creates once more")
+        return super()._join()
 
-    def _create_and_lose_the_answer(self, prefix: str) -> None:
-        self._begin()
-        path, data = f"{self.path}/{prefix}", self.owner.encode()
-        self.client.create(path, data, ephemeral=True, sequence=True)
-        self.client.drop()
-        self._report_decision("the connection broke before the answer came: creates once more")
+    def _create(self, *, ephemeral: bool = True) -> str:
+        return super()._create(ephemeral=ephemeral and not self._has_flaw(PERSISTENT))
 
 
 class WatchPredecessorByGet(QueueRecipe):
@@ -213,20 +184,11 @@ class WatchPredecessorByGet(QueueRecipe):
     watches = "the node right before its own, by reading it (get)"
     pattern = "lock_"
 
-    def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the node before ours, whichever that is at the time."""
-        deadline = Timeout(timeout)
-        me = self._join("lock_")
-        while place := self._place(me, queue := self._queue()):
-            previous = queue[place - 1]
-            self._report_decision(f"{previous} is before {me}")
-            self.client.wakeup.clear()
-            try:
-                self.client.get(f"{self.path}/{previous}", self.client.wakeup.set)
-            except (NoNodeError, ConnectionLoss):
-                self._report_decision(f"{previous} went while the watch was set: look again")
-                continue
-            if not self._wait(deadline):
-                return self._give_up()
-        self._report_decision(f"{me} is first")
-        return self._report_acquired()
+    def _watch(self, name: str) -> bool:
+        self.client.wakeup.clear()
+        try:
+            self.client.get(f"{self.path}/{name}", self.client.wakeup.set)
+        except (NoNodeError, ConnectionLoss):
+            self._report_decision(f"{name} went while the watch was set: look again")
+            return False
+        return True
