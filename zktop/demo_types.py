@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis, Session
 from zktop.model.text import Text
+from zktop.tls import Tls
 
 DEMO_ROOT = "/zktop-demo"
 Mode = Literal["exclusive", "read", "write", "lease", "candidate"]
@@ -29,11 +30,7 @@ class ClientSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     connect_timeout_s: Annotated[float, Meta(gt=0)] = 10.0
     auth: tuple[tuple[str, str], ...] = ()  # scheme, credentials
     sasl: dict[str, str] = {}
-    tls: bool = False
-    tls_ca: str | None = None
-    tls_cert: str | None = None
-    tls_key: str | None = None
-    tls_verify: bool = True
+    tls: Tls | None = None
 
 
 class LockClaim(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

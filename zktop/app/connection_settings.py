@@ -8,8 +8,9 @@ from zktop.config.types import Config, IntrospectSection
 from zktop.demo_types import ClientSettings
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.settings import SECOND_MS
+from zktop.tls import Tls
 from zktop.zk import Access, Plan, parse_hosts
-from zktop.zk.connect.address import AdminAccess, TlsAccess
+from zktop.zk.connect.address import AdminAccess
 from zktop.zk.watch.discovery import might_be_a_lock
 
 SHORT_SESSION_S = 5.0  # just above the usual minimum: an expiry is part of the demo
@@ -21,7 +22,7 @@ def access_of(config: Config) -> Access:
         hosts=parse_hosts(config.hosts),
         auth=_logins(config),
         sasl=_sasl(config) or None,
-        tls=_tls(config),
+        tls=config.tls,
         session_timeout=config.session_timeout / SECOND_MS,
         connect_timeout=config.connect_timeout / SECOND_MS,
         read_only=config.read_only_servers,
@@ -37,7 +38,7 @@ def plan_of(config: Config, sample_every: float | None = None) -> Plan:
         looks_like_a_lock=looks_like_a_lock(config.layouts),
         introspect=introspect != "off",
         large_tables=isinstance(introspect, IntrospectSection) and introspect.large_tables,
-        admin=AdminAccess(config.admin.port, (_tls(config) or TlsAccess()) if is_secure else None),
+        admin=AdminAccess(config.admin.port, (config.tls or Tls()) if is_secure else None),
         watch_budget=config.budget.watches,
         requests_per_second=config.budget.requests_per_second,
     )
@@ -62,18 +63,13 @@ def demo_connection(config: Config, sandbox: str | None = None) -> ClientSetting
     """Return how contenders connect: as zktop does, or to the sandbox server at this address."""
     if sandbox is not None:
         return ClientSettings(hosts=sandbox, session_timeout_s=SHORT_SESSION_S)
-    tls = config.tls
     return ClientSettings(
         hosts=config.hosts,
         session_timeout_s=config.session_timeout / SECOND_MS,
         connect_timeout_s=config.connect_timeout / SECOND_MS,
         auth=_logins(config),
         sasl=_sasl(config),
-        tls=tls is not None,
-        tls_ca=tls.ca if tls else None,
-        tls_cert=tls.cert if tls else None,
-        tls_key=tls.key if tls else None,
-        tls_verify=tls.verify if tls else True,
+        tls=config.tls,
     )
 
 
@@ -93,8 +89,3 @@ def _sasl(config: Config) -> dict[str, str]:
         "password": sasl.password,
     }
     return {name: text for name, text in options.items() if text is not None}
-
-
-def _tls(config: Config) -> TlsAccess | None:
-    tls = config.tls
-    return TlsAccess(tls.ca, tls.cert, tls.key, verify=tls.verify) if tls else None

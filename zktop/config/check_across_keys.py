@@ -3,8 +3,9 @@
 from zktop.config.check_keys import Check
 from zktop.config.check_layouts import Mistakes, layout_mistakes, view_mistakes
 from zktop.config.parse_values import one_of
-from zktop.config.types import SaslSection, TlsSection
+from zktop.config.types import SaslSection
 from zktop.model.layouts.layout import ClientView, Layout
+from zktop.tls import Tls
 
 
 def checks(layouts: set[str]) -> dict[type, Check]:
@@ -23,11 +24,11 @@ def checks(layouts: set[str]) -> dict[type, Check]:
         Layout: all_layout_mistakes,
         ClientView: view_mistakes,
         SaslSection: _sasl_mistakes,
-        TlsSection: _tls_mistakes,
+        Tls: _tls_mistakes,
     }
 
 
-def _tls_mistakes(tls: TlsSection) -> Mistakes:
+def _tls_mistakes(tls: Tls) -> Mistakes:
     if tls.key is not None and tls.cert is None:
         yield "key", "needs a certificate (cert or --tls-cert)"
 

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout
 from zktop.model.settings import Root, RootPath, Settings, Thresholds
+from zktop.tls import Tls
 
 Timeout = Annotated[
     int, Meta(extra={"form": "timeout"}, extra_json_schema={"format": "zktop-duration"})
@@ -25,15 +26,6 @@ Positive = Annotated[int, Meta(ge=1)]
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A mapping of the config file with a fixed set of keys."""
-
-
-class TlsSection(Section, frozen=True):
-    """How to connect with TLS; the paths are PEM files."""
-
-    ca: Word | None = None
-    cert: Word | None = None
-    key: Word | None = None
-    verify: bool = True
 
 
 class SaslSection(Section, frozen=True):
@@ -64,7 +56,7 @@ class ConnectionSection(Section, frozen=True):
     hosts: Hosts = "127.0.0.1:2181"
     auth: tuple[Login, ...] = ()
     sasl: SaslSection | None = None
-    tls: TlsSection | None = None
+    tls: Tls | None = None
     session_timeout: Timeout = 10_000
     connect_timeout: Timeout = 10_000
     read_only_servers: bool = False  # also use a server that has lost its quorum

@@ -107,11 +107,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             connection_retry=RETRY_FOREVER | {"ignore_expire": True},
             command_retry=RETRY_FOREVER,
             logger=_silent_logger,
-            use_ssl=connection.tls,
-            ca=connection.tls_ca,
-            certfile=connection.tls_cert,
-            keyfile=connection.tls_key,
-            verify_certs=connection.tls_verify,
+            **(connection.tls.kazoo_options if connection.tls else {}),
         )
         self.reporter = reporter
         self.wakeup = wakeup

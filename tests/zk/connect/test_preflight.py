@@ -12,8 +12,9 @@ from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, sil
 from zk.observed import PATIENCE_S
 
 from zktop.errors import NoConnectionError, UsageError
-from zktop.zk import Access, Plan, Source, TlsAccess, parse_hosts
-from zktop.zk.connect.address import Address
+from zktop.tls import Tls
+from zktop.zk import Access, Plan, Source, parse_hosts
+from zktop.zk.connect.address import Address, tls_context
 from zktop.zk.connect.preflight import preflight, probe
 
 SRVR = (
@@ -87,7 +88,7 @@ def test_all_are_asked_at_the_same_time() -> None:
 def test_a_server_that_speaks_no_tls_is_named(certificate: Path) -> None:
     """A plain port is reported when TLS was requested."""
     with listener(answers(b"plain text, no TLS\n")) as address:
-        found = probe(address, TlsAccess(ca=str(certificate)).context())
+        found = probe(address, tls_context(Tls(ca=str(certificate))))
 
     assert found.outcome == "tls"
     assert "does not speak TLS" in found.sentence
@@ -102,9 +103,9 @@ def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
         answers(SRVR)(context.wrap_socket(line, server_side=True))  # type: ignore[arg-type]  # a socket it is
 
     with listener(behave) as address:
-        distrusted = probe(address, TlsAccess().context())
-        trusted = probe(address, TlsAccess(ca=str(certificate)).context())
-        unverified = probe(address, TlsAccess(verify=False).context())
+        distrusted = probe(address, tls_context(Tls()))
+        trusted = probe(address, tls_context(Tls(ca=str(certificate))))
+        unverified = probe(address, tls_context(Tls(verify=False)))
 
     assert "not trusted" in distrusted.sentence
     assert [trusted.outcome, unverified.outcome] == ["ok", "ok"]
@@ -113,7 +114,7 @@ def test_a_certificate_that_is_not_trusted_is_named(certificate: Path) -> None:
 def test_a_missing_certificate_file_is_a_usage_error() -> None:
     """The message names the missing file."""
     with pytest.raises(UsageError, match=r"/no/such\.pem"):
-        TlsAccess(ca="/no/such.pem").context()
+        tls_context(Tls(ca="/no/such.pem"))
 
 
 def test_a_source_without_any_server_says_why() -> None:

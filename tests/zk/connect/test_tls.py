@@ -9,8 +9,9 @@ from servers import READY_WITHIN_S, RunningServer, free_port, real_zookeeper
 from zk.observed import names, observing
 
 from zktop.errors import NoConnectionError
-from zktop.zk import Access, Plan, Source, TlsAccess, parse_hosts
-from zktop.zk.connect.address import Address, AdminAccess
+from zktop.tls import Tls
+from zktop.zk import Access, Plan, Source, parse_hosts
+from zktop.zk.connect.address import Address, AdminAccess, tls_context
 from zktop.zk.connect.preflight import probe
 
 pytestmark = pytest.mark.zookeeper
@@ -33,14 +34,16 @@ def secure(certificate: Path) -> Iterator[tuple[RunningServer, str]]:
         client.create("/locks/l/m-0000000000", makepath=True)
         client.stop()
         client.close()
-        first = probe(Address("127.0.0.1", port), _trusted(certificate).context(), READY_WITHIN_S)
+        first = probe(
+            Address("127.0.0.1", port), tls_context(_trusted(certificate)), READY_WITHIN_S
+        )
         assert first.outcome == "ok"  # Java initialises TLS now, which takes long
         yield server, f"127.0.0.1:{port}"
 
 
-def _trusted(certificate: Path) -> TlsAccess:
+def _trusted(certificate: Path) -> Tls:
     path = str(certificate)
-    return TlsAccess(ca=path, cert=path, key=path)
+    return Tls(ca=path, cert=path, key=path)
 
 
 def test_a_secure_port_is_read_and_its_tables_too(
@@ -66,13 +69,13 @@ def test_a_secure_port_is_read_and_its_tables_too(
     ("tls", "said"),
     [
         (None, "TLS"),
-        (TlsAccess(), "not trusted"),
-        (TlsAccess(verify=False), "client certificate|certificate"),
+        (Tls(), "not trusted"),
+        (Tls(verify=False), "client certificate|certificate"),
     ],
     ids=["plain", "distrusted", "without our certificate"],
 )
 def test_a_mismatch_is_named(
-    secure: tuple[RunningServer, str], tls: TlsAccess | None, said: str
+    secure: tuple[RunningServer, str], tls: Tls | None, said: str
 ) -> None:
     """A TLS mismatch is reported before the client tries to connect."""
     with pytest.raises(NoConnectionError, match=said):
@@ -81,6 +84,6 @@ def test_a_mismatch_is_named(
 
 def test_a_plain_port_speaks_no_tls(secure: tuple[RunningServer, str], certificate: Path) -> None:
     """A plain port is reported, also if the server has a TLS port too."""
-    access = Access(parse_hosts(secure[0].address), tls=TlsAccess(ca=str(certificate)))
+    access = Access(parse_hosts(secure[0].address), tls=Tls(ca=str(certificate)))
     with pytest.raises(NoConnectionError, match="hangs up on TLS"):
         Source(access, Plan()).start()

@@ -7,7 +7,7 @@ import pytest
 from servers import RunningServer, ask, real_zookeeper
 from zk.observed import observing
 
-from zktop.zk import TlsAccess
+from zktop.tls import Tls
 from zktop.zk.connect.address import AdminAccess
 
 pytestmark = pytest.mark.zookeeper
@@ -29,7 +29,7 @@ def unified(certificate: Path) -> Iterator[RunningServer]:
 @pytest.mark.parametrize("tls", [True, False], ids=["https", "http"])
 def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: bool) -> None:
     """The tables are read over HTTPS with the given authority, or over HTTP."""
-    trusted = TlsAccess(ca=str(certificate)) if tls else None
+    trusted = Tls(ca=str(certificate)) if tls else None
     admin = AdminAccess(port=unified.admin_port or 0, tls=trusted)
     with observing(unified.address, "/locks/*", introspect=True, admin=admin) as live:
         live.until_sampled()
@@ -43,7 +43,7 @@ def test_its_tables_are_read(unified: RunningServer, certificate: Path, *, tls: 
 
 def test_one_with_another_certificate_is_a_named_blind_spot(unified: RunningServer) -> None:
     """An untrusted certificate is a blind spot; HTTP is not tried, permitted words are."""
-    admin = AdminAccess(port=unified.admin_port or 0, tls=TlsAccess())
+    admin = AdminAccess(port=unified.admin_port or 0, tls=Tls())
     with observing(unified.address, "/locks/*", introspect=True, admin=admin) as live:
         live.until_sampled()
         (tables,) = live.world.tables.values()

@@ -5,6 +5,7 @@ import ssl
 import msgspec
 
 from zktop.errors import UsageError
+from zktop.tls import Tls
 
 DEFAULT_PORT = 2181
 
@@ -62,36 +63,30 @@ def _address(text: str) -> Address:
     return Address(host.strip("[]"), int(port))
 
 
-class TlsAccess(msgspec.Struct, frozen=True):
-    """TLS settings of the client connection, the four-letter words and the AdminServer."""
-
-    ca: str | None = None
-    cert: str | None = None
-    key: str | None = None
-    verify: bool = True
-
-    def context(self) -> ssl.SSLContext:
-        """Make the client context; the error names a file that cannot be used."""
-        context = ssl.create_default_context()
-        context.check_hostname = False  # as ZooKeeper's own clients: certificates name ensembles
-        context.verify_mode = ssl.CERT_REQUIRED if self.verify else ssl.CERT_NONE
-        try:
-            if self.ca:
-                context.load_verify_locations(self.ca)
-            if self.cert:
-                context.load_cert_chain(self.cert, self.key, "")  # no question at the terminal
-        except (OSError, ssl.SSLError) as problem:
-            files = ", ".join(filter(None, (self.ca, self.cert, self.key)))
-            why = problem.strerror or problem
-            raise UsageError(f"TLS: cannot use {files}: {why}.") from problem
-        return context
+def tls_context(tls: Tls | None) -> ssl.SSLContext | None:
+    """Make the client context, None without TLS; the error names a file that cannot be used."""
+    if tls is None:
+        return None
+    context = ssl.create_default_context()
+    context.check_hostname = False  # as ZooKeeper's own clients: certificates name ensembles
+    context.verify_mode = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
+    try:
+        if tls.ca:
+            context.load_verify_locations(tls.ca)
+        if tls.cert:
+            context.load_cert_chain(tls.cert, tls.key, "")  # no question at the terminal
+    except (OSError, ssl.SSLError) as problem:
+        files = ", ".join(filter(None, (tls.ca, tls.cert, tls.key)))
+        why = problem.strerror or problem
+        raise UsageError(f"TLS: cannot use {files}: {why}.") from problem
+    return context
 
 
 class AdminAccess(msgspec.Struct, frozen=True):
     """Where the AdminServers listen; ZooKeeper itself does not publish their ports."""
 
     port: int = 8080
-    tls: TlsAccess | None = None
+    tls: Tls | None = None
     ports: dict[Address, int] = {}  # exceptions, by client address
 
     def port_of(self, address: Address) -> int:
@@ -105,7 +100,7 @@ class Access(msgspec.Struct, frozen=True):
     hosts: Hosts
     auth: tuple[tuple[str, str], ...] = ()  # scheme, credentials
     sasl: dict[str, str] | None = None  # options of pure-sasl
-    tls: TlsAccess | None = None
+    tls: Tls | None = None
     read_only: bool = False
     session_timeout: float = 10.0
     connect_timeout: float = 10.0

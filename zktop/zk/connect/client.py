@@ -61,7 +61,6 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     """kazoo's client, able to read and to watch."""
 
     def __init__(self, access: Access, listener: Listener, log: logging.Logger) -> None:
-        tls = access.tls
         super().__init__(
             ",".join(map(str, access.hosts.addresses)),
             timeout=access.session_timeout,
@@ -73,11 +72,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
                 max_tries=-1, delay=0.05, backoff=2, max_jitter=0.1, max_delay=LONGEST_RETRY_S
             ),
             logger=log,
-            use_ssl=tls is not None,
-            ca=tls.ca if tls else None,
-            certfile=tls.cert if tls else None,
-            keyfile=(tls.key or tls.cert) if tls else None,
-            verify_certs=tls.verify if tls else True,
+            **(access.tls.kazoo_options if access.tls else {}),
         )
         self.bytes_in = 0
         self._listener = listener

@@ -18,7 +18,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from zktop.zk.connect.address import Address, TlsAccess
+from zktop.tls import Tls
+from zktop.zk.connect.address import Address, tls_context
 from zktop.zk.connect.ask_once import Deadline, connect, drained, exchange, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
 from zktop.zk.servers.table_formats import mode_of
@@ -57,10 +58,10 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 
 
 def preflight(
-    addresses: Sequence[Address], tls: TlsAccess | None = None, seconds: float = TIMEOUT_S
+    addresses: Sequence[Address], tls: Tls | None = None, seconds: float = TIMEOUT_S
 ) -> list[Probe]:
     """Probe all addresses at once; takes as long as the slowest, at most `seconds`."""
-    return probes(addresses, tls.context() if tls else None, seconds)
+    return probes(addresses, tls_context(tls), seconds)
 
 
 def probes(

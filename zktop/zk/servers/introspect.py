@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zktop.model.facts import ServerFact
 from zktop.model.text import clean
-from zktop.zk.connect.address import Access, Address, AdminAccess
+from zktop.zk.connect.address import Access, Address, AdminAccess, tls_context
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.servers.answer_state import AnswerState
@@ -132,8 +132,8 @@ class Introspection:
         self._access, self._admin, self._large_tables = access, admin, large_tables
         self._deliver, self._newest_zxid = deliver, newest_zxid
         self._pace, self._every = pace, every
-        self._context = access.tls.context() if access.tls else None
-        self._admin_context = admin.tls.context() if admin.tls else None
+        self._context = tls_context(access.tls)
+        self._admin_context = tls_context(admin.tls)
         # Not over TLS: the process would need our keys.
         self._table_reader = None if access.tls else TableReader()
         self._schedules: dict[str, ServerSchedule] = {}
