@@ -20,11 +20,8 @@ class TimeActions(Shell):
     _ticked_at = 0.0
 
     def on_seek_to(self, message: SeekTo) -> None:
-        """Show the moment or the recorded frame that a page asks for."""
-        at = message.at
-        if at is None and message.index is not None and len(self.tape):
-            at = self.tape[message.index].at
-        self.seek(at)
+        """Show the moment that a page asks for."""
+        self.seek(message.at)
 
     def first_report(self) -> None:
         """Start the playback of a recording if the command line asks for it."""

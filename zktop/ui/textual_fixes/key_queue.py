@@ -8,6 +8,7 @@ one that opens a dialog goes to the table below, and the key after the one that 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -31,12 +32,12 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
 
 
+@dataclass
 class KeyHandled(Message):
     """Marker posted after a key. When it bubbles up to the app, the key has been handled."""
 
-    def __init__(self, first: MessagePump, rounds: int) -> None:
-        self.first, self.rounds = first, rounds
-        super().__init__()
+    first: MessagePump
+    rounds: int
 
 
 class KeyQueue:

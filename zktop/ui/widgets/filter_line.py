@@ -1,5 +1,7 @@
 """The line at the bottom in which the user types a filter. It applies while it is typed."""
 
+from dataclasses import dataclass
+
 from textual import events
 from textual.message import Message
 from textual.widgets import Input
@@ -14,12 +16,12 @@ class FilterLine(Input):
     FilterLine:focus { border: none; }
     """
 
+    @dataclass
     class Filtered(Message):
         """The filter has changed."""
 
-        def __init__(self, text: str, *, is_done: bool) -> None:
-            self.text, self.is_done = text, is_done
-            super().__init__()
+        text: str
+        is_done: bool
 
     def __init__(self) -> None:
         super().__init__(
