@@ -1,15 +1,139 @@
-"""The terminal UI: the shell, and the actions of its keys."""
+"""The terminal UI: the shell, and what its keys do to the view and to a recording.
 
-from typing import ClassVar
+What they do to contenders, to files and to the time stands in `zktop.ui.actions`.
+"""
 
-from zktop.ui.actions.contenders import ContenderActions
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from zktop.ui.actions.contenders import ContenderActions, why_none
 from zktop.ui.actions.export import ExportActions
 from zktop.ui.actions.time import TimeActions
-from zktop.ui.actions.view import ViewActions
-from zktop.ui.palette_search import PaletteProvider
+from zktop.ui.dialogs.choice import ThemeDialog
+from zktop.ui.dialogs.palette import PaletteDialog, PaletteItem
+from zktop.ui.keys import known_on
+from zktop.ui.screens import page_named
+from zktop.ui.view_state import Selection
+from zktop.ui.widgets.filter_line import FilterLine
+
+REFRESH_STEP: Final = 5  # frames per second
 
 
-class Zktop(ContenderActions, ExportActions, TimeActions, ViewActions):
+class Zktop(ContenderActions, ExportActions, TimeActions):
     """Shows what a feed reports, one screen at a time."""
 
-    COMMANDS: ClassVar = {PaletteProvider}
+    def action_show_screen(self, name: str) -> None:
+        """Go to a screen, if this session has it."""
+        if page_named(name).needs_contenders and self.contenders is None:
+            self.show_message(why_none(self))
+        else:
+            self.turn_to(name, self._live_case() if name == "findings" else None)
+
+    def action_explain_no_contenders(self) -> None:
+        """Answer a key that this session does not have."""
+        self.show_message(why_none(self))
+
+    def _live_case(self) -> Selection | None:
+        """The worst deadlock, if the selected one has ended."""
+        from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
+
+        frame, page, pointed = self.view_state.frame, self.page, self.pointed
+        if frame is None or page is None or page.entry.name == "findings":
+            return None
+        live = [one.id for one in worst_first(frame.report)] if frame.report.deadlocks else []
+        is_over = pointed.case in self.tape.deadlocks and pointed.case not in live
+        return pointed._replace(case=live[0]) if live and is_over else None
+
+    async def action_back(self) -> None:
+        """Clear the filter; else return to live; else return to the page before."""
+        if self.filter_text:
+            self.set_filter("")
+        elif self.feed.is_live and not self.playback.is_newest:
+            self.seek(None)
+        else:
+            self.turn_back()
+
+    def action_next_alert(self) -> None:
+        """Select the next deadlock or critical finding on the page of findings."""
+        frame = self.view_state.frame
+        if frame is None:
+            return
+        report = frame.report
+        alerts = [deadlock.id for deadlock in report.deadlocks]
+        alerts += [
+            finding.id
+            for finding in report.findings
+            if finding.severity == "critical" and finding.id not in alerts and not finding.cause
+        ] or [finding.id for finding in report.findings if finding.id not in alerts][:1]
+        if not alerts:
+            self.show_message("No alerts.")
+            return
+        case = self.subject.case
+        following = alerts[(alerts.index(case) + 1) % len(alerts)] if case in alerts else alerts[0]
+        self.turn_to("findings", Selection(case=following))
+
+    def action_filter(self) -> None:
+        """Let the user type a filter."""
+        self.query_one(FilterLine).open(self.filter_text)
+
+    def action_faster(self) -> None:
+        """Allow more frames per second."""
+        self.set_refresh(self.refresh_rate + REFRESH_STEP)
+
+    def action_slower(self) -> None:
+        """Allow fewer frames per second."""
+        self.set_refresh(self.refresh_rate - REFRESH_STEP)
+
+    async def action_quit(self) -> None:
+        """End zktop."""
+        self.leave()
+
+    def action_palette(self) -> None:
+        """Let the user choose an item of the palette, and run it."""
+
+        def chosen(item: PaletteItem | None) -> None:
+            if item is not None:
+                self.call_later(item.do)
+
+        self.push_screen(PaletteDialog(self), chosen)
+
+    def action_help(self) -> None:
+        """Show the help of this page."""
+        from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  after the first frame
+
+        page = self.page
+        if page is not None:
+            keys = tuple(known_on(page.entry.name, self.table))
+            self.push_screen(HelpDialog(page.entry.title, page.HELP or "", keys))
+
+    def action_theme(self) -> None:
+        """Let the user choose a theme."""
+        themes = self.settings.themes()
+        for wrong in themes.mistakes:
+            self.show_message(wrong, is_wrong=True)
+        if not themes.designs:
+            self.show_message("There are no themes to choose from.", is_wrong=True)
+            return
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.show_message(f"Theme: {name}")
+
+        self.push_screen(ThemeDialog(themes, self.theme), chosen)
+
+    def action_record(self) -> None:
+        """Start a recording, or stop the one that is running."""
+        if not self.feed.is_live:
+            self.show_message("This is a recording already.")
+        elif self.recording:
+            self.feed.record(None)
+            self.show_message(f"Recording saved: {self.recording}. Open it with `zktop replay`.")
+            self.recording = ""
+            self.draw()
+        else:
+            path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
+            self.recording = str(path)
+            self.feed.record(path)
+            self.show_message(f"Recording to {path}. Press r to stop.")
+            self.draw()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from textual import events
-from textual.command import CommandList, Hits
 from textual.widgets import OptionList
 from ui.example_ensemble import trouble
 from ui.example_states import idle_stage
@@ -17,8 +16,6 @@ from zktop.app.ui_settings import theme_list
 from zktop.ui.app import Zktop
 from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.new_contender import Menu
-from zktop.ui.dialogs.palette import PaletteDialog
-from zktop.ui.palette_search import PaletteProvider
 from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes import key_queue
@@ -61,21 +58,6 @@ async def test_a_dialog_is_left_once(
         assert app.screen is screen or len(app.screen_stack) <= 2
 
 
-async def test_every_way_to_the_palette_opens_the_safe_one() -> None:
-    """Fast typing would close Textual's own palette twice, and end the app."""
-    app = app_of()
-    async with app.run_test() as pilot:
-        await settled(pilot)
-        for key in ("colon", "ctrl+p"):
-            await pilot.press(key)
-            await settled(pilot)
-
-            assert isinstance(app.screen, PaletteDialog)
-
-            await pilot.press("escape")
-            await settled(pilot)
-
-
 async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
     """A menu that has the keys and no lines yet stays where it is; Textual's would end the app."""
     app = Zktop(ToldFeed(*trouble()), idle_stage(), settings=UiSettings(page="demo"))
@@ -92,70 +74,13 @@ async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
         assert menu.highlighted == 1
 
 
-async def test_a_page_key_may_come_before_the_palette_is_drawn() -> None:
-    """What was found is there, and has no lines yet."""
+async def test_enter_means_what_was_typed() -> None:
+    """Enter runs the result of all letters, even if it comes right behind them."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        await pilot.press("colon")
-        await settled(pilot)
-        found = app.screen.query_one(CommandList)
-        found.display = False
-        await settled(pilot)
-        found._clear_caches()
-        found.highlighted = 0
-        await pilot.press("pageup", "pagedown")
-
-        assert found.highlighted == 0
-        assert app.error_log.last is None
-
-
-@pytest.fixture
-def is_found(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Have the palette look for something until this is set."""
-    event, search = asyncio.Event(), PaletteProvider.search
-
-    async def slow(finder: PaletteProvider, query: str) -> Hits:
-        await event.wait()
-        async for hit in search(finder, query):
-            yield hit
-
-    monkeypatch.setattr(PaletteProvider, "search", slow)
-    return event
-
-
-async def test_enter_means_what_was_typed_not_what_was_listed_by_then(
-    is_found: asyncio.Event,
-) -> None:
-    """The list follows the letters a moment later; what stood first is not meant."""
-    app = app_of(*trouble())
-    async with app.run_test(size=(120, 36)) as pilot:
-        await settled(pilot)
-        await pilot.press("colon", *"deadlocks", "enter")
-        assert app.page is not None
-        assert app.page.entry.name == "locks"
-
-        is_found.set()
-        await until(pilot, lambda: app.page.entry.name != "locks", "another screen")
-
-        assert app.page.entry.name == "findings"
-
-
-async def test_typing_after_enter_cancels_it(is_found: asyncio.Event) -> None:
-    """Typing the same letters again is not another Enter."""
-    app = app_of(*trouble())
-    async with app.run_test(size=(120, 36)) as pilot:
-        await settled(pilot)
-        await pilot.press("colon", *"dead", "enter", "l", "backspace")
-        is_found.set()
-        await until(
-            pilot,
-            lambda: not (isinstance(app.screen, PaletteDialog) and app.screen._found != "dead"),
-            'the results for "dead"',
-        )
-        await settled(pilot)
-
-        assert isinstance(app.screen, PaletteDialog)
+        await hasty(app, "colon", *"deadlocks", "enter")
+        await until(pilot, lambda: app.page.entry.name == "findings", "screen 3")
 
 
 @pytest.mark.parametrize("turns", [(), ("2",), ("5",)])
