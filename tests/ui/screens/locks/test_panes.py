@@ -109,8 +109,7 @@ def test_no_problems_says_how_many_checks_had_no_data(
 
 def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     """The deadlock, and the node without an owner, each with its reason."""
-    live = rows_of(report)
-    ring, orphan_root = blockers(report, live.locks(), 5)
+    ring, orphan_root = blockers(report, 5)
 
     link = LineLink("findings", Selection(case=report.deadlocks[0].id))
     assert (ring.who, ring.why, ring.link) == ("ann + bob", "probable deadlock", link)
@@ -124,8 +123,8 @@ def test_root_blockers_are_clients_not_locks(report: Report) -> None:
 
 def test_a_root_blocker_has_its_name() -> None:
     """A session with the lock that it holds; enter opens the session."""
-    report, live = seen(lock("/locks/a", "ann", "bob"))
-    (ann,) = blockers(report, live.locks(), 5)
+    report, _ = seen(lock("/locks/a", "ann", "bob"))
+    (ann,) = blockers(report, 5)
 
     assert (ann.who, ann.why, ann.link.page) == ("ann", "holds /locks/a", "sessions")
     assert ann.link.subject.session == report.view("/locks/a").lock.holders[0].owner
@@ -137,9 +136,9 @@ def test_an_orphan_without_a_label_has_the_name_of_its_node() -> None:
         fact if not isinstance(fact, Node) else msgspec.structs.replace(fact, data=None)
         for fact in orphan(IMPORT, "zed", "yan")
     ]
-    report, live = seen(facts)
+    report, _ = seen(facts)
     changed = msgspec.structs.replace(report, findings=())
-    (orphan_root,) = blockers(changed, live.locks(), 5)
+    (orphan_root,) = blockers(changed, 5)
 
     assert orphan_root.who == "89e3…__lock__0000000000 in /locks/import"
     assert "persistent node" in orphan_root.why
@@ -148,7 +147,7 @@ def test_an_orphan_without_a_label_has_the_name_of_its_node() -> None:
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
     """At every width."""
-    (ring, *_) = blockers(report, (), 5)
+    (ring, *_) = blockers(report, 5)
     head, drawn = (text_of(one) for one in (blocker_head(width), blocker_line(1, ring, width)))
 
     assert head.index("WHY") == drawn.index("probable")
@@ -158,7 +157,7 @@ def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
 @pytest.mark.parametrize("bound", [False, True])
 def test_a_month_of_waiting_is_not_cut(report: Report, *, bound: bool) -> None:
     """A number without its end would be wrong."""
-    (ring, *_) = blockers(report, (), 5)
+    (ring, *_) = blockers(report, 5)
     month = ring._replace(blocked_ms=12_345_678_000, is_lower_bound=bound)
 
     drawn = text_of(blocker_line(1, month, 120)).split()
@@ -271,8 +270,7 @@ def test_describes_the_row_under_the_cursor(report: Report) -> None:
 def test_a_root_blocker_is_shown_with_a_lock_that_others_wait_for() -> None:
     """Not with the first of the many others that it holds."""
     idle, busy = Text("/locks/a"), Text("/locks/b")
-    report, live = seen((*lock(idle, "ann"), *lock(busy, "ann", "bob")))
-    locks = [live.rows[path].lock for path in (idle, busy)]
-    (blocker,) = blockers(report, locks, 5)
+    report, _ = seen((*lock(idle, "ann"), *lock(busy, "ann", "bob")))
+    (blocker,) = blockers(report, 5)
 
     assert blocker.why == "holds /locks/b"

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
 from zktop.model.facts import Session, session_text, split
 from zktop.model.format import count, fold_name, short
-from zktop.model.locks.lock import Member
+from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -61,7 +61,7 @@ class _Tree:
         self.seen: dict[Session, str] = {}
 
     def root(self, root: RootBlocker) -> None:
-        dead = _deadlock(root, self.report)
+        dead = deadlock_of(root, self.report)
         self.writer.write((*self._title(root, dead), *_blocked(root)), self._link(root, dead))
         sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
         for session in sessions:
@@ -83,18 +83,15 @@ class _Tree:
         session = session_of(actor)
         if session is not None:
             return line((f" {self._name(session)}", "strong"), ("  not waiting itself", "holds"))
-        if actor.startswith(UNOWNED):
-            path, node = split(actor.removeprefix(UNOWNED))
-            name = f" {short(node)} in {path}"
-            return line((name, "strong"), ("  has no owner: nothing will remove it", "warning"))
-        if actor.startswith(STRANDED):
-            path, node = split(actor.removeprefix(STRANDED))
-            name = f" {short(node)} in {path}"
-            return line((name, "strong"), ("  stranded: its client failed", "warning"))
-        if actor.startswith(UNKNOWN):
-            return line(
-                (f" {actor.removeprefix(UNKNOWN)}", "strong"), ("  owner hidden", "unknown")
-            )
+        place = place_of(actor)
+        if place is not None and actor.startswith(UNKNOWN):
+            return line((f" {absolute(*place)}", "strong"), ("  owner hidden", "unknown"))
+        if place is not None:
+            path, node = place
+            says = "has no owner: nothing will remove it"
+            if actor.startswith(STRANDED):
+                says = "stranded: its client failed"
+            return line((f" {short(node)} in {path}", "strong"), (f"  {says}", "warning"))
         name = actor.removeprefix(BY_NAME)
         text = "has no session: its node outlives it" if actor != name else "not waiting itself"
         return line((f" {name}", "strong"), (f"  {text}", "warning" if actor != name else "holds"))
@@ -106,8 +103,8 @@ class _Tree:
         session = session_of(actor)
         if session is not None:
             return LineLink("sessions", Selection(session=session), f"root {actor}")
-        if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
-            path, node = split(actor.partition(":")[2])
+        if (place := place_of(actor)) is not None:
+            path, node = place
             return LineLink("lock", Selection(path=path, node=node), f"root {actor}")
         return None
 
@@ -120,21 +117,10 @@ class _Tree:
     def _below_without_session(self, root: RootBlocker) -> None:
         """Write the waiters below an actor without a session."""
         for actor in root.actors:
-            for path in self._held_by(actor):
+            for path, _ in held_by(actor, self.report):
                 branch = self._branch(path)
                 if branch is not None:
                     self._write(branch, "  ", 1)
-
-    def _held_by(self, actor: str) -> Iterator[str]:
-        """Locks held by an actor without a session."""
-        if actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
-            yield split(actor.partition(":")[2])[0]
-            return
-        named = Actors(self.report.settings)
-        for path, part in self.report.parts.items():
-            lock = part.lock
-            if any(named.of(lock, member) == actor for member in lock.holders[:MAX_HOLDERS]):
-                yield path
 
     def _branch(self, path: str) -> BlockedLock | None:
         part = self.report.parts.get(Text(path))
@@ -205,7 +191,29 @@ def _blocked(root: RootBlocker) -> Line:
     return line("   blocks ", (with_spaces(root.blocked), ink), (f"  ({seconds})", "dim"))
 
 
-def _deadlock(root: RootBlocker, report: Report) -> Deadlock | None:
+def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
+    """The deadlock whose clients are this root blocker."""
     if root.core is None:
         return None
     return next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
+
+
+def place_of(actor: str) -> tuple[Text, Text] | None:
+    """The lock and the node of an actor that is a node without a session; None for others."""
+    if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
+        return None
+    return split(Text(actor.partition(":")[2]))
+
+
+def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
+    """The locks that an actor without a session holds, and its node in each."""
+    place = place_of(actor)
+    if place is not None:
+        yield place
+        return
+    named = Actors(report.settings)
+    for path, part in report.parts.items():
+        for member in part.lock.holders[:MAX_HOLDERS]:
+            if named.of(part.lock, member) == actor:
+                yield path, member.node
+                break

@@ -3,22 +3,22 @@
 Also deadlocks: clients that wait for each other. Each has a line with the reason.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
-from zktop.model.facts import Session, split
+from zktop.model.facts import Session
 from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import middle, short
-from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
+from zktop.ui.past.states import locks_held, name_in
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
+from zktop.ui.screens.findings.blocking_tree import deadlock_of, held_by, place_of
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 from zktop.ui.view_state import Selection
 
@@ -26,45 +26,6 @@ WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
 WIDE: Final = 100  # cells of the line
 MAX_NAMES: Final = 3  # of a deadlock
-MAX_HOLDERS: Final = 16  # of one lock that are searched
-
-
-Owner = Session | Text  # a session, or the label in a node without a session
-
-
-class Holding(NamedTuple):
-    """A lock that a root blocker holds, its node there, and the label in it."""
-
-    path: Text
-    node: Text
-    label: Text | None
-
-
-Holders = Mapping[Owner, Holding]
-
-
-def holdings(locks: Iterable[Lock], wanted: AbstractSet[Owner]) -> dict[Owner, Holding]:
-    """Find one lock of each wanted owner, if possible one that others wait for.
-
-    The search ends early if the locks with the most waiting come first.
-    """
-    found: dict[Owner, Holding] = {}
-    idle: dict[Owner, Holding] = {}
-    for lock in locks:
-        if len(found) == len(wanted):
-            break
-        for member in lock.holders[:MAX_HOLDERS]:
-            owner = member.owner or member.label
-            if owner is not None and owner in wanted:
-                known = found if lock.waiters else idle
-                known.setdefault(owner, Holding(lock.path, member.node, member.label))
-    return idle | found
-
-
-def owners_of(roots: Iterable[RootBlocker]) -> set[Owner]:
-    """Return the owners of these root blockers, but not of those that wait for each other."""
-    actors = (root.actors[0] for root in roots if root.core is None)
-    return {session_of(one) or Text(one.removeprefix(BY_NAME)) for one in actors}
 
 
 class Blocker(NamedTuple):
@@ -79,30 +40,26 @@ class Blocker(NamedTuple):
     link: LineLink
 
 
-def blockers(report: Report, locks: Iterable[Lock], at_most: int) -> Iterator[Blocker]:
+def blockers(report: Report, at_most: int) -> Iterator[Blocker]:
     """Return the root blockers with the longest total wait behind them."""
-    roots = report.blockers[:at_most]
-    held = holdings(locks, owners_of(roots))
-    return (_blocker(root, report, held) for root in roots)
+    return (_blocker(root, report) for root in report.blockers[:at_most])
 
 
-def _blocker(root: RootBlocker, report: Report, held: Holders) -> Blocker:
-    deadlock = next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
-    if deadlock is not None and root.core is not None:
+def _blocker(root: RootBlocker, report: Report) -> Blocker:
+    deadlock = deadlock_of(root, report)
+    if deadlock is not None:
         is_sure = deadlock.confidence in SURE
         why = "deadlock" if is_sure else "probable deadlock"
-        ink = ink_of_deadlock(deadlock)
-        return _made(
-            root, _ring(deadlock), why, ink, LineLink("findings", Selection(case=deadlock.id))
-        )
+        link = LineLink("findings", Selection(case=deadlock.id))
+        return _made(root, _ring(deadlock), why, ink_of_deadlock(deadlock), link)
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
-        return _of_session(root, session, report, held.get(session))
+        return _of_session(root, session, report)
     if root.core is not None:
         who, link = ", ".join(root.actors), LineLink("findings", Selection())
         return _made(root, who, "wait for each other", "warning", link)
-    return _without_session(root, actor, report, held)
+    return _without_session(root, actor, report)
 
 
 def _ring(deadlock: Deadlock) -> str:
@@ -112,31 +69,28 @@ def _ring(deadlock: Deadlock) -> str:
     return f"{some} + {more} more" if more > 0 else some
 
 
-def _of_session(
-    root: RootBlocker, session: Session, report: Report, held: Holding | None
-) -> Blocker:
-    name = report.client_names(session, held.label if held else None)
-    bad = (one for one in report.findings if one.severity != "info")
-    why, ink = _why(one for one in bad if session in one.sessions) or _holding(held)
+def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
+    name = name_in(report, session) or report.client_names(session, None)
+    held = locks_held(report, session)
+    longest = max(held, key=lambda path: len(report.parts[path].lock.waiters), default=None)
+    about = (one for one in report.findings if session in one.sessions)
+    why, ink = _why(about) or _holding(longest)
     return _made(root, name, why, ink, LineLink("sessions", Selection(session=session)))
 
 
-def _without_session(root: RootBlocker, actor: str, report: Report, held: Holders) -> Blocker:
+def _without_session(root: RootBlocker, actor: str, report: Report) -> Blocker:
     """Describe a node that no session owns, by its name or by the label in it."""
-    prefix = next(
-        (one for one in (UNOWNED, STRANDED, UNKNOWN, BY_NAME) if actor.startswith(one)), ""
-    )
-    rest = Text(actor.removeprefix(prefix))
-    if prefix in (UNOWNED, STRANDED, UNKNOWN):
-        one = Holding(*split(rest), None)
-        who = f"{short(one.node)} in {one.path}"
-    elif (known := held.get(rest)) is not None:
-        one, who = known, rest
-    else:
-        return _made(root, rest, "holds", "plain", LineLink("locks", Selection()))
-    about = (f for f in report.findings if one.path in f.locks and one.node in f.nodes)
-    why, ink = _why(about) or _WITHOUT_SESSION.get(prefix) or _holding(one)
-    return _made(root, who, why, ink, LineLink("lock", Selection(path=one.path, node=one.node)))
+    who = Text(actor.removeprefix(BY_NAME))
+    place = next(held_by(actor, report), None)
+    if place is None:
+        return _made(root, who, "holds", "plain", LineLink("locks", Selection()))
+    path, node = place
+    if place_of(actor) is not None:
+        who = Text(f"{short(node)} in {path}")
+    about = (one for one in report.findings if path in one.locks and node in one.nodes)
+    kind = actor.partition(":")[0] + ":"
+    why, ink = _why(about) or _WITHOUT_SESSION.get(kind) or _holding(path)
+    return _made(root, who, why, ink, LineLink("lock", Selection(path=path, node=node)))
 
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
@@ -146,8 +100,8 @@ _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
 }
 
 
-def _holding(held: Holding | None) -> tuple[str, Ink]:
-    return (f"holds {held.path}" if held else "is ahead of others in a queue"), "plain"
+def _holding(path: Text | None) -> tuple[str, Ink]:
+    return (f"holds {path}" if path else "is ahead of others in a queue"), "plain"
 
 
 def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:

@@ -1,6 +1,6 @@
 """The panes around the table of all locks: alerts, root blockers, events, health, description."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from textual.actions import SkipAction
@@ -9,7 +9,6 @@ from textual.widget import Widget
 from zktop.model.facts import Cost
 from zktop.model.findings.finding import Finding
 from zktop.model.history.last_minute import SECOND_MS
-from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
@@ -131,16 +130,10 @@ class BlockersPane(Pane):
         self._findings: Sequence[Finding] | None = None
         self._shown_for: tuple[object, ...] = ()
 
-    def show_report(
-        self,
-        state: ViewState,
-        report: Report,
-        locks: Callable[[], Iterable[Lock]],
-        height: int,
-    ) -> None:
-        """Show the root blockers of this report; `locks` returns all locks, the worst first.
+    def show_report(self, state: ViewState, report: Report, height: int) -> None:
+        """Show the root blockers of this report.
 
-        Finding the lock that each of them holds may take a walk along all locks. So while only
+        Finding the lock that a named actor holds takes a walk along all locks. So while only
         the time passes, the pane is drawn once a second.
         """
         width, is_ascii, most = self.app.size.width, state.is_ascii, max(0, height - 1)
@@ -149,7 +142,7 @@ class BlockersPane(Pane):
         if shown_for == self._shown_for and report.findings is self._findings:
             return
         self._shown_for, self._findings = shown_for, report.findings
-        found = list(blockers(report, locks(), most))
+        found = list(blockers(report, most))
         lines = [
             blocker_line(number, one, width, is_ascii=is_ascii)
             for number, one in enumerate(found, start=1)

@@ -1,12 +1,10 @@
 """All locks as rows, updated from each report: only rows whose lock changed are made again."""
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 from typing import Final
 
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import Finding
-from zktop.model.locks.lock import Lock
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -22,7 +20,6 @@ from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, Lock
 from zktop.ui.screens.locks.lock_row import LockFields, LockRow
 
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
-MAX_WORST: Final = 1_000  # locks that are searched first for what a root blocker holds
 
 
 class LockRows(LiveRows[LockRow]):
@@ -39,7 +36,6 @@ class LockRows(LiveRows[LockRow]):
         self._statuses_of: tuple[object, object] = ((), ())
         self._single_nodes: set[Text] = set()  # locks whose waiters are known by watches alone
         self._gone: set[Text] = set()
-        self._worst: list[LockRow] = []
 
     def update(self, report: Report) -> set[Text]:
         """Apply the next report, or an earlier one; return the paths whose rows changed."""
@@ -59,17 +55,6 @@ class LockRows(LiveRows[LockRow]):
         """Return the texts of a lock that a filter can match."""
         assert self.report is not None  # noqa: S101  rows exist only after a report has come
         return LockFields(row, self.report.owner_name)
-
-    def ordered(self, now: Millis) -> list[LockRow]:
-        """Return all rows, the worst first."""
-        rows = super().ordered(now)
-        self._worst = rows[:MAX_WORST]
-        return rows
-
-    def locks(self) -> Iterator[Lock]:
-        """Return all locks; first those that were the worst when rows were last in order."""
-        first = (now.lock for row in self._worst if (now := self.rows.get(row.path)))
-        return chain(first, (row.lock for row in self.rows.values()))
 
     def _changed_statuses(self, report: Report) -> set[Text]:
         deadlocks = tuple((one.id, one.confidence) for one in report.deadlocks)

@@ -135,7 +135,7 @@ class LocksScreen(Page):
 
     def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
         """Fill the panes around the table."""
-        self._blockers.show_report(state, report, self._rows.locks, heights.blockers)
+        self._blockers.show_report(state, report, heights.blockers)
         is_short = heights.alerts == SHORT.alerts
         self._alerts.show_report(state, report, heights.alerts, is_short=is_short)
         self._events.show_report(state, report, heights.events)
