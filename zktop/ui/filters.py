@@ -5,13 +5,33 @@ searched for as text: the user is still typing it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 Fields = Mapping[str, str]  # "": the text that plain words are searched in
 Test = Callable[[Fields], bool]
+
+
+class LazyFields(Mapping[str, str]):
+    """The fields of one row, each made when a filter first asks for it."""
+
+    def __init__(self, makers: Mapping[str, Callable[..., str]], *row: Any) -> None:
+        """`makers` make the text of each field from the values in `row`."""
+        self._makers, self._row = makers, row
+        self._made: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._made:
+            self._made[name] = self._makers[name](*self._row)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 class FilterCount(NamedTuple):

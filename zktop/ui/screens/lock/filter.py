@@ -1,61 +1,48 @@
 """The filter of the lock screen: which members of a queue match it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
-from zktop.ui.filters import Filter
+from zktop.ui.filters import Filter, LazyFields
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
 from zktop.ui.screens.lock.cells import estimate
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.styled_text import Line, line
 
-FIELDS: Final = ("owner", "state", "session", "client", "mode")
 WORDS = {"holds": "holds holding", "waits": "waits waiting"}
 
 
-class MemberFields(Mapping[str, str]):
-    """Fields of one queue member; each is computed once, when the filter reads it."""
+def _words(detail: LockDetail, member: Member, state: str) -> str:
+    texts = (made(detail, member, state) for made in (_owner, _session, _client))
+    return " ".join((member.node, *texts))
 
-    __slots__ = ("_detail", "_known", "_member", "_state")
 
-    def __init__(self, detail: LockDetail, member: Member, state: str) -> None:
-        self._detail, self._member, self._state = detail, member, state
-        self._known: dict[str, str] = {}
+def _owner(detail: LockDetail, member: Member, _state: str) -> str:
+    return f"{member.label or ''} {detail.report.client_names(member.owner, member.label)}"
 
-    def __getitem__(self, name: str) -> str:
-        known = self._known.get(name)
-        if known is None:
-            known = self._known[name] = self._computed(name)
-        return known
 
-    def _computed(self, name: str) -> str:
-        member = self._member
-        match name:
-            case "":
-                return f"{member.node} {self['owner']} {self['session']} {self['client']}"
-            case "owner":
-                report, label = self._detail.report, member.label
-                return f"{label or ''} {report.client_names(member.owner, label)}"
-            case "session":
-                return session_text(member.owner) if member.owner else ""
-            case "client":
-                presence = self._detail.report.ensemble.presence(member.owner)
-                return f"{presence.client}@{presence.server}" if presence else ""
-            case "mode":
-                return f"{member.mode} {MODE_LETTERS[member.mode]}"
-            case "state":
-                return self._state
-        raise KeyError(name)
+def _session(_detail: LockDetail, member: Member, _state: str) -> str:
+    return session_text(member.owner) if member.owner else ""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(("", *FIELDS))
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+def _client(detail: LockDetail, member: Member, _state: str) -> str:
+    presence = detail.report.ensemble.presence(member.owner)
+    return f"{presence.client}@{presence.server}" if presence else ""
+
+
+MEMBER_FIELDS: Final[dict[str, Callable[[LockDetail, Member, str], str]]] = {
+    "": _words,
+    "owner": _owner,
+    "state": lambda _detail, _member, state: state,
+    "session": _session,
+    "client": _client,
+    "mode": lambda _detail, member, _state: f"{member.mode} {MODE_LETTERS[member.mode]}",
+}
+FIELDS: Final = tuple(filter(None, MEMBER_FIELDS))
 
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
@@ -64,10 +51,10 @@ def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
 
 
 @lru_cache(maxsize=1)
-def _fields(detail: LockDetail) -> list[MemberFields]:
+def _fields(detail: LockDetail) -> list[LazyFields]:
     """The fields of all members: each key that the user types filters the same queue."""
     return [
-        MemberFields(detail, member, _state(detail, position, member))
+        LazyFields(MEMBER_FIELDS, detail, member, _state(detail, position, member))
         for position, member in enumerate(detail.queue.members)
     ]
 

@@ -4,7 +4,7 @@ Values that need a walk along the queue are computed when they are first drawn, 
 long as the row.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import groupby, islice
 from typing import Final
@@ -155,23 +155,7 @@ def _run(mode: str, number: int) -> str:
     return f"{MODE_LETTERS[mode]}{number if number > 1 else ''}"
 
 
-class LockFields(Mapping[str, str]):
-    """The texts of a lock that a filter can match, each made when it is asked for."""
-
-    def __init__(self, row: LockRow, owner_name: OwnerName) -> None:
-        self._row, self._owner_name = row, owner_name
-
-    def __getitem__(self, name: str) -> str:
-        return _FIELDS[name](self._row, self._owner_name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_FIELDS)
-
-    def __len__(self) -> int:
-        return len(_FIELDS)
-
-
-_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
+LOCK_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
     "": lambda row, owner_name: f"{row.path} {row.owners(owner_name)}",
     "owner": lambda row, owner_name: row.owners(owner_name),
     "state": lambda row, _: row.states,
@@ -181,4 +165,4 @@ _FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
     "session": lambda row, _: " ".join(session_text(m.owner) for m in row.lock.members if m.owner),
 }
 
-FIELDS: Final = tuple(filter(None, _FIELDS))
+FIELDS: Final = tuple(filter(None, LOCK_FIELDS))

@@ -9,6 +9,7 @@ from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.persistent_map import PersistentMap
+from zktop.ui.filters import Fields, LazyFields
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.common.status_codes import (
     LockStatus,
@@ -17,7 +18,7 @@ from zktop.ui.screens.common.status_codes import (
     status_without_finding,
 )
 from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
-from zktop.ui.screens.locks.lock_row import LockFields, LockRow
+from zktop.ui.screens.locks.lock_row import LOCK_FIELDS, LockRow
 
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 
@@ -51,10 +52,10 @@ class LockRows(LiveRows[LockRow]):
             self._set(path, report, at)
         return changed
 
-    def fields(self, row: LockRow) -> LockFields:
+    def fields(self, row: LockRow) -> Fields:
         """Return the texts of a lock that a filter can match."""
         assert self.report is not None  # noqa: S101  rows exist only after a report has come
-        return LockFields(row, self.report.owner_name)
+        return LazyFields(LOCK_FIELDS, row, self.report.owner_name)
 
     def _changed_statuses(self, report: Report) -> set[Text]:
         deadlocks = tuple((one.id, one.confidence) for one in report.deadlocks)
