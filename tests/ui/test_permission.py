@@ -9,7 +9,7 @@ from ui.fake_feed import ToldFeed, app_of, frames, settled, until
 from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.palette import everything
-from zktop.ui.dialogs.permission import ConfirmDialog
+from zktop.ui.dialogs.question import ConfirmDialog
 from zktop.ui.keys import KEYS, known_on
 from zktop.ui.settings import UiSettings
 from zktop.ui.themes import ThemeList

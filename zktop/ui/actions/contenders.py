@@ -18,7 +18,7 @@ from zktop.demo_types import (
 )
 from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.new_contender import NewContender
-from zktop.ui.dialogs.permission import ConfirmDialog
+from zktop.ui.dialogs.question import ConfirmDialog
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.keys import DEMO
 from zktop.ui.messages import PlayScene

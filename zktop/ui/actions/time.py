@@ -5,7 +5,8 @@ from time import perf_counter
 from textual.timer import Timer
 
 from zktop.model.facts import Millis
-from zktop.ui.dialogs.time import CompareDialog, SeekDialog
+from zktop.ui.dialogs.compare import CompareDialog
+from zktop.ui.dialogs.question import SeekDialog
 from zktop.ui.messages import SeekTo
 from zktop.ui.shell import Shell
 

@@ -2,27 +2,18 @@
 
 from typing import ClassVar, Generic, TypeVar
 
+from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from zktop.ui.keys import KEYS, MOVES
+from zktop.ui.styled_text import Line
 from zktop.ui.widgets.text_view import TextView
 
 T = TypeVar("T")
-
-
-class ClosesOnce(Screen[T], Generic[T]):
-    """A dialog that ignores a second `dismiss`.
-
-    Textual would close the screen on top instead: another dialog, or the last screen of the app.
-    """
-
-    def dismiss(self, result: T | None = None) -> AwaitComplete:
-        """Close the dialog unless it is closed."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
 class Box(Vertical):
@@ -40,7 +31,7 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
     return field
 
 
-class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
+class Dialog(ModalScreen[T | None], Generic[T]):
     """Returns the choice of the user, or None if the dialog was closed.
 
     Cursor keys move in the list `moves_in`, also while the cursor is in a text field. Escape and
@@ -65,6 +56,13 @@ class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
     """
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
 
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Close the dialog unless it is closed.
+
+        Textual would close the screen on top instead: another dialog, or the last one of the app.
+        """
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
     def action_leave(self) -> None:
         """Close without a result."""
         self.dismiss(None)
@@ -81,25 +79,52 @@ class Dialog(ModalScreen[T | None], ClosesOnce[T | None], Generic[T]):
         """Show below the fields why the dialog stays open."""
         self.query_one("#wrong", Label).update(why)
 
-    def _list(self) -> TextView | None:
-        return self.query_one(self.moves_in, TextView) if self.moves_in else None
+    def _move(self, action: str) -> None:
+        if self.moves_in:
+            getattr(self.query_one(self.moves_in, TextView), f"action_{action}")()
 
     def action_up(self) -> None:
-        """Move up."""
-        if (view := self._list()) is not None:
-            view.action_up()
+        self._move("up")
 
     def action_down(self) -> None:
-        """Move down."""
-        if (view := self._list()) is not None:
-            view.action_down()
+        self._move("down")
 
     def action_page_up(self) -> None:
-        """Move up a page."""
-        if (view := self._list()) is not None:
-            view.action_page_up()
+        self._move("page_up")
 
     def action_page_down(self) -> None:
-        """Move down a page."""
-        if (view := self._list()) is not None:
-            view.action_page_down()
+        self._move("page_down")
+
+
+class TextDialog(Dialog[None]):
+    """A text to scroll in, drawn for its width; with a hint, a field to search it."""
+
+    DEFAULT_CSS = """
+    TextDialog Box { height: 90%; }
+    TextDialog TextView { height: 1fr; background: $surface; }
+    """
+    moves_in = "#text"
+
+    def __init__(self, title: str, keys: str, search_hint: str = "") -> None:
+        super().__init__()
+        self._box, self._search_hint = Box(title, keys), search_hint
+
+    def lines(self, width: int) -> list[Line]:
+        """Draw the text; for subclasses."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        with self._box:
+            if self._search_hint:
+                yield text_field(hint=self._search_hint)
+            yield TextView(id="text")
+
+    def on_input_changed(self) -> None:
+        self._draw()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        view = self.query_one(TextView)
+        view.show(self.lines(view.room.width))

@@ -4,15 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from textual import events
-from textual.app import ComposeResult
 from textual.widgets import Input
 
-from zktop.ui.dialogs.base import Box, Dialog, text_field
+from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.keys import Action, Group, shown
 from zktop.ui.screens.common.status_codes import legend
 from zktop.ui.styled_text import NOTHING, Ink, Line, Run, hanging, line, text_of, wrapped
-from zktop.ui.widgets.text_view import TextView
 
 GROUPS: Final[dict[Group, str]] = {
     "move": "Navigation",
@@ -89,39 +86,13 @@ def _row(first: Run, says: str) -> Line:
     return line("  ", first, " " * max(1, KEY_WIDTH + 1 - len(first.text)), says)
 
 
-class HelpDialog(Dialog[str]):
-    """Scrolls, and shows only the lines that contain the typed text."""
-
-    DEFAULT_CSS = """
-    HelpDialog Box { height: 90%; }
-    HelpDialog TextView { height: 1fr; background: $surface; }
-    """
-
-    moves_in = "#text"
+class HelpDialog(TextDialog):
+    """Shows only the lines that contain the typed text."""
 
     def __init__(self, title: str, about: str, keys: Sequence[Action]) -> None:
-        super().__init__()
+        super().__init__("Help", "up, down scroll   esc close", search_hint="type to search")
         self._title, self._about, self._keys = title, about, keys
 
-    def compose(self) -> ComposeResult:
-        """Yield the search field and the text."""
-        with Box("Help", "up, down scroll   esc close"):
-            yield text_field(hint="type to search")
-            yield TextView(id="text")
-
-    def on_mount(self) -> None:
-        """Draw when the width is known."""
-        self.call_after_refresh(self._draw)
-
-    def on_input_changed(self) -> None:
-        """Show only the lines that contain the text."""
-        self._draw()
-
-    def on_resize(self, _event: events.Resize) -> None:
-        """Wrap the text for the new width."""
-        self.call_after_refresh(self._draw)
-
-    def _draw(self) -> None:
-        view = self.query_one(TextView)
+    def lines(self, width: int) -> list[Line]:
         wanted = self.query_one(Input).value.strip()
-        view.show(help_lines(self._title, self._about, self._keys, view.room.width, wanted))
+        return help_lines(self._title, self._about, self._keys, width, wanted)

@@ -9,7 +9,7 @@ from zktop.model.findings.finding import SURE
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.dialogs.time import lock_state, problems
+from zktop.ui.dialogs.compare import lock_state, problems
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import LockState, lock_states
 from zktop.ui.past.tape import Tape

@@ -1,47 +1,13 @@
-"""Ask for a time to go to, and show what changed between a moment of the past and now."""
+"""What changed between a moment of the past and now."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from textual import events
-from textual.app import ComposeResult
-from textual.widgets import Input, Label
-
-from zktop.model.facts import Millis
 from zktop.model.format import count, several, spoken
 from zktop.model.report import LockView, Report
-from zktop.ui.dialogs.base import Box, Dialog
-from zktop.ui.past.playback import moment_of
+from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.styled_text import Ink, Line, hanging, line
-from zktop.ui.widgets.text_view import TextView
-
-
-class SeekDialog(Dialog[Millis]):
-    """Returns the time that the user typed."""
-
-    def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
-        super().__init__()
-        self._begin, self._end, self._here = begin, end, here
-
-    def compose(self) -> ComposeResult:
-        """Yield the field, and the formats that it accepts."""
-        with Box("Go to a time", "enter go   esc cancel"):
-            known = f"{time_ms(self._begin)}Z to {time_ms(self._end)}Z is available (UTC)."
-            yield Label(known, markup=False)
-            yield Label("Examples: 13:57:10, +90s from the start, -10s from here.", markup=False)
-            yield Input(placeholder=time_ms(self._here), compact=True)
-            yield Label("", id="wrong", markup=False)
-
-    def action_accept(self) -> None:
-        """Return the time, or say that the text is not one."""
-        text = self.query_one(Input).value
-        at = moment_of(text, self._begin, self._here)
-        if at is None:
-            self.refuse(f"Not a time: {text}")
-        else:
-            self.dismiss(at)
-
 
 MAX_LOCKS: Final = 500
 
@@ -98,33 +64,12 @@ def lock_state(view: LockView | None) -> str:
     return f"{held}; waiting: {several(waiters)}" if waiters else f"{held}; no waiters"
 
 
-class CompareDialog(Dialog[None]):
+class CompareDialog(TextDialog):
     """Shows the differences between two reports."""
 
-    DEFAULT_CSS = """
-    CompareDialog Box { height: 90%; }
-    CompareDialog TextView { background: $surface; }
-    """
-    moves_in = "TextView"
-
     def __init__(self, then: Report, now: Report) -> None:
-        super().__init__()
+        super().__init__(f"{time_ms(then.now)}Z compared with {time_ms(now.now)}Z", "esc close")
         self._then, self._now = then, now
 
-    def compose(self) -> ComposeResult:
-        """Yield the text."""
-        title = f"{time_ms(self._then.now)}Z compared with {time_ms(self._now.now)}Z"
-        with Box(title, "esc close"):
-            yield TextView()
-
-    def on_mount(self) -> None:
-        """Draw when the width is known."""
-        self.call_after_refresh(self._draw)
-
-    def on_resize(self, _event: events.Resize) -> None:
-        """Draw for another width."""
-        self._draw()
-
-    def _draw(self) -> None:
-        view = self.query_one(TextView)
-        view.show(compared(self._then, self._now, max(20, view.room.width)))
+    def lines(self, width: int) -> list[Line]:
+        return compared(self._then, self._now, max(20, width))

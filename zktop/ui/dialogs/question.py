@@ -1,0 +1,68 @@
+"""Questions that a line of text answers: the word that permits to write, or a time to go to."""
+
+from collections.abc import Callable, Iterable
+
+from textual.app import ComposeResult
+from textual.widgets import Input, Label
+
+from zktop.model.facts import Millis
+from zktop.ui.dialogs.base import Box, Dialog, T, text_field
+from zktop.ui.past.playback import moment_of
+from zktop.ui.screens.common.format import time_ms
+
+
+class QuestionDialog(Dialog[T]):
+    """Returns what `read` makes of the text; stays open and shows its ValueError."""
+
+    DEFAULT_CSS = """
+    QuestionDialog Label { width: 1fr; height: auto; }
+    """
+
+    def __init__(
+        self, title: str, says: Iterable[str], hint: str, read: Callable[[str], T], verb: str
+    ) -> None:
+        super().__init__()
+        self._title, self._says, self._hint = title, says, hint
+        self._read, self._verb = read, verb
+
+    def compose(self) -> ComposeResult:
+        with Box(self._title, f"enter {self._verb}   esc cancel"):
+            for sentence in self._says:
+                yield Label(sentence, markup=False)
+            yield text_field(hint=self._hint)
+            yield Label("", id="wrong", markup=False)
+
+    def action_accept(self) -> None:
+        try:
+            self.dismiss(self._read(self.query_one(Input).value))
+        except ValueError as wrong:
+            self.refuse(str(wrong))
+
+
+class ConfirmDialog(QuestionDialog[str]):
+    """Asks for permission to write: returns the word if it was typed. Enter alone does nothing."""
+
+    def __init__(self, title: str, question: str, word: str) -> None:
+        def read(typed: str) -> str:
+            if typed != word:
+                raise ValueError(f"Nothing was written. Type {word}, or press esc to cancel.")
+            return typed
+
+        super().__init__(title, [question], f"type {word}", read, "submit")
+
+
+class SeekDialog(QuestionDialog[Millis]):
+    """Returns the time that the user typed."""
+
+    def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
+        def read(text: str) -> Millis:
+            at = moment_of(text, begin, here)
+            if at is None:
+                raise ValueError(f"Not a time: {text}")
+            return at
+
+        says = [
+            f"{time_ms(begin)}Z to {time_ms(end)}Z is available (UTC).",
+            "Examples: 13:57:10, +90s from the start, -10s from here.",
+        ]
+        super().__init__("Go to a time", says, time_ms(here), read, "go")
