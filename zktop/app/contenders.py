@@ -64,7 +64,6 @@ class Contenders:
 
     @property
     def states(self) -> Sequence[ContenderState]:
-        """The contenders that run, then those that ended recently."""
         running = self._pool.states() if "_pool" in self.__dict__ else ()
         return [*running, *self._ended]
 
@@ -75,23 +74,19 @@ class Contenders:
 
     @property
     def progress(self) -> SceneProgress:
-        """The loaded scene, and how far it has been played."""
         return self._player.progress if "_player" in self.__dict__ else SceneProgress()
 
     def log(self, count: int, name: str | None = None) -> Sequence[LogLine]:
-        """The newest lines of the log, of all contenders or of one, oldest first."""
         lines = tuple(self._lines)
         return [line for line in lines if name is None or line.who == name][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
-        """Find a recipe, and a mode of it, that can queue up in a lock of this layout."""
         modes = STRICTEST_FIRST if mode == "exclusive" else (mode,)
         recipes = [one for one in RECIPES if layout in one.joins]
         known = [(one.name, own) for one in recipes for own in one.modes]
         return next((pair for wanted in modes for pair in known if pair[1] == wanted), None)
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Set the callbacks for changes and for problems; they are called in any thread."""
         self._on_change, self._complain = on_change, complain
 
     def start(self, order: ContenderOrder, typed: str | None = None) -> None:
@@ -109,20 +104,16 @@ class Contenders:
         self._run_in_pool(f"Starting {order.name}", partial(self._pool.start, order))
 
     def act(self, action: ContenderAction, name: str) -> None:
-        """Release, cancel, kill, freeze or thaw one contender."""
         method: Callable[[str], None] = getattr(self._pool, action)
         self._run_in_pool(f"{action.capitalize()} {name}", partial(method, name))
 
     def play(self, scene: str) -> None:
-        """Play a scene from its beginning."""
         self._player.play(scene_named(scene))
 
     def load(self, scene: str) -> None:
-        """Load a scene, paused before its first move."""
         self._player.load(scene_named(scene))
 
     def control(self, action: SceneAction) -> None:
-        """Play, pause, step or stop the loaded scene."""
         method: Callable[[], None] = getattr(self._player, action)
         method()
 

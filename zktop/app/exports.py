@@ -24,7 +24,6 @@ class ReportExports:
         self._hosts, self._chroot = hosts, chroot
 
     def export(self, report: Report, form: str) -> str:
-        """Format a whole report."""
         shot = snapshot(report, self._hosts, self._chroot)
         if form == "json":
             return msgspec.json.format(msgspec.json.encode(shot), indent=2).decode() + "\n"
@@ -32,11 +31,9 @@ class ReportExports:
         return "".join(f"{line}\n" for line in lines(shot))
 
     def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
-        """Format these locks as text, for a chat or a ticket."""
         return "\n".join(text.lines(snapshot(part_of(report, paths), source)))
 
     def clip(self, frames: Sequence[Frame]) -> bytes:
-        """Encode the frames of a period as a recording, for `zktop replay`."""
         file = io.BytesIO()
         header = header_of((self._hosts or "") + self._chroot, frames[-1].report.settings)
         clip(((frame.report.world, frame.at) for frame in frames), file, header)

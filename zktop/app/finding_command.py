@@ -34,7 +34,6 @@ class FindingCommand:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
-        """Start the command; `complain` may be called on another thread."""
         name = self._words[0]
         with self._lock:
             if len(self._running) >= MAX_RUNNING:
@@ -52,7 +51,6 @@ class FindingCommand:
         ).start()
 
     def close(self) -> None:
-        """Kill every command that is still running."""
         with self._lock:
             for process in self._running:
                 _kill(process)

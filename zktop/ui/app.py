@@ -74,19 +74,15 @@ class Zktop(ContenderActions, ExportActions, TimeActions):
         self.turn_to("findings", Selection(case=following))
 
     def action_filter(self) -> None:
-        """Let the user type a filter."""
         self.query_one(FilterLine).open(self.filter_text)
 
     def action_faster(self) -> None:
-        """Allow more frames per second."""
         self.set_refresh(self.refresh_rate + REFRESH_STEP)
 
     def action_slower(self) -> None:
-        """Allow fewer frames per second."""
         self.set_refresh(self.refresh_rate - REFRESH_STEP)
 
     async def action_quit(self) -> None:
-        """End zktop."""
         self.leave()
 
     def action_palette(self) -> None:
@@ -99,7 +95,6 @@ class Zktop(ContenderActions, ExportActions, TimeActions):
         self.push_screen(PaletteDialog(self), chosen)
 
     def action_help(self) -> None:
-        """Show the help of this page."""
         from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  after the first frame
 
         page = self.page
@@ -108,7 +103,6 @@ class Zktop(ContenderActions, ExportActions, TimeActions):
             self.push_screen(HelpDialog(page.entry.title, page.HELP or "", keys))
 
     def action_theme(self) -> None:
-        """Let the user choose a theme."""
         themes = self.settings.themes()
         for wrong in themes.mistakes:
             self.show_message(wrong, is_wrong=True)
@@ -123,7 +117,6 @@ class Zktop(ContenderActions, ExportActions, TimeActions):
         self.push_screen(ThemeDialog(themes, self.theme), chosen)
 
     def action_record(self) -> None:
-        """Start a recording, or stop the one that is running."""
         if not self.feed.is_live:
             self.show_message("This is a recording already.")
         elif self.recording:

@@ -85,12 +85,10 @@ class CornerMessage(Notification):
 
     @property
     def time_left(self) -> float:
-        """Remaining seconds."""
         return max(MIN_TIMER_S, super().time_left)
 
     @property
     def has_expired(self) -> bool:
-        """True when its time is over."""
         return super().time_left <= 0
 
 
@@ -180,7 +178,6 @@ class BaseApp(App[int]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message in the corner for some seconds."""
         lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.post_message(Notify(CornerMessage(message, title, severity, lasts, markup=markup)))
 
@@ -201,7 +198,6 @@ class BaseApp(App[int]):
             await self._deliver(event)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
-        """Deliver the next key."""
         key = self.key_queue.next_after(message)
         if key is not None:
             await self._deliver(key)

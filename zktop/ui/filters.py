@@ -49,7 +49,6 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     fields: tuple[str, ...] = ()  # that it names
 
     def passes(self, fields: Fields) -> bool:
-        """True if a row with these fields matches."""
         return all(test(fields) for test in self.tests)
 
     def mistake(self, known: Sequence[str]) -> str:
@@ -65,7 +64,6 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         return f"unknown {words} {_listed(unknown)} ({_listed(known)})"
 
     def __bool__(self) -> bool:
-        """True unless it is empty."""
         return bool(self.tests)
 
 

@@ -55,7 +55,6 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def at(self) -> Millis:
-        """The time of the report."""
         return self.report.now
 
 

@@ -52,7 +52,6 @@ class Action(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys, one by one."""
         return tuple(key.strip() for key in self.keys.split(",") if key.strip())
 
     @property

@@ -206,12 +206,10 @@ class Shell(BaseApp):
             self.bell()
 
     def set_refresh(self, rate: int) -> None:
-        """Limit the frames per second."""
         self.refresh_rate = min(max(rate, MIN_REFRESH), MAX_REFRESH)
         self.show_message(f"Refresh limit: {self.refresh_rate} fps")
 
     def on_show_message(self, message: ShowMessage) -> None:
-        """Show a message from a page."""
         self.show_message(message.sentence, is_wrong=message.is_wrong)
 
     def show_message(self, sentence: str, *, is_wrong: bool = False) -> None:
@@ -243,11 +241,9 @@ class Shell(BaseApp):
 
     @property
     def table(self) -> tuple[Action, ...]:
-        """The table of keys, with the user's own."""
         return self.settings.table
 
     def draw(self) -> None:
-        """Draw header, footer and the visible page."""
         page, state = self.page, self.view_state
         name = page.entry.name if page is not None else self.settings.page
         if page is not None and page.is_mounted:
@@ -270,7 +266,6 @@ class Shell(BaseApp):
         return FilterResult(page.passed, state.filter.mistake(page.FIELDS))
 
     def on_drawing_failed(self, message: DrawingFailed) -> None:
-        """Report a line that could not be drawn."""
         self.failed(message.what, message.error)
 
     def failed(self, what: str, error: Exception) -> None:
@@ -284,7 +279,6 @@ class Shell(BaseApp):
 
     @property
     def page(self) -> Page | None:
-        """The visible page."""
         current = self._switcher.visible_content if self._switcher.is_mounted else None
         return current if isinstance(current, Page) else None
 
@@ -337,7 +331,6 @@ class Shell(BaseApp):
             self.screen.set_focus(first, scroll_visible=False)
 
     def on_show_page(self, message: ShowPage) -> None:
-        """Follow a link on a page."""
         self.turn_to(message.page, message.subject)
 
     def on_page_ready(self, _message: PageReady) -> None:
@@ -345,7 +338,6 @@ class Shell(BaseApp):
         self.draw()
 
     def on_selection_changed(self, message: SelectionChanged) -> None:
-        """Remember the selection for the other pages."""
         self.subject = message.subject
 
     # Actions
@@ -371,7 +363,6 @@ class Shell(BaseApp):
                 return
 
     async def on_press_key(self, message: PressKey) -> None:
-        """Run an action that a widget asks for."""
         await self.action_act(message.what)
 
     # Filter
@@ -382,12 +373,10 @@ class Shell(BaseApp):
         return len(self.screen_stack) > 1 or isinstance(self.focused, FilterLine)
 
     def set_filter(self, text: str) -> None:
-        """Show only the rows that match."""
         self.filter_text = text
         self.draw()
 
     def on_filter_line_filtered(self, message: FilterLine.Filtered) -> None:
-        """Apply the filter while it is typed."""
         self.set_filter(message.text)
         if message.is_done and self.page is not None and self.focused is None:
             self._focus_first(self.page)

@@ -52,12 +52,10 @@ def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
 
 
 def text_of(drawn: Line) -> str:
-    """The text without inks."""
     return "".join(run.text for run in drawn)
 
 
 def width_of(drawn: Line) -> int:
-    """Its width in cells."""
     # Fast path: in ASCII text, each character takes one cell.
     if len(drawn) == 1:
         text = drawn[0].text

@@ -21,7 +21,6 @@ class TimeActions(Shell):
     _ticked_at = 0.0
 
     def on_seek_to(self, message: SeekTo) -> None:
-        """Show the moment that a page asks for."""
         self.seek(message.at)
 
     def first_report(self) -> None:
@@ -50,7 +49,6 @@ class TimeActions(Shell):
             self.run_clock()
 
     def action_pause(self) -> None:
-        """Pause the display or continue. Data collection goes on."""
         playback, is_live = self.playback, self.feed.is_live
         if playback.is_newest if is_live else playback.is_playing:
             playback.hold(self.tape)
@@ -61,7 +59,6 @@ class TimeActions(Shell):
         self.run_clock()
 
     def action_play(self) -> None:
-        """Play the past, or stop playing."""
         if self.playback.is_newest:
             self.show_message("This is live. Go back with [ or t, then press space to play.")
             return
@@ -86,7 +83,6 @@ class TimeActions(Shell):
             self.show_message("No later changes.")
 
     def action_step_back(self) -> None:
-        """Go to the change before."""
         here = self.playback.moment(self.tape)
         before = self.tape.change_before(here) if here is not None else None
         if before is None:
@@ -95,11 +91,9 @@ class TimeActions(Shell):
             self.seek(before)
 
     def action_second_on(self) -> None:
-        """Go one second forward."""
         self._go_by(1000)
 
     def action_second_back(self) -> None:
-        """Go one second back."""
         self._go_by(-1000)
 
     def _go_by(self, by: Millis) -> None:
@@ -112,7 +106,6 @@ class TimeActions(Shell):
             self.seek(here + by)
 
     def action_speed(self) -> None:
-        """Double the playback speed; after the fastest, start over."""
         self.show_message(f"Playback speed: {self.playback.next_speed():g}x")
         self.draw()
 
@@ -133,7 +126,6 @@ class TimeActions(Shell):
             self.seek(following)
 
     def action_seek(self) -> None:
-        """Ask for a time and go there."""
         begin, end, here = self.tape.begin, self.tape.end, self.playback.moment(self.tape)
         if begin is None or end is None or here is None:
             self.show_message(NO_DATA)
@@ -146,7 +138,6 @@ class TimeActions(Shell):
         self.push_screen(SeekDialog(begin, end, here), go)
 
     def action_compare(self) -> None:
-        """Show what changed between the displayed moment and now."""
         frame, newest = self.view_state.frame, self.tape.last
         if frame is None or newest is None:
             self.show_message(NO_DATA)

@@ -72,7 +72,6 @@ class Dialog(ModalScreen[T | None], Generic[T]):
         self.dismiss(None)
 
     def on_input_submitted(self) -> None:
-        """Enter in a text field."""
         self.action_accept()
 
     def refuse(self, why: str) -> None:

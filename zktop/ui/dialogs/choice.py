@@ -46,27 +46,22 @@ class ChoiceDialog(Dialog[str]):
         self._typed = ""
 
     def compose(self) -> ComposeResult:
-        """Yield the field, the list, and the description of the selected item."""
         with Box(self._title, "enter choose   esc cancel"):
             yield Input(placeholder="type to narrow the list", compact=True)
             yield TextList(id="options")
             yield TextView(id="about")
 
     def on_mount(self) -> None:
-        """Show the whole list."""
         self.query_one("#options", TextList).target = self._first
         self._narrow("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list to what is typed."""
         self._narrow(event.value)
 
     def action_accept(self) -> None:
-        """Return the selected item."""
         self.dismiss(self.chosen)
 
     def on_text_list_moved(self) -> None:
-        """Show the description of the selected item."""
         option = next((one for one in self._options if one.name == self.chosen), None)
         view = self.query_one("#about", TextView)
         lines = self._about(option)
@@ -75,7 +70,6 @@ class ChoiceDialog(Dialog[str]):
 
     @property
     def chosen(self) -> str | None:
-        """The name of the selected item."""
         target = self.query_one("#options", TextList).target
         return target if isinstance(target, str) else None
 
@@ -101,7 +95,6 @@ class ChoiceDialog(Dialog[str]):
         return min(MAX_LIST_LINES, max(MIN_LIST_LINES, room))
 
     def on_resize(self) -> None:
-        """Divide the space again."""
         self._narrow(self.query_one(Input).value)
 
     def _about(self, option: Choosable | None) -> list[Line]:
@@ -135,12 +128,10 @@ class ThemeDialog(ChoiceDialog):
         self._current = current
 
     def on_text_list_moved(self) -> None:
-        """Apply the selected theme."""
         super().on_text_list_moved()
         self._apply(self.chosen)
 
     def action_leave(self) -> None:
-        """Restore the old theme."""
         self._apply(self._current)
         super().action_leave()
 

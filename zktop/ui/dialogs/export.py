@@ -53,7 +53,6 @@ class ExportDialog(Dialog[ExportRequest]):
         self._stem, self._time_range = stem, time_range
 
     def compose(self) -> ComposeResult:
-        """Yield the formats and the file name."""
         with Box("Write a file", "up, down choose   enter write   esc cancel"):
             yield TextList(id="forms")
             yield Horizontal(Label("file"), text_field(self._called(self._forms[0]), name="file"))
@@ -75,13 +74,11 @@ class ExportDialog(Dialog[ExportRequest]):
         self.query_one(Input).focus()
 
     def on_text_list_moved(self) -> None:
-        """Change the extension of an unedited name."""
         field = self.query_one(Input)
         if field.value in map(self._called, self._forms):
             field.value = self._called(self._form)
 
     def action_accept(self) -> None:
-        """Return the request, or say what is wrong with the name."""
         name = self.query_one(Input).value.strip()
         wrong = refused(name)
         if wrong:

@@ -94,7 +94,6 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         self.query_one("#path", Input).focus()
 
     def on_select_changed(self, event: Select.Changed) -> None:
-        """Offer the modes and flaws of the recipe."""
         if event.select.id == "recipe" and isinstance(event.value, str):
             self._fit(event.value)
         elif event.select.id == "flaw":
@@ -107,7 +106,6 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             self.action_leave()
 
     def action_accept(self) -> None:
-        """Return the orders, or show what is wrong with the form."""
         try:
             orders = self._orders()
         except ValueError as wrong:

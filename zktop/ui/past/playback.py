@@ -39,7 +39,6 @@ class Playback:
         return self._held is not None if self.is_live else not self.is_playing
 
     def frame(self, tape: Tape) -> Frame | None:
-        """The frame of this moment."""
         if self._held is not None:
             return self._held
         if self.at is not None:
@@ -49,7 +48,6 @@ class Playback:
         return tape[0]
 
     def moment(self, tape: Tape) -> Millis | None:
-        """The time of this moment."""
         if self.at is not None:
             end = tape.end
             return min(self.at, end) if end is not None and self.is_all_read else self.at
@@ -82,7 +80,6 @@ class Playback:
         self.is_playing = True
 
     def rest(self) -> None:
-        """Stop playing."""
         self.is_playing = False
 
     def return_to_newest(self) -> None:

@@ -80,7 +80,6 @@ def uses(report: Report, session: Session) -> tuple[bool, bool]:
 
 
 def locks_held(report: Report, session: Session) -> list[Text]:
-    """The paths of the locks that a session holds."""
     paths = {*report.locks_of.get(session, ())}
     return sorted(path for path in paths if _holders(report.parts[path].lock)[session])
 
@@ -91,7 +90,6 @@ def _holders(lock: Lock) -> Counter[Session]:
 
 
 def alarms_in(report: Report) -> Alarms:
-    """The alarms of a report."""
     dead = {one.id for one in report.deadlocks}
     critical = (one for one in report.findings if one.severity == "critical" and not one.cause)
     sure = [one.confidence in SURE for one in report.deadlocks]

@@ -58,7 +58,6 @@ class StoredFrame(NamedTuple):
 
     @property
     def at(self) -> Millis:
-        """The moment that it shows."""
         return self.frame.at
 
     def weighed(self, before: "StoredFrame | None") -> "StoredFrame":

@@ -17,5 +17,4 @@ PAGES: Final = (
 
 
 def page_named(name: str) -> PageEntry:
-    """The entry of the screen with this name."""
     return next(page for page in PAGES if page.name == name)

@@ -67,7 +67,6 @@ class Page(Vertical):
 
     @property
     def report(self) -> Report | None:
-        """The report on display."""
         frame = self.view_state.frame if self.view_state is not None else None
         return frame.report if frame is not None else None
 
@@ -91,5 +90,4 @@ class Page(Vertical):
         return ""
 
     def say(self, sentence: str, *, is_wrong: bool = False) -> None:
-        """Show a message in the corner of the screen."""
         self.post_message(ShowMessage(sentence, is_wrong=is_wrong))

@@ -26,7 +26,6 @@ class TerminalFile:
         return len(text)
 
     def flush(self) -> None:
-        """Flush, if the terminal is open."""
         if self._file is not None:
             try:
                 self._file.flush()

@@ -181,27 +181,21 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=index - room + 1, animate=False, immediate=True)
 
     def action_up(self) -> None:
-        """One line up."""
         self.move(-1)
 
     def action_down(self) -> None:
-        """One line down."""
         self.move(1)
 
     def action_page_up(self) -> None:
-        """One page up."""
         self.move(-max(1, self.lines_in_sight() - 1))
 
     def action_page_down(self) -> None:
-        """One page down."""
         self.move(max(1, self.lines_in_sight() - 1))
 
     def action_first(self) -> None:
-        """To the first line."""
         self.move(-self.count)
 
     def action_last(self) -> None:
-        """To the last line."""
         self.move(self.count)
 
     def on_click(self, event: events.Click) -> None:

@@ -40,7 +40,6 @@ class FilterLine(Input):
         self.screen.set_focus(self)  # at once: the next key belongs to it
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Apply the filter."""
         event.stop()
         if self.has_class("-open"):
             self.post_message(self.Filtered(event.value, is_done=False))

@@ -22,18 +22,15 @@ class PageFooter(Canvas, can_focus=False):
         self._keys: Iterable[Action] = ()
 
     def show(self, page: str, table: Sequence[Action]) -> None:
-        """Show the keys of a page."""
         if self._of != (page, table):
             self._of, self._keys = (page, table), known_on(page, table)
             self.repaint()
 
     @property
     def count(self) -> int:
-        """One line."""
         return 1
 
     def draw(self, index: int, width: int) -> Line:
-        """Draw the keys that fit."""
         return drawn(self._keys, width)
 
 

@@ -116,7 +116,6 @@ class PageHeader(Canvas, can_focus=False):
         trouble: str = "",
         result: FilterResult = NO_FILTER_RESULT,
     ) -> None:
-        """Draw the header."""
         width = self.app.size.width
         lines = [
             _first(state, _when(state, recording), width),
@@ -135,15 +134,12 @@ class PageHeader(Canvas, can_focus=False):
 
     @property
     def count(self) -> int:
-        """Number of lines."""
         return len(self._lines)
 
     def draw(self, index: int, width: int) -> Line:
-        """One line."""
         return self._lines[index]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As high as it has lines."""
         return len(self._lines)
 
 
@@ -257,7 +253,6 @@ def lag(zxid: int | None, newest: int) -> int | None:
 
 
 def newest_of(servers: Iterable[Server]) -> int:
-    """The newest zxid of all servers."""
     return max((one.server_zxid or 0 for one in servers), default=0)
 
 

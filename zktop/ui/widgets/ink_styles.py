@@ -44,7 +44,6 @@ class InkStyles:
             self.cursor = Style(reverse=True)
 
     def style(self, ink: Ink) -> Style:
-        """The style of an ink."""
         return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
 
     def _style(self, look: str) -> Style:

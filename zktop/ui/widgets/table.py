@@ -126,7 +126,6 @@ class Table(Canvas, Generic[R]):
 
     @property
     def count(self) -> int:
-        """The number of lines below the heads."""
         return len(self.rows) or len(self.note)
 
     @property
@@ -216,12 +215,10 @@ class Table(Canvas, Generic[R]):
             self.post_message(self.CursorMoved())
 
     def can_rest(self, index: int) -> bool:
-        """True on rows, False on the note."""
         return bool(self.rows)
 
     @property
     def is_cursor_placed(self) -> bool:
-        """True if the user has put the cursor where it is."""
         return self.held
 
     def release(self) -> None:
@@ -307,7 +304,6 @@ class Table(Canvas, Generic[R]):
         self.sort_by(names[at] if at < len(names) else None)
 
     def action_reverse(self) -> None:
-        """Reverse the order."""
         self.reversed = not self.reversed
         self._reorder()
 

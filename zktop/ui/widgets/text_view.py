@@ -21,15 +21,12 @@ class TextView(Canvas):
 
     @property
     def count(self) -> int:
-        """Number of lines."""
         return len(self._lines)
 
     def heads(self, width: int) -> Sequence[Line]:
-        """The lines at the top."""
         return self._heads
 
     def draw(self, index: int, width: int) -> Line:
-        """One of the lines."""
         return self._lines[index]
 
     def show(
@@ -68,12 +65,10 @@ class TextView(Canvas):
             self.go_to(at)
 
     def moved(self) -> None:
-        """Remember the target under the cursor."""
         if self.cursor is not None and self.cursor < len(self._targets):
             self.target = self._targets[self.cursor]
 
     def can_rest(self, index: int) -> bool:
-        """True for lines with a target."""
         return index < len(self._targets) and self._targets[index] is not None
 
     def _nearest(self, start: int, by: int) -> int | None:
@@ -96,7 +91,6 @@ class TextList(TextView):
         """The user has moved the cursor to another line."""
 
     def moved(self) -> None:
-        """Report the move."""
         super().moved()
         self.post_message(self.Moved())
 

@@ -64,7 +64,6 @@ class LiveRows(Generic[R]):
         self.rows[row.key] = row
 
     def remove(self, key: Hashable) -> R | None:
-        """Remove a row, and return it."""
         row = self.rows.pop(key, None)
         if row is not None:
             self._keys = None
@@ -72,7 +71,6 @@ class LiveRows(Generic[R]):
         return row
 
     def toggle(self, group: str) -> None:
-        """Open or close a group."""
         self.opened ^= {group}
 
     def listed(

@@ -67,7 +67,6 @@ def ink_of_deadlock(deadlock: Deadlock) -> Ink:
 
 
 def status_without_finding(lock: Lock) -> LockStatus:
-    """Return the status of a lock without findings."""
     if lock.error is not None:
         return LOCKED
     return OK if any(line.members for line in lock.queues) else FREE
@@ -79,7 +78,6 @@ def legend() -> list[Line]:
 
 
 def deadlock_status(deadlock: Deadlock) -> LockStatus:
-    """Return the status of a lock in a deadlock."""
     is_sure = deadlock.confidence in SURE
     return LockStatus(
         "DED" if is_sure else "DED?",

@@ -132,12 +132,10 @@ class DemoScreen(Page):
 
     @property
     def focused_pane(self) -> str:
-        """The id of the focused pane."""
         focused = self.screen.focused
         return focused.id or "" if focused is not None else ""
 
     def on_text_list_moved(self) -> None:
-        """Describe the scene or recipe under the cursor."""
         self.redraw()
 
     def action_open(self) -> None:
@@ -155,7 +153,6 @@ class DemoScreen(Page):
             self.post_message(PressKey("new"))
 
     def action_scene_play(self) -> None:
-        """Play or pause the scene."""
         if self._port is not None and self._port.progress.scene is not None:
             is_on = self._port.progress.phase == "playing"
             self._port.control("pause" if is_on else "play")
@@ -171,27 +168,23 @@ class DemoScreen(Page):
             self.post_message(PlayScene(target.name, steps=True))
 
     def action_scene_stop(self) -> None:
-        """Stop and clean up the scene."""
         if self._port is not None and self._port.progress.scene is not None:
             self._port.control("stop")
 
     @property
     def recipe(self) -> str | None:
-        """The recipe under the cursor."""
         target = self._index.target
         is_meant = self.focused_pane == "index" and isinstance(target, RecipeInfo)
         return target.name if is_meant and isinstance(target, RecipeInfo) else None
 
     @property
     def subject(self) -> Selection:
-        """The contender under the cursor."""
         contender = self.query_one("#contenders", Table).row
         if not isinstance(contender, ContenderState):
             return Selection()
         return Selection(path=contender.path, session=contender.session, contender=contender.name)
 
     def copied(self) -> str:
-        """The log as text."""
         if self._port is None:
             return ""
         return "\n".join(

@@ -61,7 +61,6 @@ class FindingsScreen(Page):
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
 
     def compose(self) -> ComposeResult:
-        """List and detail."""
         with Horizontal():
             yield TextList(id="cases")
             yield TextView(id="case")
@@ -184,7 +183,6 @@ class FindingsScreen(Page):
         return subject._replace(case=self._case if is_case else None)
 
     def on_text_list_moved(self) -> None:
-        """Show the finding under the cursor."""
         target = self._list.target
         if isinstance(target, str) and target != self._case:
             self._case, self._is_held = target, True
@@ -198,16 +196,13 @@ class FindingsScreen(Page):
         return self._kinds.get(self._case or "")
 
     def _turn(self, kind: FindingKind, *, opens: bool) -> None:
-        """Open or fold the group of one kind."""
         (self._opened.add if opens else self._opened.discard)(kind)
         self.redraw()
 
     def action_right(self) -> None:
-        """Unfold a group of similar findings."""
         self._fold(opens=True)
 
     def action_left(self) -> None:
-        """Fold it again."""
         self._fold(opens=False)
 
     def _fold(self, *, opens: bool) -> None:
@@ -225,7 +220,6 @@ class FindingsScreen(Page):
             self.post_message(ShowPage(link.page, link.subject))
 
     def copied(self) -> str:
-        """The whole finding as text."""
         state = self.view_state
         if state is None or state.frame is None:
             return ""

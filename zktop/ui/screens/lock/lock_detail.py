@@ -39,12 +39,10 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def held_runs(self) -> list[ModeRun]:
-        """Modes of the holders."""
         return mode_runs(self.members[: self.holding])
 
     @cached_property
     def waiting_runs(self) -> list[ModeRun]:
-        """Modes of the waiters."""
         return mode_runs(self.members[self.holding :])
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
@@ -113,7 +111,6 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def rings(self) -> tuple[LockDeadlock, ...]:
-        """Deadlocks that include this lock."""
         return tuple(self._rings())
 
     def _rings(self) -> Iterator[LockDeadlock]:

@@ -45,7 +45,6 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def members(self) -> Sequence[Member]:
-        """All members in this row."""
         return self.detail.queue.members[self.place : self.place + self.size]
 
     @property
@@ -64,7 +63,6 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 def single_rows(detail: LockDetail, places: Iterable[int]) -> list[QueueRow]:
-    """A row for each of these positions."""
     return [QueueRow(detail, place) for place in places]
 
 
@@ -127,6 +125,5 @@ def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[tuple
 
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:
-    """Names of the first clients in a row."""
     client_names = row.detail.report.client_names
     return [client_names(member.owner, member.label) for member in islice(row.members, at_most)]

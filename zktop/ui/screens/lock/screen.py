@@ -76,7 +76,6 @@ class LockScreen(Page):
         self._drawn_for: object = None  # what the user chose and typed, and the size
 
     def compose(self) -> ComposeResult:
-        """Heading, queue and drawings."""
         yield StaticText(id="lock-head")
         with Horizontal(id="lock-body"):
             yield QueueTable(id="lock-queue")
@@ -245,7 +244,6 @@ class LockScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The lock, and the row under the cursor."""
         row, detail = self._row, self._detail
         if detail is None:
             return Selection(path=self._path)
@@ -254,7 +252,6 @@ class LockScreen(Page):
         return Selection(path=detail.path, node=row.member.node, session=row.session)
 
     def on_table_cursor_moved(self) -> None:
-        """Describe the row under the cursor."""
         self._show_side()
 
     def action_open(self) -> None:
@@ -271,23 +268,19 @@ class LockScreen(Page):
             self.post_message(ShowPage("sessions", self.subject))
 
     def action_fold(self) -> None:
-        """Unfold all groups, or fold them again."""
         self._is_open, self._opened = not (self._is_open or self._opened), frozenset()
         self._again()
 
     def action_show_data(self) -> None:
-        """Show or hide the znode's data."""
         self._with_data = not self._with_data
         self._show_side()
         self._side.scroll_to(y=0, animate=False)
 
     def copied(self) -> str:
-        """The lock and the selected row as text."""
         return lock_text(self._detail, self._row) if self._detail else ""
 
 
 def _empty(detail: LockDetail, state: ViewState) -> list[Line]:
-    """Why there are no rows."""
     if state.filter and len(detail.queue):
         return [(), line(("  No contender matches the filter. Esc clears it.", "dim"))]
     if detail.view.lock.error is not None:

@@ -31,7 +31,6 @@ class LockCells:
     is_ascii = False
 
     def state(self, row: LockRow) -> Line:
-        """ST: the status code."""
         if row.gone_at is not None:
             return line(("gone", "dim"))
         return line((row.status.code, row.status.ink))
@@ -42,7 +41,6 @@ class LockCells:
         return line((row.path, "strong" if row.status.case else ink))
 
     def kind(self, row: LockRow) -> Line:
-        """KIND, with the number of leases of a semaphore."""
         lock = row.lock
         kind = KIND_NAMES.get(lock.kind, lock.kind)
         leases = f" {lock.leases or '?'}" if lock.kind == "semaphore" else ""
@@ -75,23 +73,19 @@ class LockCells:
         return (letter, Run(name, ink), Run(more, ink))
 
     def held(self, row: LockRow) -> Line:
-        """HELD: for how long the lock has been held."""
         since = None if row.gone_at is not None else row.held
         return DASH if since is None else self._age(since)
 
     def queue(self, row: LockRow) -> Line:
-        """QUEUE: the number of waiters."""
         if row.waiting is None:
             return UNKNOWN
         ink: Ink = "standby" if row.lock.kind == "election" else "waits"
         return line((str(row.waiting), ink if row.waiting else "dim"))
 
     def mix(self, row: LockRow) -> Line:
-        """MIX: what the waiters want, in queue order."""
         return line(row.mix)
 
     def oldest(self, row: LockRow) -> Line:
-        """OLDEST: how long the oldest waiter has waited."""
         since = None if row.gone_at is not None else row.waited
         if since is None:
             return UNKNOWN if row.waiting or row.waiting is None else DASH
@@ -102,26 +96,22 @@ class LockCells:
         return UNKNOWN if text == "?" else (Run(text),)
 
     def blocked(self, row: LockRow) -> Line:
-        """BLOCKED*s: the seconds that all clients have waited together."""
         blocked_ms = row.blocked_ms(self.report.now)
         if blocked_ms is None:
             return DASH if row.lock.kind == "election" else UNKNOWN
         return seconds_cell(blocked_ms)
 
     def holds(self, row: LockRow) -> Line:
-        """HOLD p50/p99: how long the lock is usually held."""
         usual = row.history.usual_hold
         return DASH if usual is None else line("/".join(spoken(ms / 1000) for ms in usual))
 
     def rate(self, row: LockRow) -> Line:
-        """REQ/s: requests for the lock per second."""
         rate = row.rate(self.report.now)
         if rate is None or row.gone_at is not None:
             return DASH
         return line((per_second(rate), "plain" if rate else "dim"))
 
     def minute(self, row: LockRow) -> Line:
-        """60s QUEUE: the queue length over the last minute."""
         if row.gone_at is not None:
             return ()
         now = self.report.now

@@ -55,7 +55,6 @@ GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
 
 
 def group_sign(group: RowGroup[LockRow]) -> Run:
-    """Return the sign left of the line: open or closed."""
     return Run(OPEN if group.is_open else CLOSED, "selected")
 
 

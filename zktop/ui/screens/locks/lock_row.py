@@ -38,7 +38,6 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def path(self) -> Text:
-        """The path of the lock."""
         return self.lock.path
 
     key = path

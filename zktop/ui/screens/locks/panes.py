@@ -33,22 +33,18 @@ class Pane(TextView):
     held = False  # the user has put the cursor on a line
 
     def moved(self) -> None:
-        """Note that the user has moved the cursor."""
         super().moved()
         self.held = True
 
     @property
     def is_cursor_placed(self) -> bool:
-        """True if a click on the line under the cursor opens it."""
         return self.held
 
     @property
     def subject(self) -> Selection:
-        """What the line under the cursor is about."""
         return self.target.subject if isinstance(self.target, LineLink) else Selection()
 
     def action_open(self) -> None:
-        """Open what the line under the cursor is about."""
         if not isinstance(self.target, LineLink):
             raise SkipAction
         self.post_message(ShowPage(self.target.page, self.target.subject))
@@ -96,19 +92,16 @@ class AlertsPane(Pane):
         self.put(lines, [_target_of(case) for case in cases], heads, height)
 
     def action_open(self) -> None:
-        """Open what the line is about; of several alerts of one kind, list or group them."""
         if isinstance(self.target, FindingKind):
             self._list(self.target, opens=self.target not in self._opened)
         else:
             super().action_open()
 
     def action_right(self) -> None:
-        """List the alerts of one kind."""
         if isinstance(self.target, FindingKind):
             self._list(self.target, opens=True)
 
     def action_left(self) -> None:
-        """Group the alerts of one kind again."""
         if isinstance(self.target, FindingKind):
             self._list(self.target, opens=False)
 

@@ -53,7 +53,6 @@ class LockRows(LiveRows[LockRow]):
         return changed
 
     def fields(self, row: LockRow) -> Fields:
-        """Return the texts of a lock that a filter can match."""
         assert self.report is not None  # noqa: S101  rows exist only after a report has come
         return LazyFields(LOCK_FIELDS, row, self.report.owner_name)
 

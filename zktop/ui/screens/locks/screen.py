@@ -170,7 +170,6 @@ class LocksScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The lock under the cursor."""
         row = self.table.row
         return Selection(path=row.path if row else None)
 
@@ -181,7 +180,6 @@ class LocksScreen(Page):
         self._describe(self._about.size.height)
 
     def on_table_sort_changed(self) -> None:
-        """Put the rows into the order that the user wants."""
         self._reorder.now()
 
     # Keys
@@ -221,11 +219,9 @@ class LocksScreen(Page):
         self.table.action_reverse()
 
     def action_tag(self) -> None:
-        """Tag the lock under the cursor, or remove its tag; then go to the next line."""
         self.table.tag()
 
     def action_fold(self) -> None:
-        """List every lock, or group the quiet ones again."""
         if self.table.has_order or (self.view_state is not None and self.view_state.filter):
             self.say("All locks are listed while a filter or another order is set.")
             return

@@ -16,8 +16,6 @@ NEVER: Final = float("inf")
 
 
 def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
-    """Return the columns."""
-
     def blocked(row: LockRow) -> int:
         return row.blocked_ms(cells.report.now) or 0
 

@@ -75,7 +75,6 @@ class SessionDirectory:
         )
 
     def unique_name(self, session: Session) -> Text:
-        """Return a name that no other session has."""
         if self.report is None:
             return Text(session_text(session))
         return self.report.client_names(session, self._label(session))

@@ -57,7 +57,6 @@ class SessionRisks:
         return {one for one in either if known.get(one) != self.by_session.get(one)}
 
     def of(self, session: Session) -> SessionRisk:
-        """Return the risk of one session."""
         known = self.by_session.get(session)
         if known is not None:
             return known

@@ -42,26 +42,21 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> Session:
-        """The session."""
         return self.session
 
     def urgency(self, _now: Millis) -> int:
-        """Return a number to order by."""
         return self.rank
 
     @property
     def report(self) -> Report:
-        """The newest report."""
         return self.sessions.shown
 
     @property
     def locks(self) -> SessionLocks:
-        """The locks that the session holds or waits for."""
         return self.sessions.directory.locks.get(self.session, NO_LOCKS)
 
     @property
     def name(self) -> Text | None:
-        """The name of the client."""
         return self.sessions.directory.name(self.session)
 
     @property
@@ -71,7 +66,6 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def presence(self) -> Presence | None:
-        """The connection of the session."""
         return self.report.ensemble.presence(self.session)
 
     @property
@@ -81,7 +75,6 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """True for a demo contender."""
         return self.session in self.report.ours
 
     @property
@@ -98,7 +91,6 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def fields(self) -> Fields:
-        """The texts that a filter can match."""
         presence, locks = self.presence, self.locks
         name, session = self.name or "", session_text(self.session)
         where = f"{presence.client} {presence.server}" if presence else ""
@@ -124,12 +116,10 @@ class SessionGroup(RowGroup[SessionRow], frozen=True, eq=False):
 
     @cached_property
     def holds(self) -> int:
-        """The number of locks that they hold."""
         return sum(row.holds for row in self.rows)
 
     @cached_property
     def waits(self) -> int:
-        """The number of locks that they wait for."""
         return sum(row.waits for row in self.rows)
 
 
@@ -177,17 +167,14 @@ class SessionRows(LiveRows[SessionRow]):
             self._set(session)
 
     def fields(self, row: SessionRow) -> Fields:
-        """Return the texts of a session that a filter can match."""
         return row.fields
 
     @property
     def without_locks(self) -> int:
-        """The number of connected sessions without locks."""
         return len(self.connected - self.directory.locks.keys())
 
     @property
     def at_high_risk(self) -> int:
-        """The number of sessions at high risk."""
         return sum(one.level == "HIGH" for one in self.risks.by_session.values())
 
     def _reconnected(self, report: Report, before: Report | None) -> set[Session]:

@@ -214,7 +214,6 @@ class SessionsScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The session under the cursor."""
         row = self._table.row
         return Selection(session=row.session if row else None)
 
@@ -240,15 +239,12 @@ class SessionsScreen(Page):
         self.post_message(ShowPage("lock", Selection(path=path, node=node, session=row.session)))
 
     def action_sort(self) -> None:
-        """Sort by the next column."""
         self._focused_table.action_sort()
 
     def action_reverse(self) -> None:
-        """Reverse the order."""
         self._focused_table.action_reverse()
 
     def on_table_sort_changed(self) -> None:
-        """Put the rows into the order that the user wants."""
         self._ask_again()
 
     @property

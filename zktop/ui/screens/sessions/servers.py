@@ -39,7 +39,6 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def name(self) -> Text:
-        """The address of the server."""
         return self.tables.server
 
 

@@ -85,7 +85,6 @@ class TimelineScreen(Page):
         self._chosen_for: object = None
 
     def compose(self) -> ComposeResult:
-        """Strips and the pane below."""
         yield Strips(id="strips")
         yield TextView(id="instant")
 
@@ -192,11 +191,9 @@ class TimelineScreen(Page):
     # What the user does
 
     def action_zoom_in(self) -> None:
-        """Show less time in more detail."""
         self._set_zoom(self._zoom - 1)
 
     def action_zoom_out(self) -> None:
-        """Show more time in less detail."""
         self._set_zoom(self._zoom + 1)
 
     def _set_zoom(self, place: int) -> None:
@@ -225,11 +222,9 @@ class TimelineScreen(Page):
         return TimeRange(*sorted((self._mark, self.view_state.at)))
 
     def action_next_alert(self) -> None:
-        """Go to the start of the next alarm."""
         self.post_message(PressKey("next_alert_in_time"))
 
     def action_open(self) -> None:
-        """Show the lock or session of the strip under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):
             self.post_message(ShowPage("lock", Selection(path=target)))
@@ -238,14 +233,12 @@ class TimelineScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        """The lock or session of the strip under the cursor."""
         target = self.query_one(Strips).target
         if isinstance(target, str):
             return Selection(path=target)
         return Selection(session=target) if isinstance(target, int) else Selection()
 
     def copied(self) -> str:
-        """The strips as text."""
         state, sheet = self.view_state, self.query_one(Strips)
         if state is None or sheet.seen is None:
             return ""
