@@ -10,7 +10,7 @@ from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of
 from zktop.model.facts import AnyFact
 from zktop.model.findings.finding import LETTERS
 from zktop.ui.filters import parsed
-from zktop.ui.screens.lock import cells as places
+from zktop.ui.screens.lock import table as places
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import match_line, matching_positions
 from zktop.ui.screens.lock.heading import lock_head

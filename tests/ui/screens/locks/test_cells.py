@@ -12,9 +12,8 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import sparkline
 from zktop.ui.screens.common.status_codes import CODES, OTHER, status_of
-from zktop.ui.screens.locks.cells import LockCells
 from zktop.ui.screens.locks.lock_row import LockRow
-from zktop.ui.screens.locks.table import columns
+from zktop.ui.screens.locks.table import LockCells, columns
 from zktop.ui.styled_text import text_of
 
 

@@ -8,9 +8,9 @@ from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
 from zktop.ui.filters import Filter, LazyFields
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
-from zktop.ui.screens.lock.cells import estimate
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
+from zktop.ui.screens.lock.table import estimate
 from zktop.ui.styled_text import Line, line
 
 WORDS = {"holds": "holds holding", "waits": "waits waiting"}

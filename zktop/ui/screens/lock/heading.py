@@ -8,10 +8,10 @@ from zktop.model.locks.lock import Lock
 from zktop.model.report import Contender
 from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
-from zktop.ui.screens.lock.cells import host, who
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
+from zktop.ui.screens.lock.table import host, who
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
 
 MAX_HOLDERS: Final = 3

@@ -10,7 +10,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.format import side_by_side, stacked
-from zktop.ui.screens.lock import cells
+from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
 from zktop.ui.screens.lock.filter import match_line, matching_positions
@@ -293,13 +293,13 @@ def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
     number = min(COPIED_ROWS, len(detail.queue))
     rows = single_rows(detail, range(number))
     drawings = (
-        cells.position,
-        cells.mode,
-        cells.identity,
-        cells.age_of,
-        cells.blocked_by,
-        cells.watches,
-        cells.state,
+        table.position,
+        table.mode,
+        table.identity,
+        table.age_of,
+        table.blocked_by,
+        table.watches,
+        table.state,
     )
     lines = [
         *lock_head(detail, COPY_WIDTH),

@@ -8,8 +8,8 @@ from zktop.model.format import iso
 from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Contender
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
-from zktop.ui.screens.lock.cells import estimate, who
 from zktop.ui.screens.lock.rows import QueueRow, names_of
+from zktop.ui.screens.lock.table import estimate, who
 from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # characters of a znode's data that are shown

@@ -1,24 +1,254 @@
-"""The table of one lock's queue."""
+"""The table of one lock's queue: its columns, and the cells of a row."""
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Sequence
+from itertools import islice
 from typing import Final
 
-from zktop.ui.screens.lock import cells
+from zktop.model.facts import split
+from zktop.model.format import fold_name, several, short, spoken
+from zktop.model.report import Contender
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.screens.lock.rows import QueueRow, index_of
-from zktop.ui.styled_text import Line, Run
+from zktop.ui.styled_text import Ink, Line, Run, joined, line
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
+DASH: Final = line(("-", "dim"))
+UNKNOWN: Final = line(("?", "unknown"))
+STRANDED: Final = line(("stranded", "warning"))
+MAX_NAMED: Final = 200  # members of a group whose names are counted
+SIMPLE: Final[dict[str, Line]] = {
+    "none-needed": DASH,
+    "unknown": UNKNOWN,
+    "invisible": line(("invisible", "unknown")),
+    "missing": line(("NONE", "critical")),
+}
+STATES: Final[dict[str, tuple[str, Ink]]] = {
+    "holds": ("HOLDS", "holds"),
+    "waits": ("waits", "waits"),
+    "standby": ("standby", "standby"),
+    "pending": ("pending", "dim"),
+}
+
+
+def gutter(row: QueueRow, barring: Collection[int]) -> Run:
+    """Mark holders, runs of readers, and the rows that block the selected one."""
+    if any(row.place <= place < row.place + row.size for place in barring):
+        return Run("▶", "selected")
+    queue = row.detail.queue
+    if row.place < queue.holding:
+        return Run("●", "holds")
+    if row.is_group or row.member is None or row.member.mode != "read":
+        return Run("│", "dim")
+    before, after = (_reads(row, place) for place in (row.place - 1, row.place + 1))
+    return Run({(False, True): "┌", (True, False): "└"}.get((before, after), "│"), "dim")
+
+
+def _reads(row: QueueRow, place: int) -> bool:
+    """Whether the member at this position waits to read, too."""
+    queue = row.detail.queue
+    is_there = queue.holding <= place < len(queue.members)
+    return is_there and queue.members[place].mode == "read"
+
+
+def position(row: QueueRow) -> Line:
+    """Its position; a group shows a range with a plus."""
+    if row.is_group:
+        return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
+    if row.member is None:
+        return DASH
+    return line((str(row.place), "strong" if row.place < row.detail.queue.holding else "plain"))
+
+
+def sequence(row: QueueRow) -> Line:
+    """Sequence number of its znode."""
+    if row.is_group:
+        return ()
+    number = row.member.sequence if row.member else None
+    return DASH if number is None else line((f"{number:010d}", "dim"))
+
+
+def mode(row: QueueRow) -> Line:
+    """Letter of the mode that it wants; a bare watcher has none."""
+    letters = {MODE_LETTERS[one.mode] for one in row.members}
+    if not letters:
+        return DASH
+    return line((letters.pop() if len(letters) == 1 else "*", "strong"))
+
+
+def identity(row: QueueRow) -> Line:
+    """Its client; of a group, the most frequent ones."""
+    if row.is_group:
+        return _classes(row)
+    return who(row.contender)
+
+
+def who(one: Contender) -> Line:
+    """Unique name of a contender."""
+    if one.session is None and not one.owner:
+        return line((one.name, "warning"))
+    ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
+    return line((one.name, ink), (" (demo)", "ours") if one.ours else "")
+
+
+def _classes(row: QueueRow) -> Line:
+    naming = row.detail.report.owner_name
+    labels = (naming(one.owner, one.label) for one in islice(row.members, MAX_NAMED))
+    named = [label for label in labels if label]
+    classes = Counter(map(fold_name, named)).most_common(2)
+    text = " ".join(f"{name} {number}" for name, number in classes)
+    rest = row.size - sum(number for _, number in classes)
+    more = f" +{with_spaces(rest)}" if rest and classes else ""
+    modes = Counter(MODE_LETTERS[member.mode] for member in row.members).most_common()
+    wanted = " ".join(f"{letter} {number}" for letter, number in modes) if len(modes) > 1 else ""
+    return line((f"{with_spaces(row.size)}  ", "strong"), wanted, (f" {text}{more}", "dim"))
+
+
+def session(row: QueueRow) -> Line:
+    """End of the session id; the pane below shows all of it."""
+    if row.is_group or row.session is None:
+        return () if row.is_group else DASH
+    return line((short_id(row.session), "dim"))
+
+
+def client(row: QueueRow) -> Line:
+    """Address of its client, and the server that it is connected to."""
+    if row.is_group or row.session is None:
+        return ()
+    presence = row.detail.report.ensemble.presence(row.session)
+    if presence is None:
+        return UNKNOWN
+    return line((f"{presence.client}@{host(presence.server)}", "dim"))
+
+
+def host(server: str) -> str:
+    """A server without the default port.
+
+    >>> host("zk2:2181"), host("10.0.0.1:2184")
+    ('zk2', '10.0.0.1:2184')
+    """
+    return server.removesuffix(":2181")
+
+
+def age_of(row: QueueRow) -> Line:
+    """How long it has held or waited; of a group, the oldest."""
+    detail = row.detail
+    now = detail.report.now
+    if row.is_group:
+        started = row.member.ctime if row.member else None
+        return UNKNOWN if started is None else line(f"{elapsed(max(0, now - started))}")
+    one = row.contender
+    text = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
+    return UNKNOWN if text == "?" else line(text)
+
+
+def blocked_by(row: QueueRow) -> Line:
+    """Positions of the holders and of those ahead in the queue; of many, their number."""
+    if row.is_group and any(one.mode != "read" for one in row.members):
+        return ()  # each of them waits for another one
+    one, queue = row.contender, row.detail.queue
+    if one.stranded:
+        return STRANDED
+    if not one.blocked_by:
+        return DASH
+    places = queue.places_of(one.blocked_by)
+    holding = ranged(place for place in places if place < queue.holding)
+    queued = [place for place in places if place >= queue.holding]
+    foreign = [child.node for child in queue.lock.obstacles if child.node in one.blocked_by]
+    outside = len(one.blocked_by) - len(places) - len(foreign)
+    unnamed = one.ahead - len(one.blocked_by)
+    ahead = f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else ranged(queued)
+    drawn = [line((holding, "holds"))] if holding else []
+    drawn += [line(("ahead ", "dim"), ahead)] if ahead else []
+    drawn += [line((several(map(short, foreign)), "critical"))] if foreign else []
+    drawn += [line((f"{outside} elsewhere", "unknown"))] if outside else []
+    return joined(drawn, " · ")
+
+
+def watches(row: QueueRow) -> Line:
+    """What it watches, by the servers' tables, and whether that will wake it."""
+    if row.is_group:
+        return ()
+    one = row.contender
+    if one.verdict in SIMPLE:
+        return SIMPLE[one.verdict]
+    expected = {watched.path for watched in one.expected}
+    actual = one.actual or ()
+    if one.verdict == "confirmed":
+        met = next((path for path in actual if path in expected), None)
+        return line(("→ ", "good"), target(row, met) if met else "?")
+    astray = next((path for path in actual if path not in expected), None)
+    text = target(row, astray) if astray else "?"
+    return line((f"→ {text} elsewhere", "warning"))
+
+
+def target(row: QueueRow, path: str) -> str:
+    """Position of a watched node, else its name."""
+    member = row.detail.view.watch_check.member_at(path)
+    if member is not None and (at := row.detail.queue.position.get(member.node)) is not None:
+        return str(at)
+    return "the lock" if path == row.detail.path else short(split(path)[1])
+
+
+def state(row: QueueRow) -> Line:
+    """Holds or waits, in or behind a deadlock, and its worst finding."""
+    member = row.member
+    if row.is_group:
+        dead = row.detail.ring_before(row.place)
+        return _behind(dead) if dead else line(("enter unfolds", "dim"))
+    word, ink = STATES[row.contender.state]
+    if row.contender.stranded:
+        word, ink = "stranded", "warning"
+    if row.detail.view.lock.kind == "election" and word == "HOLDS":
+        word = "LEADS"
+    if member is None:
+        return line((word, ink), ("  only watches", "dim"))
+    return (Run(word, ink), *_trouble(row, word))
+
+
+def _trouble(row: QueueRow, word: str) -> Line:
+    member = row.member
+    dead = row.detail.ring_of(member) if member else None
+    if dead is not None:
+        also = " + waits" if word in ("HOLDS", "LEADS") else ""
+        return line((also, "waits"), (f"  {deadlock_name(dead)}", ink_of_deadlock(dead)))
+    finding = row.detail.marks.get(member.node) if member else None
+    if finding is not None:
+        return line((f"  {finding.name}", ink_of(finding)))
+    behind = row.detail.ring_before(row.place) if word == "waits" else None
+    return line("  ", *_behind(behind)) if behind else ()
+
+
+def _behind(dead: Deadlock) -> Line:
+    return line((f"behind {deadlock_name(dead)}", ink_of_deadlock(dead)))
+
+
+def estimate(row: QueueRow) -> str:
+    """When its turn comes at the median hold time; empty where that is unknown.
+
+    Only for locks with one holder at a time: readers and leases are granted together.
+    """
+    lock, usual = row.detail.view.lock, row.detail.view.history.usual_hold
+    if usual is None or lock.kind not in ("mutex", "other") or row.detail.rings:
+        return ""
+    before = max(0, row.place)
+    return f"about {spoken(before * usual[0] / 1000)} at the median hold" if before else ""
+
+
 COLUMNS: Final = (
-    Column[QueueRow]("POS", 7, cells.position, at_right=True),
-    Column[QueueRow]("SEQ", 10, cells.sequence, rank=4),
-    Column[QueueRow]("M", 1, cells.mode),
-    Column[QueueRow]("IDENTITY", 13, cells.identity, share=3, names=lambda row: not row.is_group),
-    Column[QueueRow]("SESSION", 7, cells.session, rank=3),
-    Column[QueueRow]("CLIENT@SERVER", 21, cells.client, rank=5, share=1),
-    Column[QueueRow]("AGE", 7, cells.age_of, at_right=True),
-    Column[QueueRow]("BLOCKED BY", 13, cells.blocked_by, rank=2, share=1),
-    Column[QueueRow]("WATCHES", 12, cells.watches, rank=1),
-    Column[QueueRow]("STATE", 17, cells.state, share=2),
+    Column[QueueRow]("POS", 7, position, at_right=True),
+    Column[QueueRow]("SEQ", 10, sequence, rank=4),
+    Column[QueueRow]("M", 1, mode),
+    Column[QueueRow]("IDENTITY", 13, identity, share=3, names=lambda row: not row.is_group),
+    Column[QueueRow]("SESSION", 7, session, rank=3),
+    Column[QueueRow]("CLIENT@SERVER", 21, client, rank=5, share=1),
+    Column[QueueRow]("AGE", 7, age_of, at_right=True),
+    Column[QueueRow]("BLOCKED BY", 13, blocked_by, rank=2, share=1),
+    Column[QueueRow]("WATCHES", 12, watches, rank=1),
+    Column[QueueRow]("STATE", 17, state, share=2),
 )
 
 
@@ -53,7 +283,7 @@ class QueueTable(Table[QueueRow]):
             self._barring = frozenset(row.detail.queue.places_of(nodes))
 
     def _gutter(self, row: QueueRow) -> Run:
-        return cells.gutter(row, self._barring)
+        return gutter(row, self._barring)
 
     def _index(self, name: Hashable) -> int | None:
         """The row with this name, or the group that it is folded into."""

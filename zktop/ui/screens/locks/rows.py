@@ -17,8 +17,8 @@ from zktop.ui.screens.common.status_codes import (
     status_of,
     status_without_finding,
 )
-from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 from zktop.ui.screens.locks.lock_row import LOCK_FIELDS, LockRow
+from zktop.ui.screens.locks.table import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 

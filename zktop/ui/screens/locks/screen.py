@@ -12,7 +12,6 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.live_rows import Reorder
-from zktop.ui.screens.locks.groups import LockGroup, about_group
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
@@ -24,7 +23,7 @@ from zktop.ui.screens.locks.panes import (
     set_height,
 )
 from zktop.ui.screens.locks.rows import LockRows
-from zktop.ui.screens.locks.table import LockTable
+from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection, ViewState, locks_of

@@ -1,15 +1,190 @@
-"""The table of all locks: its columns, and the locks that the user has tagged."""
+"""The table of all locks: its columns, the cells of a lock and of a group, and tagged locks."""
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
+from zktop.model.facts import Millis
+from zktop.model.format import count, spoken
 from zktop.model.history.events import Since
+from zktop.model.history.last_minute import SECOND_MS
+from zktop.model.locks.lock import Member
+from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import BLOCKED_CELLS
-from zktop.ui.screens.locks.cells import SPARK_CELLS, LockCells
-from zktop.ui.screens.locks.groups import GROUP_CELLS, group_sign
+from zktop.ui.screens.common.format import (
+    BLOCKED_CELLS,
+    MODE_LETTERS,
+    age,
+    blocked_seconds,
+    per_second,
+    sparkline,
+)
+from zktop.ui.screens.common.status_codes import FREE
 from zktop.ui.screens.locks.lock_row import LockRow
-from zktop.ui.styled_text import Run
+from zktop.ui.styled_text import Ink, Line, Run, joined, line
 from zktop.ui.widgets.table import Column, RowGroup, Table
+
+KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
+DASH: Final = line(("-", "dim"))
+UNKNOWN: Final = line(("?", "unknown"))
+SPARK_CELLS: Final = 10
+
+
+class LockCells:
+    """Draws the cells of locks as of one report, which is set before there are rows."""
+
+    report: Report
+    is_ascii = False
+
+    def state(self, row: LockRow) -> Line:
+        if row.gone_at is not None:
+            return line(("gone", "dim"))
+        return line((row.status.code, row.status.ink))
+
+    def path(self, row: LockRow) -> Line:
+        """LOCK: the path; bright if a finding is about the lock."""
+        ink: Ink = "dim" if row.gone_at is not None or row.status.code == "free" else "plain"
+        return line((row.path, "strong" if row.status.case else ink))
+
+    def kind(self, row: LockRow) -> Line:
+        lock = row.lock
+        kind = KIND_NAMES.get(lock.kind, lock.kind)
+        leases = f" {lock.leases or '?'}" if lock.kind == "semaphore" else ""
+        return line((f"{kind}{leases}", "dim"))
+
+    def holder(self, row: LockRow) -> Line:
+        """HOLDER: the first holder, and the number of others."""
+        lock = row.lock
+        if row.gone_at is not None:
+            return DASH
+        if lock.error is not None:
+            return line((lock.error, "unknown"))
+        holders = lock.holders
+        if not holders:
+            return DASH
+        if lock.kind == "semaphore":
+            return line((f"{len(holders)}/{lock.leases or '?'} leases", "holds"))
+        more = f" +{len(holders) - 1}" if len(holders) > 1 else ""
+        return self._first_holder(holders[0], more)
+
+    def _first_holder(self, holder: Member, more: str) -> Line:
+        letter = Run(MODE_LETTERS[holder.mode] + " ", "dim")
+        if holder.znode.stat is None and not holder.label:
+            return (letter, Run(f"?{more}", "unknown"))
+        if not holder.owner and not holder.releases:
+            name = f"no owner ({holder.label or 'persistent'})"
+            return (letter, Run(name + more, "warning"))
+        ink: Ink = "ours" if holder.owner in self.report.ours else "holds"
+        name = self.report.client_names(holder.owner, holder.label)
+        return (letter, Run(name, ink), Run(more, ink))
+
+    def held(self, row: LockRow) -> Line:
+        since = None if row.gone_at is not None else row.held
+        return DASH if since is None else self._age(since)
+
+    def queue(self, row: LockRow) -> Line:
+        if row.waiting is None:
+            return UNKNOWN
+        ink: Ink = "standby" if row.lock.kind == "election" else "waits"
+        return line((str(row.waiting), ink if row.waiting else "dim"))
+
+    def mix(self, row: LockRow) -> Line:
+        return line(row.mix)
+
+    def oldest(self, row: LockRow) -> Line:
+        since = None if row.gone_at is not None else row.waited
+        if since is None:
+            return UNKNOWN if row.waiting or row.waiting is None else DASH
+        return self._age(since)
+
+    def _age(self, since: Since) -> Line:
+        text = age(since.at, since.how, self.report.now, is_ascii=self.is_ascii)
+        return UNKNOWN if text == "?" else (Run(text),)
+
+    def blocked(self, row: LockRow) -> Line:
+        blocked_ms = row.blocked_ms(self.report.now)
+        if blocked_ms is None:
+            return DASH if row.lock.kind == "election" else UNKNOWN
+        return seconds_cell(blocked_ms)
+
+    def holds(self, row: LockRow) -> Line:
+        usual = row.history.usual_hold
+        return DASH if usual is None else line("/".join(spoken(ms / 1000) for ms in usual))
+
+    def rate(self, row: LockRow) -> Line:
+        rate = row.rate(self.report.now)
+        if rate is None or row.gone_at is not None:
+            return DASH
+        return line((per_second(rate), "plain" if rate else "dim"))
+
+    def minute(self, row: LockRow) -> Line:
+        if row.gone_at is not None:
+            return ()
+        now = self.report.now
+        drawn = sparkline(row.recent(now), now, SPARK_CELLS, is_ascii=self.is_ascii)
+        return (Run(drawn, "waits" if row.waiting else "dim"),)
+
+
+def seconds_cell(blocked_ms: Millis) -> Line:
+    """Draw waiting time in seconds."""
+    return (Run(blocked_seconds(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
+
+
+MIN_GROUP: Final = 20  # quiet locks below one parent that become one line
+KEEP_GROUP: Final = 10  # ... which stays until there are fewer
+LINGER_MS: Final[Millis] = 10_000  # a lock that becomes quiet keeps its row for so long
+CLOSED: Final = "▸"
+OPEN: Final = "▾"
+
+
+class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
+    """Quiet locks below one parent."""
+
+    @cached_property
+    def held(self) -> int:
+        """How many of them have a holder."""
+        return sum(row.status is not FREE for row in self.rows)
+
+    @cached_property
+    def has_unknown(self) -> bool:
+        """True if some may have waiters that cannot be seen."""
+        return any(row.waiting is None for row in self.rows)
+
+    @cached_property
+    def blocked_ms(self) -> Millis:
+        """How long clients have waited for them, before they became quiet."""
+        return sum(row.history.blocked_ms for row in self.rows if row.lock.kind != "election")
+
+    @cached_property
+    def kind(self) -> str:
+        """The kind of all of them, or "mixed"."""
+        kinds = {row.lock.kind for row in self.rows}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
+    "ST": lambda _group: line(("ok", "good")),
+    "LOCK": lambda group: line((f"{group.name} ({len(group.rows)})", "plain")),
+    "KIND": lambda group: line((KIND_NAMES.get(group.kind, group.kind), "dim")),
+    "HOLDER": lambda group: line((f"{group.held} held", "holds" if group.held else "dim")),
+    "QUEUE": lambda group: line(("?", "unknown") if group.has_unknown else ("0", "dim")),
+    "BLOCKED*s": lambda group: seconds_cell(group.blocked_ms),
+}
+
+
+def group_sign(group: RowGroup[LockRow]) -> Run:
+    return Run(OPEN if group.is_open else CLOSED, "selected")
+
+
+def about_group(group: LockGroup) -> Line:
+    """Explain the line under the cursor, and the keys that open it."""
+    waits = "no waiters seen" if group.has_unknown else "no waiters"
+    text = (
+        f"{count(len(group.rows), 'quiet lock')}: no problems, {waits} (for {LINGER_MS // 1000} s)"
+    )
+    keys = "enter closes the group" if group.is_open else "enter opens the group, f opens all"
+    return joined([line((f" {group.name}", "strong")), line(text), line((keys, "dim"))])
+
 
 WIDE: Final = 90  # cells; a narrower table has only the most important columns
 NEVER: Final = float("inf")

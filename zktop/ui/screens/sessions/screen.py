@@ -21,7 +21,6 @@ from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import SessionDetails, details
-from zktop.ui.screens.sessions.groups import about_group
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
 from zktop.ui.screens.sessions.rows import (
     SessionGroup,
@@ -29,7 +28,7 @@ from zktop.ui.screens.sessions.rows import (
     SessionRows,
     partial_reports,
 )
-from zktop.ui.screens.sessions.table import ServerTable, SessionTable, session_counts
+from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState

@@ -1,17 +1,57 @@
-"""The two tables of the sessions screen: the columns of a session, and the line above them."""
+"""The two tables of the sessions screen: columns, groups, and the line above."""
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
 
 from zktop.model.format import count
 from zktop.ui.screens.common.format import per_second, short_id, sortable, with_spaces
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.contact_bar import bar, left
-from zktop.ui.screens.sessions.groups import GROUP_CELLS
 from zktop.ui.screens.sessions.risks import RISKS
-from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
+from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
 from zktop.ui.styled_text import Ink, Line, Run, line, text_of
 from zktop.ui.widgets.table import Column, Table
+
+MAX_NAMES: Final = 3
+MAX_NUMBER: Final = 100_000  # larger numbers are written in thousands
+
+
+def _group_name(group: SessionGroup) -> Line:
+    sign = "▾" if group.is_open else "▸"
+    return line((f"{sign} ", "selected"), (group.name, "strong"))
+
+
+def _group_number(number: int, ink: Ink) -> Line:
+    text = str(number) if number < MAX_NUMBER else f"{number // 1000}k"
+    return line((text, ink if number else "dim"))
+
+
+GROUP_CELLS: Final[dict[str, Callable[[Any], Line]]] = {
+    "RISK": lambda _group: line(("LOW", "plain")),
+    "SESSION": lambda group: line((f"{with_spaces(len(group.rows)):>7}", "strong")),
+    "IDENTITY": _group_name,
+    "HOLDS": lambda group: _group_number(group.holds, "holds"),
+    "WAITS": lambda group: _group_number(group.waits, "waits"),
+    "NOTE": lambda group: line(("open" if group.is_open else "grouped", "dim")),
+}
+
+
+def about_group(group: SessionGroup) -> list[Line]:
+    """Describe the group under the cursor."""
+    names = [row.unique_name for row in group.rows[:MAX_NAMES]]
+    more = with_spaces(len(group.rows) - MAX_NAMES)
+    return [
+        line(
+            ("GROUP ", "title"),
+            (group.name, "strong"),
+            f"  {count(len(group.rows), 'session')} with similar names, all at low risk",
+        ),
+        line(("  sessions   ", "dim"), f"{', '.join(names)} and {more} more"),
+        line(("  holds      ", "dim"), count(group.holds, "lock")),
+        line(("  waits for  ", "dim"), count(group.waits, "lock")),
+        line(("  enter opens this group, f all groups; a session at risk is listed alone", "dim")),
+    ]
+
 
 WIDE: Final = 150  # cells; a narrower table leaves out what few users need
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
