@@ -11,6 +11,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
 from zktop.ui.screens.sessions.earlier_sessions import earlier
@@ -24,7 +25,8 @@ from zktop.ui.screens.sessions.if_it_dies import (
     of_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow
-from zktop.ui.styled_text import Ink, Line, Run, hanging, line
+from zktop.ui.styled_text import Ink, Line, Run, line
+from zktop.ui.view_state import Selection
 
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK", "good"),
@@ -39,8 +41,6 @@ LABEL_CELLS: Final = 11
 MAX_WATCHES: Final = 6
 MAX_STRIP_CELLS: Final = 100
 
-SessionDetails = tuple[list[Line], list[Text | None]]
-
 
 def details(
     row: SessionRow,
@@ -49,65 +49,53 @@ def details(
     past: Iterable[Event] = (),
     *,
     is_ascii: bool,
-) -> SessionDetails:
-    """Draw one session; return the lines, and the lock that each line opens.
+) -> LineWriter:
+    """Write about one session; lines about a lock open it.
 
     `past` are the events before this moment, newest first.
     """
-    made = _Lines(width)
-    made.add(_head(row))
-    _locks(made, row, is_ascii=is_ascii)
-    made.put("watches", _watched(row))
-    _contact(made, row, contacts)
+    writer = LineWriter(width)
+    writer.write(_head(row))
+    _locks(writer, row, is_ascii=is_ascii)
+    _put(writer, "watches", _watched(row))
+    _contact(writer, row, contacts)
     presence = row.presence
     if presence is not None and is_silent(presence):
-        _host(made, row)
+        _host(writer, row)
     for number, (path, text) in enumerate(if_it_dies(row)):
-        made.put("" if number else "if it dies", text, path)
-    made.put("", blast_radius(row))
+        _put(writer, "" if number else "if it dies", text, path)
+    _put(writer, "", blast_radius(row))
     for path, text in if_it_wakes_late(row):
-        made.put("wakes late", text, path)
+        _put(writer, "wakes late", text, path)
     for number, known in enumerate(earlier(row, past)):
-        made.put("" if number else "same name", *known)
+        _put(writer, "" if number else "same name", *known)
     for case in row.risk.cases:
         sentence = f"{case.sentence} ({case.rule}, {case.confidence})"
-        made.put("finding", sentence, case.lock, ink_of(case))
+        _put(writer, "finding", sentence, case.lock, ink_of(case))
     if presence is not None and not is_silent(presence):
-        _host(made, row)
-    return made.lines, made.targets
+        _host(writer, row)
+    return writer
 
 
-def _host(made: "_Lines", row: SessionRow) -> None:
+def _host(writer: LineWriter, row: SessionRow) -> None:
     beside = of_host(row.report.ensemble, row.session)
     if beside:
-        made.put("host", beside)
+        _put(writer, "host", beside)
 
 
-class _Lines:
-    """Lines with a label on the left, and the lock that each is about."""
+def _put(
+    writer: LineWriter, label: str, text: str, path: Text | None = None, ink: Ink = "plain"
+) -> None:
+    """Write text beside a label; it may be about a lock."""
+    writer.item((_label(label), "dim"), text, ink, _link(path, label))
 
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self.lines: list[Line] = []
-        self.targets: list[Text | None] = []
 
-    @property
-    def strip_cells(self) -> int:
-        """The width of a strip beside its label."""
-        return max(20, min(self._width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
+def _label(label: str) -> str:
+    return f"  {label:<{LABEL_CELLS}}"
 
-    def add(self, drawn: Line, about: Text | None = None) -> None:
-        self.lines.append(drawn)
-        self.targets.append(about)
 
-    def labelled(self, label: str, drawn: Line, about: Text | None = None) -> None:
-        before = f"  {label:<{LABEL_CELLS}}"
-        self.add((Run(before, "dim"), *drawn), about)
-
-    def put(self, label: str, text: str, about: Text | None = None, ink: Ink = "plain") -> None:
-        before = line((f"  {label:<{LABEL_CELLS}}", "dim"))
-        for number, drawn in enumerate(hanging(before, text, self._width - 1, ink)):
-            self.add(drawn, None if number else about)
+def _link(path: Text | None, name: str) -> LineLink | None:
+    return LineLink("lock", Selection(path=path), name) if path is not None else None
 
 
 def _head(row: SessionRow) -> Line:
@@ -127,19 +115,21 @@ def _head(row: SessionRow) -> Line:
     return tuple(pieces)
 
 
-def _locks(made: _Lines, row: SessionRow, *, is_ascii: bool) -> None:
+def _locks(writer: LineWriter, row: SessionRow, *, is_ascii: bool) -> None:
     locks, report = row.locks, row.report
     held = {path: locks.holds[path] for path in longest_queue_first(row)}
-    for label, known in (("holds", held), ("waits for", locks.waits)):
+    for title, known in (("holds", held), ("waits for", locks.waits)):
+        label = title
         for path, member in islice(known.items(), MAX_LOCKS):
             view = report.view(path)
             if view is not None:
-                made.labelled(label, _lock(view, member, report.now, is_ascii=is_ascii), path)
-                label = ""  # noqa: PLW2901  only on the first line
+                drawn = _lock(view, member, report.now, is_ascii=is_ascii)
+                writer.write((Run(_label(label), "dim"), *drawn), _link(path, title))
+                label = ""  # only on the first line
         if len(known) > MAX_LOCKS:
-            made.put("", f"... and {count(len(known) - MAX_LOCKS, 'more lock')}")
+            _put(writer, "", f"... and {count(len(known) - MAX_LOCKS, 'more lock')}")
         if not known:
-            made.labelled(label, line(("-", "dim")))
+            writer.write(line((_label(label), "dim"), ("-", "dim")))
 
 
 def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
@@ -185,19 +175,21 @@ def _watched(row: SessionRow) -> str:
     return ", ".join(shown) + more
 
 
-def _contact(made: _Lines, row: SessionRow, contacts: Iterable[Millis]) -> None:
+def _contact(writer: LineWriter, row: SessionRow, contacts: Iterable[Millis]) -> None:
     report = row.report
     presence, timeout, span = row.presence, report.ensemble.timeout_ms(row.session), row.expires_in
     if presence is None or timeout is None or presence.contact is None:
         why = "unknown: not in the server tables"
         if report.ensemble.is_cut_off(row.session, row.locks.newest):
             why = f"not connected; expires in {left(span)} unless it reconnects"
-        made.put("contact", why, None, "unknown" if span is None else "critical")
+        _put(writer, "contact", why, None, "unknown" if span is None else "critical")
         return
     known = sorted({*contacts, presence.contact})
-    for number, drawn in enumerate(strip(known, report.now, timeout, span, made.strip_cells)):
-        made.labelled("" if number else "contact", drawn)
+    cells = max(20, min(writer.width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
+    for number, drawn in enumerate(strip(known, report.now, timeout, span, cells)):
+        label = "" if number else "contact"
+        writer.write((Run(_label(label), "dim"), *drawn))
     if span is not None:
         in_how_long = f"in {left(span)}" if span.high else "due, by the last server table"
         when = f"{expires_at(report.now, span)} ({in_how_long}) unless it reconnects"
-        made.put("expires", when)
+        _put(writer, "expires", when)

@@ -17,10 +17,11 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contact_times import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.sessions import servers
-from zktop.ui.screens.sessions.detail import SessionDetails, details
+from zktop.ui.screens.sessions.detail import details
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
 from zktop.ui.screens.sessions.rows import (
     SessionGroup,
@@ -175,9 +176,10 @@ class SessionsScreen(Page):
             detail_for = row, row.report.now // SECOND_MS, state.index, contacts, width
             if detail_for != self._detail_for:
                 self._detail_for = detail_for
-                detail.show(*self._details(row, state, width))
+                writer = self._details(row, state, width)
+                detail.show(writer.lines, writer.links)
 
-    def _details(self, row: SessionRow, state: ViewState, width: int) -> SessionDetails:
+    def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)
         past = state.tape.events_until(row.report.now)
         return details(row, contacts, width, past, is_ascii=state.is_ascii)
@@ -226,8 +228,9 @@ class SessionsScreen(Page):
             self._ask_again()
         if row is None:
             return
-        path = detail.target if detail.has_focus else None
-        if not isinstance(path, str):
+        link = detail.target if detail.has_focus else None
+        path = link.subject.path if isinstance(link, LineLink) else None
+        if path is None:
             path = next(iter((*row.locks.holds, *row.locks.waits)), None)
         if path is None:
             self.say("This session uses no lock.")
@@ -268,5 +271,5 @@ class SessionsScreen(Page):
         if group is not None:
             lines = about_group(group)
         elif row is not None and state is not None:
-            lines, _ = self._details(row, state, COPY_CELLS)
+            lines = self._details(row, state, COPY_CELLS).lines
         return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)
