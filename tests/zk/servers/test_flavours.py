@@ -44,6 +44,7 @@ OTHERS = ("keeper", "raftkeeper", "zetcd")
 TELLING = OTHERS[:2]
 DEFAULT_WORDS = "conf,cons,crst,envi,ruok,srst,srvr,stat,wchs,dirs,mntr,isro"
 ADD_WATCH, MULTI_READ, RECURSIVE = 106, 22, 1
+SESSION_MS = 1_000  # one of these servers closes the connection only when the session expires
 
 
 @pytest.fixture(scope="module", params=OTHERS)
@@ -381,7 +382,10 @@ def test_many_znodes_are_read_though_some_are_gone(
 @pytest.mark.parametrize("flavour", OTHERS)
 def test_an_unknown_request_is_answered_as_they_do(flavour: str) -> None:
     """The sandbox answers unsupported requests as these servers do."""
-    with sandbox_server("--flavour", flavour) as server, RawClient(server.port) as raw:
+    with (
+        sandbox_server("--flavour", flavour, "--tick-ms", "200") as server,
+        RawClient(server.port, timeout_ms=SESSION_MS) as raw,
+    ):
         raw.send(ADD_WATCH, struct.pack(">i", 1) + b"/" + struct.pack(">i", RECURSIVE), xid=1)
         raw.send(103, struct.pack(">i", 0), xid=2)  # the ephemerals of a session
         raw.send(11, b"", xid=-2)
