@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clients.client_processes import ClientProcess, Stage, curator_process, kazoo_clients
+from clients.client_processes import (
+    ClientProcess,
+    CuratorProcess,
+    Stage,
+    curator_process,
+    kazoo_clients,
+)
 from clients.commands import checking
 from clients.snapshots import snapshot_when
 from servers import RunningServer, real_zookeeper
@@ -20,6 +26,13 @@ LOOKS_S = 3.0
 def default_server() -> Iterator[RunningServer]:
     """A server with default settings."""
     with real_zookeeper(admin=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def default_machine(default_server: RunningServer, classpath: str) -> Iterator[CuratorProcess]:
+    """A Java process with Curator clients of this server."""
+    with curator_process(default_server, classpath) as running:
         yield running
 
 
@@ -44,13 +57,15 @@ def test_healthy_clients_of_kazoo(
 
 @pytest.mark.parametrize("recipe", ["InterProcessMutex", "LeaderLatch", "WriteLock"])
 def test_healthy_clients_of_curator(
-    default_server: RunningServer, classpath: str, recipe: str, tmp_path: Path
+    default_server: RunningServer, default_machine: CuratorProcess, recipe: str, tmp_path: Path
 ) -> None:
     """The same; their sessions get the longest timeout that the server grants."""
-    with curator_process(default_server, classpath) as machine:
-        members = machine.start_clients("ann", "bob", "cem", timeout_s=ASKED_S)
-        queue(members, recipe, f"/curator-{recipe}/orders")
-        _assert_quiet(default_server, f"/curator-{recipe}", tmp_path)
+    names = (f"{recipe}-{number}" for number in range(3))
+    members = default_machine.start_clients(*names, timeout_s=ASKED_S)
+    queue(members, recipe, f"/curator-{recipe}/orders")
+    _assert_quiet(default_server, f"/curator-{recipe}", tmp_path)
+    for one in members:
+        default_machine.dismiss(one)
 
 
 def _assert_quiet(server: RunningServer, root: str, folder: Path) -> None:
