@@ -1,5 +1,6 @@
 """The profiles of hypothesis, and the tests that are left out without a real ZooKeeper."""
 
+import gc
 import os
 import signal
 
@@ -23,6 +24,8 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+GC_THRESHOLDS = (10_000, 20, 20)  # Python's own are 700, 10, 10
+
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _NEEDS = {  # by marker
     "zookeeper": "a real ZooKeeper server; install Debian's packages (tests/get-zookeeper does, "
@@ -45,6 +48,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[_LEFT_OUT].append(f"left out: {len(needing)} tests need {what}")
         for item in needing:
             item.add_marker(pytest.mark.skip(reason=f"needs {marker}"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep all modules and tests out of garbage collection.
+
+    Otherwise a third of the time of tests/ui goes into looking through them again and again.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 def _is_available(marker: str) -> bool:
