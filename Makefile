@@ -9,8 +9,9 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
 PURE   ?= zktop,tests/model,tests/config,tests/output,tests/test_recording.py
-SUITES ?= tests/ui tests/faults tests/sandbox tests/terminal tests/cli,tests/app tests/clients tests/zk \
-          tests/demo tests/whole tests/readme tests/bench tests/soak
+SUITES ?= tests/zk tests/ui tests/clients tests/terminal tests/faults,--ignore=$(IDLE) tests/demo \
+          tests/cli,tests/app tests/whole tests/sandbox tests/readme tests/bench tests/soak
+IDLE   ?= tests/faults/minutes  # waits for minutes, beside the others
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
 .PHONY: demo test older kerberos check bench soak pictures clean
@@ -20,8 +21,9 @@ demo: $(READY)  ## a moving deadlock, nothing else installed
 
 test: $(TOOLS)  ## everything; says what it could not run
 	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
-	@printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python \
-	    || { echo "failed; what is above says where" >&2; exit 1; }
+	@tests/suite $(BIN)/python $(IDLE) & idle=$$!; \
+	    printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python; others=$$?; \
+	    wait $$idle && test $$others = 0 || { echo "failed; what is above says where" >&2; exit 1; }
 
 OLDER ?= $(VENV)/zookeepers
 
