@@ -47,6 +47,14 @@ class TextView(Canvas):
         self.target = None if at is None else targets[at]
         if (lines, heads, at) != before:
             self.repaint()
+        self.scroll_to_lines(has_moved=at != before[-1])
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self.scroll_to_lines(has_moved=True)
+
+    def scroll_to_lines(self, *, has_moved: bool) -> None:
+        """Called after new lines, or a new size, for views that scroll by themselves."""
 
     def move(self, by: int) -> None:
         """Move to the next line in this direction that has a target."""
@@ -94,26 +102,9 @@ class TextList(TextView):
         super().moved()
         self.post_message(self.Moved())
 
-    def show(
-        self,
-        lines: Sequence[Line],
-        targets: Sequence[object | None] = (),
-        heads: Sequence[Line] = (),
-    ) -> None:
-        """Show these lines; scroll if the cursor has moved."""
-        before = self.cursor
-        super().show(lines, targets, heads)
-        if self.cursor != before:
-            self._keep_in_sight()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Keep the cursor visible in a smaller window."""
-        super().on_resize(event)
-        self._keep_in_sight()
-
-    def _keep_in_sight(self) -> None:
+    def scroll_to_lines(self, *, has_moved: bool) -> None:
         room = self.lines_in_sight()
-        if self.cursor is None or not room:
+        if self.cursor is None or not room or not has_moved:
             return
         self.measure(self.room)
         top = int(self.scroll_offset.y)
@@ -128,21 +119,6 @@ class LogView(TextView):
 
     follows = True
 
-    def show(
-        self,
-        lines: Sequence[Line],
-        targets: Sequence[object | None] = (),
-        heads: Sequence[Line] = (),
-    ) -> None:
-        """Show these lines, scrolled to the end."""
-        super().show(lines, targets, heads)
-        self._follow()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Stay at the end."""
-        super().on_resize(event)
-        self._follow()
-
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Stop following after scrolling back; follow again at the end."""
         super().watch_scroll_y(old_value, new_value)
@@ -152,7 +128,7 @@ class LogView(TextView):
     def _end(self) -> int:
         return max(0, self.count - self.lines_in_sight())
 
-    def _follow(self) -> None:
+    def scroll_to_lines(self, *, has_moved: bool) -> None:
         if self.follows and int(self.scroll_offset.y) != self._end:
             self.scroll_to(y=self._end, animate=False, force=True)
             self.follows = True
