@@ -138,8 +138,5 @@ class ThemeDialog(ChoiceDialog):
     def _apply(self, name: str | None) -> None:
         app = cast("BaseApp", self.app)
         theme = self._themes.get(name or "")
-        if theme is None or app.theme == theme.name:
-            return
-        wrong = apply_theme(app, theme)
-        if wrong is not None:
-            app.notify(wrong, severity="error", markup=False)
+        if theme is not None and app.theme != theme.name:
+            apply_theme(app, theme)
