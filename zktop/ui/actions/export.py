@@ -5,9 +5,7 @@ drop, so that columns shift. `portable_svg` removes both.
 """
 
 import asyncio
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -102,20 +100,13 @@ def _frames(tape: Tape, time_range: TimeRange) -> list[Frame]:
 
 def write_new(file: Path, content: bytes) -> None:
     """Write a complete file or none; never replace an existing one."""
-    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}.")
-    try:
-        with os.fdopen(number, "wb") as out:
+    with file.open("xb") as out:
+        try:
             out.write(content)
-        os.chmod(name, 0o666 & ~_umask())  # noqa: PTH101  mkstemp made it private
-        os.link(name, file)  # unlike a rename, this does not replace
-    finally:
-        os.unlink(name)  # noqa: PTH108  a name, not a Path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            out.flush()
+        except OSError:
+            file.unlink()
+            raise
 
 
 def portable_svg(picture: str) -> str:
