@@ -89,7 +89,6 @@ def proven_causes(report: Report) -> Iterator[Finding]:
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
-    """One sentence for several findings."""
     first = findings[0].sentence
     rest = len(findings) - 1
     return first if not rest else f"{first} (and {rest} more; n steps through them)"

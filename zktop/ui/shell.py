@@ -298,7 +298,6 @@ class Shell(BaseApp):
         self._load_page(name)
 
     def turn_back(self) -> None:
-        """Return to the page before."""
         if self._history:
             name, self.subject = self._history.pop()
             self._load_page(name)

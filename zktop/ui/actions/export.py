@@ -48,7 +48,6 @@ class ExportActions(Shell):
         self.show_message(f"Copied (OSC 52): {quoted}{more}")
 
     def action_export(self) -> None:
-        """Ask for a format and a file name, then write the file."""
         frame, exports = self.view_state.frame, self.exports
         time_range = (
             self.page.marked_range if self.page is not None and exports is not None else None

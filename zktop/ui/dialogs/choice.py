@@ -104,7 +104,6 @@ class ChoiceDialog(Dialog[str]):
 
 
 def drawn(option: Choosable, width: int = NAME_WIDTH) -> Line:
-    """One line of the list, with so many cells for the name."""
     return (*fitted((Run(option.name, "strong"),), width), Run(f" {option.title}"))
 
 

@@ -110,7 +110,6 @@ def thinned(
 
 
 def weight(stored: Iterable[StoredFrame]) -> int:
-    """Add up what frames weigh."""
     return sum(one.weight_bytes for one in stored)
 
 

@@ -141,7 +141,6 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self._shown = []
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Draw for the new width."""
         self._shown = []
         self.repaint()
 

@@ -33,7 +33,6 @@ class FilterLine(Input):
         self.can_focus = False  # while it is closed, keys go elsewhere
 
     def open(self, text: str) -> None:
-        """Show the line and focus it."""
         self.value = text
         self.add_class("-open")
         self.can_focus = True

@@ -17,7 +17,6 @@ TITLES: dict[str, tuple[str, Ink]] = {
 
 
 def empty_state(state: ViewState, width: int) -> list[Line]:
-    """Return the text for an empty table."""
     if state.frame is None:
         return _before(state, width)
     report = state.frame.report

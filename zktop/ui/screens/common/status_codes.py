@@ -33,7 +33,6 @@ LOCKED: Final = LockStatus("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
 
 
 def status_of(finding: Finding) -> LockStatus:
-    """Return the status of a lock with this finding."""
     code = CODES.get(finding.rule, OTHER)
     is_sure = finding.confidence in SURE
     return LockStatus(

@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from zktop.model.actors import session_of
 from zktop.model.facts import session_text
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.finding import BlindSpot, Finding
+from zktop.model.findings.finding import BlindSpot, Evidence, Finding
 from zktop.model.format import clock, count, fold_name, session_name, short
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.ring import Clue
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
@@ -39,19 +40,7 @@ MARKS: Final[dict[bool | None, tuple[str, Ink]]] = {
 MAX_REASONS: Final = 12
 
 
-class EvidenceLine(Protocol):
-    """One line of evidence, of a deadlock or of another finding."""
-
-    @property
-    def supports(self) -> bool | None:
-        """True for the verdict, False against it, None for an assumption."""
-
-    @property
-    def text(self) -> str:
-        """The evidence in words."""
-
-
-def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[EvidenceLine]) -> None:
+def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Clue | Evidence]) -> None:
     """Write the confidence and its evidence: for, against, and assumed."""
     word, _ = SURENESS[confidence]
     writer.title("CONFIDENCE", f"{confidence}: {word}   + for   - against   ? assumed")
@@ -147,7 +136,6 @@ def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
 
 
 def _write_end(writer: LineWriter, case: DeadlockRecord, live: Report) -> None:
-    """Write how the deadlock ended."""
     over = case.ending(live)
     writer.title("HOW IT ENDED", "" if over is None else clock(over.at))
     writer.say("It did not exist at this moment." if over is None else f"{over.how}.")
@@ -269,7 +257,6 @@ def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
 
 
 def _write_followers(writer: LineWriter, finding: Finding, report: Report) -> None:
-    """Write the findings that follow from it."""
     writer.title(f"CONSEQUENCES ({finding.folded})")
     followers = [one for one in report.findings if one.cause == finding.id]
     for one in followers[:MAX_NODES]:

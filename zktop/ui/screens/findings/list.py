@@ -175,7 +175,6 @@ def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
 
 
 def is_over(case: DeadlockRecord, now: Millis) -> bool:
-    """Whether a deadlock had ended by this moment."""
     return case.over_at is not None and case.over_at <= now
 
 

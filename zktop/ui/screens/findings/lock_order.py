@@ -1,7 +1,6 @@
 """A potential deadlock: the locks that each client takes, in turns, a column per client."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Final
 
 from zktop.model.facts import Millis
@@ -47,11 +46,10 @@ def _beside(writer: LineWriter, inversion: Inversion, names: dict[str, str], wid
     writer.write(
         _row([_habit(inversion, column) for column in range(len(inversion.actors))], width)
     )
-    for _, turns in groupby(inversion.turns, key=lambda turn: turn.verb):
-        for turn in turns:
-            cells: list[Line] = [() for _ in inversion.actors]
-            cells[turn.column] = _said(turn, names)
-            writer.write(_row(cells, width), _link(turn))
+    for turn in inversion.turns:
+        cells: list[Line] = [() for _ in inversion.actors]
+        cells[turn.column] = _said(turn, names)
+        writer.write(_row(cells, width), _link(turn))
 
 
 def _below(writer: LineWriter, inversion: Inversion, names: dict[str, str]) -> None:

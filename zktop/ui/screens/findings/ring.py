@@ -100,7 +100,6 @@ def _wait(step: DeadlockStep, ink: Ink) -> Line:
 def _boxes(
     ring: Sequence[DeadlockStep], names: dict[str, str], width: int, ink: Ink
 ) -> list[Line]:
-    """Draw two boxes with an arrow each way."""
     boxes = [_box(step, names, max(16, min(30, width // 4))) for step in ring]
     room = width - width_of(boxes[0][0]) - width_of(boxes[1][0]) - 4
     there, back = ring

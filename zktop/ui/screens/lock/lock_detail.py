@@ -123,7 +123,6 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def ring_nodes(self) -> frozenset[Text]:
-        """Nodes of the lock that belong to a deadlock."""
         deadlocks = (ring.deadlock for ring in self.rings)
         return frozenset(Text(p.node) for one in deadlocks for p in places_in(one, self.path))
 
@@ -152,7 +151,6 @@ class DeadlockedNode(NamedTuple):
 
 
 def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockedNode]:
-    """Nodes of a deadlock in one lock."""
     for step in deadlock.steps:
         for place in (*step.holds, step.waits):
             if place.lock == path:

@@ -58,7 +58,6 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def contender(self) -> Contender:
-        """The first contender of the row."""
         return self.detail.queue.contender(self.detail.view, self.place)
 
 

@@ -117,7 +117,6 @@ def _made(root: RootBlocker, who: str, why: str, ink: Ink, link: LineLink) -> Bl
 
 
 def blocker_head(width: int) -> Line:
-    """Draw the head of the pane."""
     who = _who(width)
     title = " WHO IS BLOCKING"
     return joined(
@@ -131,7 +130,6 @@ def blocker_head(width: int) -> Line:
 
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
-    """Draw one root blocker."""
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
     who = line((middle(one.who, _who(width) - 1), "strong"))
     return joined(

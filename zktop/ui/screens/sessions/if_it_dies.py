@@ -87,7 +87,6 @@ def longest_queue_first(row: SessionRow) -> list[Text]:
 
 
 def queue_of(report: Report, path: Text) -> int:
-    """Count the waiters of a lock."""
     part = report.parts.get(path)
     return sum(len(line.waiters) for line in part.lock.queues) if part is not None else 0
 

@@ -37,7 +37,6 @@ GROUP_CELLS: Final[dict[str, Callable[[Any], Line]]] = {
 
 
 def about_group(group: SessionGroup) -> list[Line]:
-    """Describe the group under the cursor."""
     names = [row.unique_name for row in group.rows[:MAX_NAMES]]
     more = with_spaces(len(group.rows) - MAX_NAMES)
     return [

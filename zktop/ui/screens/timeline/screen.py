@@ -45,7 +45,6 @@ class Strips(TextView):
     label = NARROW_LABEL_CELLS
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the moment under the mouse."""
         column = event.x - self.label
         if self.seen is not None and 0 <= column < self.seen.columns:
             self.post_message(SeekTo(at=self.seen.time(column)))

@@ -45,7 +45,6 @@ class TimeWindow(NamedTuple):
         return self.begin + self.columns * self.column_ms
 
     def column(self, at: Millis) -> int:
-        """Column of a moment."""
         return (at - self.begin) // self.column_ms
 
     def time(self, column: int) -> Millis:
