@@ -18,8 +18,6 @@ from zktop.ui.interfaces import Frame
 class ReportExports:
     """Writes reports of one ensemble as `zktop snapshot` and `zktop record` would."""
 
-    forms = ("json", "text", "dot", "mermaid")
-
     def __init__(self, hosts: str | None, chroot: str = "") -> None:
         self._hosts, self._chroot = hosts, chroot
 

@@ -174,12 +174,8 @@ class ContendersPort(Protocol):
 class Exports(Protocol):
     """Exports of a report."""
 
-    @property
-    def forms(self) -> Sequence[str]:
-        """The formats: json, text, dot, mermaid."""
-
     def export(self, report: "Report", form: str) -> str:
-        """The report in one of these formats."""
+        """The report as json, text, dot or mermaid."""
 
     def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
         """Write these locks of a report as text; `source` is the ensemble or the file."""

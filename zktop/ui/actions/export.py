@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from zktop.ui.dialogs.export import ExportDialog, ExportRequest
+from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.shell import Shell
@@ -52,7 +52,8 @@ class ExportActions(Shell):
         time_range = (
             self.page.marked_range if self.page is not None and exports is not None else None
         )
-        forms = [*(exports.forms if exports is not None and frame else ()), "svg"]
+        has_report = exports is not None and frame is not None
+        forms = [one for one in FORMATS if one == "svg" or (has_report and one != "clip")]
         stem = f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
         def chosen(request: ExportRequest | None) -> None:

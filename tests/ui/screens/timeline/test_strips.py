@@ -9,7 +9,7 @@ from ui.past.test_playback import tape
 
 from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
-from zktop.ui.past.contact_times import contacts
+from zktop.ui.past.connection_tables import contacts
 from zktop.ui.past.states import LockState, expired_at, lock_states
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips

@@ -28,11 +28,11 @@ def empty_state(state: ViewState, width: int) -> list[Line]:
 def _before(state: ViewState, width: int) -> list[Line]:
     title, ink = TITLES.get(state.status.word, ("Waiting for data", "title"))
     text = state.status.says or "No data yet."
-    lines = [(), line(("  " + title, ink)), (), *_paragraph(text, width)]
+    lines = [(), line(("  " + title, ink)), (), *paragraph(text, width)]
     if state.status.word == "failed":
-        lines += [(), *_paragraph(_TRY, width, "dim")]
+        lines += [(), *paragraph(_TRY, width, "dim")]
     elif state.feed.is_live:
-        lines += [(), *_paragraph(_HARMLESS, width, "dim")]
+        lines += [(), *paragraph(_HARMLESS, width, "dim")]
     return lines
 
 
@@ -42,10 +42,10 @@ def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
         (),
         line(("  No match", "title")),
         (),
-        *_paragraph(text, width),
+        *paragraph(text, width),
         (),
         line(("  esc", "key"), " clears the filter;  ", ("/", "key"), " edits it."),
-        *_paragraph(
+        *paragraph(
             "Filters: text, !text, /regex/, or a field such as state:waiting owner:name "
             "kind:mutex layout:kazoo session:0x1.",
             width,
@@ -62,13 +62,13 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
         (),
         line(("  No locks found", "title")),
         (),
-        *(one for why in whys for one in _paragraph(why, width, "warning")),
+        *(one for why in whys for one in paragraph(why, width, "warning")),
         *([()] if whys else []),
-        *_paragraph(
+        *paragraph(
             f"zktop searched {where}. A new lock appears here as soon as it is created.", width
         ),
         (),
-        *_paragraph(_ELSEWHERE, width, "dim"),
+        *paragraph(_ELSEWHERE, width, "dim"),
     ]
     if state.contenders is not None:
         lines += [
@@ -78,7 +78,8 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     return lines
 
 
-def _paragraph(text: str, width: int, ink: Ink = "plain") -> list[Line]:
+def paragraph(text: str, width: int, ink: Ink = "plain") -> list[Line]:
+    """Wrap a text; lines that are too long are hard to read."""
     return wrapped(text, min(width, MAX_CELLS), ink, "  ")
 
 

@@ -5,27 +5,24 @@ from zktop.model.format import clock, count, spoken
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.empty_screen import empty_state
-from zktop.ui.styled_text import Line, line, wrapped
+from zktop.ui.screens.common.empty_screen import empty_state, paragraph
+from zktop.ui.styled_text import Line, line
 from zktop.ui.view_state import ViewState
-
-MAX_TEXT_CELLS = 76
 
 
 def deleted_lock(
     path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
 ) -> list[Line]:
     """Text for a lock that no longer exists: when it was last seen, and what it was then."""
-    room = min(width, MAX_TEXT_CELLS)
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
         text = "There is no lock at this path, and zktop has not seen one here."
-        return [*lines, *wrapped(text, room, indent="  "), *_hint()]
+        return [*lines, *paragraph(text, width), *_hint()]
     at, part = last
     ago = spoken(max(0, now - at) / 1000)
     seen = f"This lock no longer exists. It was last seen at {clock(at)}, {ago} ago."
-    lines += wrapped(seen, room, "warning", "  ")
-    lines += wrapped(_was(part), room, indent="  ")
+    lines += paragraph(seen, width, "warning")
+    lines += paragraph(_was(part), width)
     return [*lines, *_hint()]
 
 

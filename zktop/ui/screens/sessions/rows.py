@@ -15,10 +15,10 @@ from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
+from zktop.ui.past.connection_tables import PacketRates
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions.directory import NO_LOCKS, SessionDirectory, SessionLocks
-from zktop.ui.screens.sessions.packet_rates import PacketRates
 from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, SessionRisks
 from zktop.ui.widgets.table import RowGroup
 
