@@ -130,7 +130,7 @@ def test_a_finding_is_one_function_in_its_familys_module(copy: Copy) -> None:
         "zktop/model/findings/roots.py",
         '''
 
-@rule("R99", "too-many-locks", "info", "whole", code="LCK", after=(("lock", "R8"),))
+@Rule("R99", "too-many-locks", "info", "whole", code="LCK", after=(("lock", "R8"),))
 def too_many_locks(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """More locks than anyone can look after."""
     yield RuleMatch(

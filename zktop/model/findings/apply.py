@@ -105,7 +105,7 @@ def signs(ctx: LockContext) -> frozenset[Sign]:
 
 @lru_cache(maxsize=512)
 def fitting_rules(shown: frozenset[Sign]) -> tuple[Rule[LockContext], ...]:
-    return tuple(rule for rule in LOCK_RULES if rule.only_if <= shown)
+    return tuple(rule for rule in LOCK_RULES if shown.issuperset(rule.only_if))
 
 
 def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:

@@ -11,9 +11,9 @@ from zktop.model.findings.finding import (
     SILENCE,
     LookAgainAt,
     MissingInput,
+    Rule,
     RuleMatch,
     RuleResult,
-    rule,
 )
 from zktop.model.format import count, short, span, waits
 from zktop.model.history.attempts import Attempts, identity_of
@@ -27,7 +27,7 @@ LISTING_LIMIT_BYTES = 1 << 20  # the default of jute.maxbuffer
 NAME_OVERHEAD_BYTES = 4
 
 
-@rule(
+@Rule(
     "P6",
     "long-hold",
     "warning",
@@ -89,7 +89,7 @@ def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> 
     )
 
 
-@rule(
+@Rule(
     "P7",
     "convoy",
     "warning",
@@ -137,7 +137,7 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "P8",
     "writer-starvation",
     "warning",
@@ -185,7 +185,7 @@ def _starved_writer(ctx: LockContext, writer: Member, later: list[bool], age: in
     )
 
 
-@rule(
+@Rule(
     "P9",
     "retry-starvation",
     "warning",
@@ -231,7 +231,7 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
     )
 
 
-@rule(
+@Rule(
     "P10",
     "too-many-members",
     "warning",

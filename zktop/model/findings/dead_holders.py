@@ -10,9 +10,9 @@ from zktop.model.findings.finding import (
     SILENCE,
     LookAgainAt,
     MissingInput,
+    Rule,
     RuleMatch,
     RuleResult,
-    rule,
 )
 from zktop.model.format import short, span, waits
 from zktop.model.locks.lock import Member
@@ -26,7 +26,7 @@ NO_USUAL = MissingInput("too few finished holds were seen to know what is usual"
 _SEQUENTIAL = r"(?s).*\d{10}"
 
 
-@rule(
+@Rule(
     "B1",
     "orphan",
     "critical",
@@ -73,7 +73,7 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
     )
 
 
-@rule(
+@Rule(
     "B5",
     "stale-ephemeral",
     "critical",
@@ -110,7 +110,7 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
             )
 
 
-@rule(
+@Rule(
     "B6",
     "lease-leak",
     "warning",
@@ -164,7 +164,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
     )
 
 
-@rule("B7", "too-many-leases", "warning", "lock", code="LEA", only_if=("semaphore",))
+@Rule("B7", "too-many-leases", "warning", "lock", code="LEA", only_if=("semaphore",))
 def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
     """More leases are out than the pool has: its users disagree about its size."""
     size, out = ctx.lock.leases, len(ctx.holders)
@@ -186,7 +186,7 @@ def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
         )
 
 
-@rule(
+@Rule(
     "B8",
     "zombie-holder",
     "warning",
@@ -244,7 +244,7 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "B9",
     "hidden-wait",
     "info",

@@ -12,10 +12,10 @@ from zktop.model.findings.context import EnsembleContext, LockContext, MemberWat
 from zktop.model.findings.finding import (
     GHOSTS,
     FindingSubject,
+    Rule,
     RuleMatch,
     RuleResult,
     Severity,
-    rule,
 )
 from zktop.model.format import clock, count, several
 from zktop.model.locks.lock import LockQueue
@@ -80,46 +80,46 @@ def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]
             yield made.as_seen(None, patience)
 
 
-@rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
+@Rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
 def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Actors wait for each other in a ring; none of them can ever go on."""
     return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
 
 
-@rule("D2", "fairness-deadlock", "critical", "whole", code="DED", rank=2, blocks="forever")
+@Rule("D2", "fairness-deadlock", "critical", "whole", code="DED", rank=2, blocks="forever")
 def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A ring that closes through an actor that only queues; without it, all would go on."""
     advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
     return _of("D2", advice, ctx)
 
 
-@rule("D3", "knot", "critical", "whole", code="DED", rank=3, blocks="forever")
+@Rule("D3", "knot", "critical", "whole", code="DED", rank=3, blocks="forever")
 def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """All leases of a pool are with actors that wait, in the end, for a lease of it."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _of("D3", advice, ctx)
 
 
-@rule("D4", "self-upgrade", "critical", "whole", code="DED", rank=4, blocks="forever")
+@Rule("D4", "self-upgrade", "critical", "whole", code="DED", rank=4, blocks="forever")
 def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An actor that reads wants to write the same lock: it waits for itself."""
     return _of("D4", "Release the read lock before asking for the write lock.", ctx)
 
 
-@rule("D5", "two-upgraders", "critical", "whole", code="DED", rank=5, blocks="forever")
+@Rule("D5", "two-upgraders", "critical", "whole", code="DED", rank=5, blocks="forever")
 def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Two readers both want to write: each waits for the other's read lock."""
     return _of("D5", "Let one of them give up its read lock.", ctx)
 
 
-@rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
+@Rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An actor asks again for a lock that it owns, and the lock is not re-entrant."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
     return _of("D6", advice, ctx)
 
 
-@rule(
+@Rule(
     "D7",
     "watch-deadlock",
     "critical",
@@ -187,20 +187,20 @@ def _names(ctx: LockContext) -> DisplayNames:
     return DisplayNames({session_text(session): name for session, name in owners.items()})
 
 
-@rule("D8", "election-entangled", "critical", "whole", code="DED")
+@Rule("D8", "election-entangled", "critical", "whole", code="DED")
 def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The leader waits for a candidate that waits to become leader."""
     advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
     return _of("D8", advice, ctx)
 
 
-@rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
+@Rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
 def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Actors take the same locks in different orders: a deadlock that has not happened yet."""
     return _potential("D9", "Agree on one order of these locks.", ctx)
 
 
-@rule("D10", "unordered-nesting", "info", "whole", code="ORD")
+@Rule("D10", "unordered-nesting", "info", "whole", code="ORD")
 def unordered_nesting(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Several locks of one kind are taken together, in no fixed order."""
     return _potential("D10", "Sort the keys before locking several of them.", ctx)

@@ -8,7 +8,7 @@ alone may change the answer, as it turns a hold into a long hold.
 
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from typing import Final, Generic, Literal, TypeVar, get_args
+from typing import Final, Generic, Literal, TypeVar, cast, get_args
 
 import msgspec
 
@@ -191,25 +191,33 @@ class MissingInput(msgspec.Struct, frozen=True, gc=False):
 
 
 RuleResult = RuleMatch | LookAgainAt | MissingInput
+C = TypeVar("C")
 C_contra = TypeVar("C_contra", contravariant=True)
 
 
-class Rule(msgspec.Struct, Generic[C_contra], frozen=True, kw_only=True):
-    """One entry of the catalogue."""
+class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
+    """One entry of the catalogue: a decorator of the generator function that answers."""
 
     id: str
     name: str
     severity: Severity  # the worst that its findings can have
     scope: Scope
-    tables: tuple[TableKind, ...]  # of servers: without one of them the rule may be blind
-    means: str
-    code: str | None  # the letters that the list of locks shows, a key of LETTERS
-    rank: int  # the most serious rules come first
-    only_if: frozenset[Sign]
-    after: tuple[Cause, ...]  # what its findings may follow from, most likely first
-    blocks: Blocks | None  # how long its findings hold up the waiters of a lock
-    is_delay: bool  # it may be a mere delay, caused further ahead
-    answers: Callable[[C_contra], Iterable[RuleResult]]
+    tables: tuple[TableKind, ...] = ()  # of servers: without one of them the rule may be blind
+    code: str | None = None  # the letters that the list of locks shows, a key of LETTERS
+    rank: int = UNRANKED  # the most serious rules come first
+    only_if: tuple[Sign, ...] = ()
+    after: tuple[Cause, ...] = ()  # what its findings may follow from, most likely first
+    blocks: Blocks | None = None  # how long its findings hold up the waiters of a lock
+    is_delay: bool = False  # it may be a mere delay, caused further ahead
+    answers: Callable[[C_contra], Iterable[RuleResult]] = lambda _: ()
+
+    def __call__(self, answers: Callable[[C], Iterator[RuleResult]]) -> "Rule[C]":
+        return cast("Rule[C]", msgspec.structs.replace(self, answers=answers))
+
+    @property
+    def means(self) -> str:
+        """The first line of the function's docstring."""
+        return (self.answers.__doc__ or "").partition("\n")[0]
 
     def finding(self, match: RuleMatch, now_ms: Millis) -> Finding:
         """Make the finding of a match."""
@@ -243,39 +251,3 @@ def _severity(match: RuleMatch, worst: Severity) -> Severity:
     """The severity of a match; a hint (C1) is never critical."""
     severity = match.severity or worst
     return "warning" if severity == "critical" and match.confidence == "C1" else severity
-
-
-def rule(  # noqa: PLR0913  the columns of a table
-    rule_id: str,
-    name: str,
-    severity: Severity,
-    scope: Scope,
-    *,
-    tables: tuple[TableKind, ...] = (),
-    code: str | None = None,
-    rank: int = UNRANKED,
-    only_if: tuple[Sign, ...] = (),
-    after: tuple[Cause, ...] = (),
-    blocks: Blocks | None = None,
-    is_delay: bool = False,
-) -> Callable[[Callable[[C_contra], Iterator[RuleResult]]], Rule[C_contra]]:
-    """Turn a generator function into a rule; the first line of its docstring is its meaning."""
-
-    def made(answers: Callable[[C_contra], Iterator[RuleResult]]) -> Rule[C_contra]:
-        return Rule(
-            id=rule_id,
-            name=name,
-            severity=severity,
-            scope=scope,
-            tables=tables,
-            means=(answers.__doc__ or "").partition("\n")[0],
-            code=code,
-            rank=rank,
-            only_if=frozenset(only_if),
-            after=after,
-            blocks=blocks,
-            is_delay=is_delay,
-            answers=answers,
-        )
-
-    return made

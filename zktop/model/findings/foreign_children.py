@@ -6,7 +6,7 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from zktop.model.findings.context import LockContext
-from zktop.model.findings.finding import Confidence, Reason, RuleMatch, RuleResult, rule
+from zktop.model.findings.finding import Confidence, Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.locks.folder_queue import FolderQueue, UnreadableChild
@@ -15,7 +15,7 @@ from zktop.model.locks.open_folder import folder_queues
 from zktop.model.text import Text
 
 
-@rule(
+@Rule(
     "B10",
     "blocked-by-foreign",
     "critical",
@@ -101,7 +101,7 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
     )
 
 
-@rule(
+@Rule(
     "B11",
     "broken-by-foreign",
     "critical",
@@ -153,7 +153,7 @@ def _about(queue: FolderQueue) -> str:
     return queue.folder.views(queue.layout)[0].about or "all that are known"
 
 
-@rule(
+@Rule(
     "S7",
     "split-queue",
     "warning",
@@ -203,7 +203,7 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
 _COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software makes
 
 
-@rule("R1", "foreign-members", "info", "lock", after=(("lock", "B10 B11"),), only_if=("foreign",))
+@Rule("R1", "foreign-members", "info", "lock", after=(("lock", "B10 B11"),), only_if=("foreign",))
 def foreign_members(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock has children that are not in its queue."""
     own = _COMPANIONS.get(ctx.lock.layout, ())

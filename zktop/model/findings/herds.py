@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Session
 from zktop.model.findings.context import LockContext
-from zktop.model.findings.finding import MissingInput, RuleMatch, RuleResult, rule
+from zktop.model.findings.finding import MissingInput, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
@@ -17,7 +17,7 @@ STORM_PATIENCE_MS = 10_000
 MAX_STALE_SESSIONS = 20  # findings in one lock
 
 
-@rule(
+@Rule(
     "L7",
     "herd-on-member",
     "warning",
@@ -101,7 +101,7 @@ def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
             )
 
 
-@rule(
+@Rule(
     "L8",
     "herd-on-parent",
     "warning",
@@ -151,7 +151,7 @@ def _was_woken(ctx: LockContext, session: Session) -> bool:
     return is_listing and step is not None and step.notifications > 0 and step.requests > 0
 
 
-@rule(
+@Rule(
     "L9", "rewatch-storm", "warning", "lock", tables=("watches",), code="HRD", only_if=("queue",)
 )
 def rewatch_storm(ctx: LockContext) -> Iterator[RuleResult]:
@@ -190,7 +190,7 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     return woken
 
 
-@rule(
+@Rule(
     "L10",
     "relinked-wrongly",
     "info",
@@ -235,7 +235,7 @@ def _relinked(ctx: LockContext, member: Member) -> RuleMatch:
     )
 
 
-@rule("L11", "stale-watch", "info", "lock", tables=("watches",), only_if=("waiters", "watches"))
+@Rule("L11", "stale-watch", "info", "lock", tables=("watches",), only_if=("waiters", "watches"))
 def stale_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A session still watches a member but has no place in the queue any more."""
     if ctx.lock.kind == "single" or not ctx.waiters:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from zktop.model.facts import split
 from zktop.model.findings.context import LockContext
-from zktop.model.findings.finding import RuleMatch, RuleResult, rule
+from zktop.model.findings.finding import Rule, RuleMatch, RuleResult
 from zktop.model.format import short, span
 from zktop.model.locks.lock import Member
 
@@ -17,7 +17,7 @@ MAX_THREADS = 2  # nodes; more of one session are a pool of threads
 _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-@rule(
+@Rule(
     "B2", "ghost", "critical", "lock", code="GHO", rank=13, blocks="forever", only_if=("several",)
 )
 def ghost(ctx: LockContext) -> Iterator[RuleResult]:
@@ -53,7 +53,7 @@ def _ghost(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "B3",
     "ghost-without-guid",
     "critical",
@@ -111,7 +111,7 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "B4",
     "previous-life",
     "critical",

@@ -9,9 +9,9 @@ from zktop.model.findings.finding import (
     FindingSubject,
     LookAgainAt,
     Reason,
+    Rule,
     RuleMatch,
     RuleResult,
-    rule,
 )
 from zktop.model.format import clock, count, short
 from zktop.model.world.ensemble import Ensemble
@@ -21,7 +21,7 @@ SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long as more than a note
 
 
-@rule("R2", "root-recreated", "warning", "lock", code="NEW", only_if=("news",))
+@Rule("R2", "root-recreated", "warning", "lock", code="NEW", only_if=("news",))
 def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node was deleted and created again: its numbers start over.
 
@@ -40,7 +40,7 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule("R3", "reaped-container", "info", "lock", code="NEW", only_if=("news",))
+@Rule("R3", "reaped-container", "info", "lock", code="NEW", only_if=("news",))
 def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node vanished while it was empty, as containers do."""
     yield from _recently(
@@ -53,7 +53,7 @@ def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule("R4", "hidden-by-acl", "warning", "lock", code="LCK")
+@Rule("R4", "hidden-by-acl", "warning", "lock", code="LCK")
 def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     """An ACL hides the lock or some of its members from zktop."""
     hidden = [member for member in ctx.members if member.znode.hidden]
@@ -72,7 +72,7 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule("R5", "root-changed", "info", "lock", only_if=("news",))
+@Rule("R5", "root-changed", "info", "lock", only_if=("news",))
 def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     """The ACL or the data of the lock's node changed."""
     yield from _recently(
@@ -93,7 +93,7 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@rule("R7", "fell-with-waiters", "warning", "lock", code="NEW", only_if=("news",))
+@Rule("R7", "fell-with-waiters", "warning", "lock", code="NEW", only_if=("news",))
 def fell_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock vanished together with its queue."""
     fell = ctx.past.fell_at
@@ -135,7 +135,7 @@ def _recently(
     )
 
 
-@rule("R8", "root-missing", "warning", "whole")
+@Rule("R8", "root-missing", "warning", "whole")
 def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A root that was asked for does not exist, so zktop sees no locks there."""
     for root in missing_roots(ctx.world, ctx.shared.settings):
@@ -152,7 +152,7 @@ def root_missing(ctx: EnsembleContext) -> Iterator[RuleResult]:
         )
 
 
-@rule("R9", "root-denied", "warning", "whole")
+@Rule("R9", "root-denied", "warning", "whole")
 def root_denied(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An ACL does not let zktop list a root, so the locks below it are hidden."""
     for root in denied_roots(ctx.world, ctx.shared.settings):

@@ -13,15 +13,15 @@ from zktop.model.findings.finding import (
     FindingSubject,
     MissingInput,
     Reason,
+    Rule,
     RuleMatch,
     RuleResult,
-    rule,
 )
 from zktop.model.format import clock, count, short, span
 from zktop.model.history.recent_expiries import ExpiredPlace
 
 
-@rule("P13", "member-down", "warning", "server")
+@Rule("P13", "member-down", "warning", "server")
 def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A server of the ensemble is down, or runs without a quorum and serves no clients."""
     servers = _servers(ctx)
@@ -47,7 +47,7 @@ def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
             )
 
 
-@rule("P14", "no-answer", "warning", "server")
+@Rule("P14", "no-answer", "warning", "server")
 def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A server accepts connections and does not answer: it is paused, overloaded or cut off."""
     servers = _servers(ctx)
@@ -95,7 +95,7 @@ MIN_SESSIONS: Final = 5
 MIN_SHARE: Final = 0.1  # of the sessions with nodes in locks
 
 
-@rule("P15", "mass-expiry", "warning", "whole")
+@Rule("P15", "mass-expiry", "warning", "whole")
 def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Many sessions expired at once: a host, a network or a server failed.
 
@@ -145,7 +145,7 @@ def _effect(gone: Collection[ExpiredPlace]) -> str:
 MIN_LAG_ZXIDS = 1_000
 
 
-@rule("P12", "stale-view", "warning", "server")
+@Rule("P12", "stale-view", "warning", "server")
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The server that zktop reads from is behind the others: what you see is old."""
     own = ctx.world.link.server if ctx.world.link else None
@@ -177,7 +177,7 @@ def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
 MIN_SKEW_MS = 1_000  # less changes no age on a screen
 
 
-@rule("P11", "clock-skew", "info", "lock")
+@Rule("P11", "clock-skew", "info", "lock")
 def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     """The leader's clock jumped or differs from ours: ages on the screen are approximate.
 

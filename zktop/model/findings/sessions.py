@@ -8,10 +8,10 @@ from zktop.model.findings.finding import (
     FindingSubject,
     LookAgainAt,
     MissingInput,
+    Rule,
     RuleMatch,
     RuleResult,
     Severity,
-    rule,
 )
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.world.server_tables import Presence
@@ -25,7 +25,7 @@ GIVEN_UP_SHARE = 2 / 3  # its client gives up its connection
 ALMOST_EXPIRED_SHARE = 0.9
 
 
-@rule(
+@Rule(
     "P1",
     "session-gone",
     "warning",
@@ -67,7 +67,7 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     )
 
 
-@rule(
+@Rule(
     "P2",
     "flapping-session",
     "warning",
@@ -95,7 +95,7 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
     )
 
 
-@rule("P3", "suspicious-timeout", "info", "server", tables=("connections", "expiry"))
+@Rule("P3", "suspicious-timeout", "info", "server", tables=("connections", "expiry"))
 def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A session timeout is the shortest that the servers grant.
 
@@ -132,7 +132,7 @@ def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> Rul
     )
 
 
-@rule(
+@Rule(
     "P4",
     "timeout-too-short",
     "info",
@@ -157,7 +157,7 @@ def timeout_too_short(ctx: SessionContext) -> Iterator[RuleResult]:
     )
 
 
-@rule("P5", "blast-radius", "info", "session")
+@Rule("P5", "blast-radius", "info", "session")
 def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
     """One session owns many locks: its end frees all of them at once."""
     locks = sorted({place.lock.path for place in ctx.held})
@@ -189,7 +189,7 @@ def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Ses
         yield from sorted(set(owners).difference(*tables))
 
 
-@rule(
+@Rule(
     "S3",
     "silent-holder",
     "critical",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.findings.context import LockContext, MemberWatches
-from zktop.model.findings.finding import LookAgainAt, RuleMatch, RuleResult, rule
+from zktop.model.findings.finding import LookAgainAt, Rule, RuleMatch, RuleResult
 from zktop.model.findings.wakeups import (
     believers,
     lexicographic,
@@ -28,7 +28,7 @@ from zktop.model.locks.lock import Member
 _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 
 
-@rule(
+@Rule(
     "S4",
     "downgrade-overlap",
     "critical",
@@ -96,7 +96,7 @@ MIN_RATE_PER_S = 1e-3  # requests per second; below that the counter lasts for 6
 _FINE = "Stop all users of this lock, then delete its node and let them create it again."
 
 
-@rule("S6", "sequence-overflow", "critical", "lock", code="NUM", rank=20)
+@Rule("S6", "sequence-overflow", "critical", "lock", code="NUM", rank=20)
 def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
     """The sequence counter of the lock is exhausted, or soon will be: the order breaks.
 
@@ -156,7 +156,7 @@ CERTAIN_SESSIONS = 3  # so many that sort by name are no coincidence
 RECENT_MS = 600_000
 
 
-@rule(
+@Rule(
     "S1",
     "sorts-by-name",
     "critical",
@@ -254,7 +254,7 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "S2",
     "blind-neighbours",
     "critical",
@@ -331,7 +331,7 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "S5",
     "robbed-owner",
     "warning",
@@ -382,7 +382,7 @@ def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
     )
 
 
-@rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
+@Rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer reads as well, under the number of its write lock: one owner, two nodes."""
     for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():

@@ -14,9 +14,9 @@ from zktop.model.findings.finding import (
     SILENCE,
     LookAgainAt,
     MissingInput,
+    Rule,
     RuleMatch,
     RuleResult,
-    rule,
 )
 from zktop.model.format import short, span, waits
 from zktop.model.locks.lock import Member
@@ -154,7 +154,7 @@ POLLS = frozenset({"GETC", "EXIS", "GETD", "CREA", "DELE"})
 POLLING_MS = 10_000
 
 
-@rule(
+@Rule(
     "L1",
     "no-watch",
     "critical",
@@ -199,7 +199,7 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "L2",
     "silent-head",
     "critical",
@@ -242,7 +242,7 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
     )
 
 
-@rule(
+@Rule(
     "L3",
     "watch-into-the-void",
     "critical",
@@ -287,7 +287,7 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
     )
 
 
-@rule(
+@Rule(
     "L4",
     "wrong-target",
     "warning",
@@ -346,7 +346,7 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
     return f"{place - other} places before it, as no known library does"
 
 
-@rule(
+@Rule(
     "L5",
     "self-watch",
     "warning",
@@ -377,7 +377,7 @@ def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
             )
 
 
-@rule(
+@Rule(
     "L6",
     "busy-poller",
     "warning",
