@@ -46,22 +46,6 @@ UNCLEAR: Final = Text("all before it left in the same look, so it may have held 
 class LockLog:
     """A fold over the changes of one lock; `history` is its frozen result."""
 
-    __slots__ = (
-        "_at",
-        "_attempts",
-        "_blocked_ms",
-        "_counters",
-        "_departures",
-        "_first",
-        "_holds",
-        "_minute",
-        "_newest",
-        "_origin",
-        "_stays",
-        "_waiting",
-        "_waits",
-    )
-
     def __init__(
         self, first: FirstLook, lock: Lock | None, now_ms: Millis, origin: RootHistory
     ) -> None:

@@ -27,39 +27,26 @@ class SessionActivity(msgspec.Struct, frozen=True, gc=False):
     notifications: int  # watches that fired
 
 
-class _Record:
+class _Record(msgspec.Struct, gc=False):
     """One session as its server listed it last, and what earlier tables showed."""
 
-    __slots__ = (
-        "at",
-        "gap",
-        "gap_before",
-        "gap_turned",
-        "heard_at",
-        "last_active",
-        "moves",
-        "row",
-        "server",
-        "step",
-    )
-
-    def __init__(self, server: Text, row: Connection, at: Millis) -> None:
-        self.server, self.row, self.at = server, row, at
-        self.heard_at = self.gap_turned = at
-        self.last_active: Millis | None = None
-        self.gap: int | None = row.quiet_ms
-        self.gap_before: int | None = None
-        self.moves: tuple[Millis, ...] = ()
-        self.step: SessionActivity | None = None
+    server: Text
+    row: Connection
+    at: Millis
+    heard_at: Millis
+    gap_turned: Millis
+    gap: int | None
+    gap_before: int | None = None
+    last_active: Millis | None = None
+    moves: tuple[Millis, ...] = ()
+    step: SessionActivity | None = None
 
 
 class SessionHistories:
     """A fold over connection tables; it describes the newest one."""
 
     def __init__(self) -> None:
-        self.idle: PersistentMap[Session, Millis] = (
-            PersistentMap()
-        )  # since when each has sent only pings
+        self.idle: PersistentMap[Session, Millis] = PersistentMap()  # since when: only pings
         self._records: dict[Session, _Record] = {}
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
@@ -144,7 +131,7 @@ class SessionHistories:
         """Add a row; return whether the session may have made a request since the last one."""
         known = self._records.get(row.session)
         if known is None:
-            self._records[row.session] = _Record(server, row, at)
+            self._records[row.session] = _Record(server, row, at, at, at, row.quiet_ms)
             return row.last_cxid is not None
         if known.server == server and known.row.established == row.established:
             return _continue(known, row, at)

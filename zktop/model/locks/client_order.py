@@ -18,17 +18,6 @@ from zktop.model.locks.lock import FOREIGN, Member
 class ClientOrder:
     """The counted children in order; those that the client fails at are apart."""
 
-    __slots__ = (
-        "_has_tie_rule",
-        "_place",
-        "_rank_of",
-        "_ranks",
-        "_shares",
-        "_view",
-        "children",
-        "unreadable",
-    )
-
     def __init__(
         self,
         layout: Layout,

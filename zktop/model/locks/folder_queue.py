@@ -64,24 +64,6 @@ class UnreadableChild(Struct, frozen=True, gc=False):
 class FolderQueue(QueueDefaults):
     """The members of one layout, each of which waits by the view of its own client."""
 
-    __slots__ = (
-        "_decisions",
-        "_group",
-        "_members",
-        "_orders",
-        "exempt",
-        "folder",
-        "holders",
-        "layout",
-        "leases",
-        "members",
-        "oddities",
-        "proofs",
-        "remarks",
-        "rule",
-        "waiters",
-    )  # fmt: skip
-
     def __init__(self, group: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
         self.layout, self.rule, self.members = group.layout, group.rule, group.members
         options = group.options

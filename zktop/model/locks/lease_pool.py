@@ -22,18 +22,6 @@ class LeasePool(QueueDefaults):
     Foreign children among the leases are no holders, but each takes a permit.
     """
 
-    __slots__ = (
-        "_takes_first",
-        "_watched",
-        "gate",
-        "hidden",
-        "holders",
-        "leases",
-        "pending",
-        "taken",
-        "warnings",
-    )
-
     def __init__(
         self,
         holders: Sequence[Member],
