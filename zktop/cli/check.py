@@ -16,9 +16,9 @@ from zktop.config.suggest import quoted
 from zktop.errors import ExitCode, NothingToLookAtError, ZktopError
 from zktop.model.facts import Millis
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.finding import Confidence
 from zktop.model.report import Report
 from zktop.model.text import nearest
+from zktop.model.waits.confidence import Confidence
 from zktop.output.verdict import CheckVerdict, FailCriteria, VerdictBuilder
 
 MIN_SAMPLE_EVERY_S = 0.5  # between two readings of the servers' tables

@@ -6,9 +6,10 @@ from typing import Final, Literal, NamedTuple, get_args
 from zktop.model.facts import Millis
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.confirm import UNCONFIRMED
-from zktop.model.findings.finding import BlindSpot, Confidence, Finding
+from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import count
 from zktop.model.report import Report
+from zktop.model.waits.confidence import Confidence
 from zktop.output.text import blind_lines
 
 GRACE_MS: Final[Millis] = 5_000  # to wait for the second tables of a slow server

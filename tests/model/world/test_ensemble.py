@@ -129,15 +129,6 @@ def test_silence_grows_after_the_table() -> None:
     assert presence.silence(NOW + 2_000) == 2_300
 
 
-def test_the_own_row_calibrates_a_server() -> None:
-    """A server's clock is trusted where our own session is in the same table."""
-    seen = ensemble(
-        own(), connections(ZK1, row("alice"), row("zktop")), connections(ZK2, row("bob"))
-    )
-
-    assert [seen.presence(one).calibrated for one in (ALICE, BOB)] == [True, False]
-
-
 def test_watches_come_from_the_server_of_the_connection() -> None:
     """Another server's rows about the session are left-overs."""
     seen = ensemble(

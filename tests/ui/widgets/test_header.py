@@ -19,8 +19,8 @@ from ui.example_ensemble import deadlock, trouble
 from ui.fake_feed import ToldFeed, app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Server, ServerState
-from zktop.model.findings.finding import Confidence
 from zktop.model.report import Report
+from zktop.model.waits.confidence import Confidence
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import OnNews
 from zktop.ui.styled_text import Line, text_of, width_of

@@ -61,13 +61,3 @@ SESSION_RULES: Final = tuple(
 ENSEMBLE_RULES: Final = tuple(
     cast("Rule[EnsembleContext]", rule) for rule in RULES if rule.scope in ("whole", "server")
 )
-
-# Parts of rules that no fact decides, and why. Every rule of the catalogue is in RULES.
-UNDECIDED: Final = (
-    ("B5", "that two servers disagree about one node: zktop lists through one connection"),
-    ("L6", "a poller that owns no node: its requests name no path in any table"),
-    ("L8", "that the re-reads come within a second of a release: tables are read too rarely"),
-    ("P12", "how long our own reads take: no fact carries it"),
-    ("S3", "whether a host or a network is silent: shown by the sessions page, side by side"),
-    ("S5", "who deleted a node: servers do not record it, so the rule stays a hint"),
-)

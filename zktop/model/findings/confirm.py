@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import BlindSpot, Evidence, Finding
+from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.text import Text
+from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.deadlock import Deadlock
 
 UNCONFIRMED: Final = Evidence(None, Text("it will be there at a second look"))

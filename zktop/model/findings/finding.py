@@ -15,26 +15,14 @@ import msgspec
 from zktop.model.facts import Millis, Session
 from zktop.model.format import signature
 from zktop.model.text import Text, clean
+from zktop.model.waits.confidence import Confidence, Evidence
 from zktop.model.world.server_tables import TableKind
 
 Severity = Literal["critical", "warning", "info"]
-Confidence = Literal["C1", "C2", "C3", "C4"]
 SURE: tuple[Confidence, ...] = ("C3", "C4")  # confirmed
 Need = Literal["names", "leases", "history"] | TableKind
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-
-
-class Evidence(msgspec.Struct, frozen=True, gc=False):
-    """One reason: it supports the finding, would refute it, or (None) is assumed."""
-
-    supports: bool | None
-    text: Text
-
-    def __post_init__(self) -> None:
-        """Clean the text."""
-        if not self.text.isprintable():
-            msgspec.structs.force_setattr(self, "text", clean(self.text))
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,13 +6,14 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from zktop.model.findings.context import LockContext
-from zktop.model.findings.finding import Confidence, Reason, Rule, RuleMatch, RuleResult
+from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.locks.folder_queue import FolderQueue, UnreadableChild
 from zktop.model.locks.lock import FOREIGN, Member, absolute
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.text import Text
+from zktop.model.waits.confidence import Confidence
 
 
 @Rule(

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from zktop.model.facts import Millis
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
-    Confidence,
     FindingSubject,
     LookAgainAt,
     Reason,
@@ -14,6 +13,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short
+from zktop.model.waits.confidence import Confidence
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from zktop.model.facts import Server
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
-    Confidence,
     FindingSubject,
     MissingInput,
     Reason,
@@ -19,6 +18,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, short, span
 from zktop.model.history.recent_expiries import ExpiredPlace
+from zktop.model.waits.confidence import Confidence
 
 
 @Rule("P13", "member-down", "warning", "server")

@@ -9,17 +9,32 @@ from itertools import chain
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from zktop.model.waits.ring import ActorEvidence, Clue, DeadlockRule, RingCase, WaitEdge, doubles
+from zktop.model.text import clean
+from zktop.model.waits.ring import ActorEvidence, DeadlockRule, RingCase, WaitEdge, doubles
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
+
+
+class Evidence(Struct, frozen=True, gc=False):
+    """One reason: it supports the finding, would refute it, or (None) is assumed."""
+
+    supports: bool | None
+    text: str
+
+    def __post_init__(self) -> None:
+        """Clean the text."""
+        if not self.text.isprintable():
+            force_setattr(self, "text", clean(self.text))
+
 
 QUIET_MS: Final = 30_000  # without a request: a client that is not blocked would have sent one
 # A ring through several threads of which one still works is worth a hint after this long.
 WORKING_RING_MS: Final = 30_000
 
 
-def confidence(case: RingCase, known: ActorEvidence) -> tuple[Confidence, tuple[Clue, ...]]:
+def confidence(case: RingCase, known: ActorEvidence) -> tuple[Confidence, tuple[Evidence, ...]]:
     """The confidence in a ring, and all evidence."""
     grading = _Grading(case, known)
     cap = grading.caps.get(case.rule, lambda: "C4")
@@ -52,7 +67,7 @@ class _Grading(Struct, frozen=True):
         is_still = all(map(self._is_still, case.actors))
         return "C3" if is_still or self._is_quiet() else "C2"
 
-    def clues(self) -> Iterator[Clue]:
+    def clues(self) -> Iterator[Evidence]:
         yield from self._about_threads()
         yield from self._about_time()
         yield from self._about_requests()
@@ -104,69 +119,69 @@ class _Grading(Struct, frozen=True):
             return False
         return all(quiet.get(actor, 0) >= QUIET_MS for actor in self.case.actors)
 
-    def _about_threads(self) -> Iterator[Clue]:
+    def _about_threads(self) -> Iterator[Evidence]:
         case, known = self.case, self.known
         if self._names_threads():
-            yield Clue(supports=True, text="every actor names its thread")
+            yield Evidence(supports=True, text="every actor names its thread")
         else:
-            yield Clue(supports=None, text="one blocked thread per client is assumed")
+            yield Evidence(supports=None, text="one blocked thread per client is assumed")
         for actor in sorted((case.actors & known.concurrent) - case.several.keys()):
             text = f"{case.owner(actor)} acted while it should have been blocked"
-            yield Clue(supports=False, text=text)
+            yield Evidence(supports=False, text=text)
         for actor, shown in sorted(case.several.items()):
             text = f"{case.owner(actor)} {shown}: it has several threads"
-            yield Clue(supports=False, text=text)
+            yield Evidence(supports=False, text=text)
         for actor in sorted(doubles(case.ring).keys() - known.threads):
             text = f"{case.owner(actor)} stands twice in one queue: perhaps two threads"
-            yield Clue(supports=False, text=text)
+            yield Evidence(supports=False, text=text)
 
-    def _about_time(self) -> Iterator[Clue]:
+    def _about_time(self) -> Iterator[Evidence]:
         proof = self.case.coexistence
         if proof.is_proven:
             text = f"all nodes coexist from zxid {proof.newest:#x} to {proof.oldest_look:#x}"
-            yield Clue(supports=True, text=text)
+            yield Evidence(supports=True, text=text)
         else:
-            yield Clue(supports=None, text="assumes that all nodes existed at one moment")
+            yield Evidence(supports=None, text="assumes that all nodes existed at one moment")
         if not self._is_settled():
-            yield Clue(supports=False, text="younger than the settle time")
+            yield Evidence(supports=False, text="younger than the settle time")
 
-    def _about_requests(self) -> Iterator[Clue]:
+    def _about_requests(self) -> Iterator[Evidence]:
         still = {actor: self._is_still(actor) for actor in self.case.actors}
         seconds = QUIET_MS // 1000
         if all(still.values()):
-            yield Clue(supports=True, text="no requests but pings since the ring closed")
+            yield Evidence(supports=True, text="no requests but pings since the ring closed")
         elif self._is_quiet():
             watched = f"in the {seconds} s that zktop has watched"
-            yield Clue(supports=True, text=f"no requests but pings {watched}")
+            yield Evidence(supports=True, text=f"no requests but pings {watched}")
         elif self.known.quiet_ms.keys() >= still.keys():
             short = sorted(a for a in still if self.known.quiet_ms[a] < QUIET_MS)
             late = ", ".join(map(self.case.owner, short)) or "a client without its watch"
             text = f"not watched for {seconds} s yet, or sent requests meanwhile: {late}"
-            yield Clue(supports=None, text=text)
+            yield Evidence(supports=None, text=text)
         else:
-            yield Clue(supports=None, text="no server tells whether the clients send requests")
+            yield Evidence(supports=None, text="no server tells whether the clients send requests")
         if self._is_watched():
-            yield Clue(supports=True, text="every waiter watches what its recipe needs")
+            yield Evidence(supports=True, text="every waiter watches what its recipe needs")
 
-    def _about_input(self, edge: WaitEdge) -> Iterator[Clue]:
+    def _about_input(self, edge: WaitEdge) -> Iterator[Evidence]:
         queue, actor = edge.queue, edge.request.actor
         if queue.guessed:
-            yield Clue(supports=False, text=f"the layout of {queue.lock} is a guess")
+            yield Evidence(supports=False, text=f"the layout of {queue.lock} is a guess")
         if not edge.is_plain:
             is_known = queue.capacity_is == "known"
             origin = "known" if is_known else "inferred from what was seen"
-            yield Clue(supports=None, text=f"{queue.lock} has {queue.room} leases ({origin})")
+            yield Evidence(supports=None, text=f"{queue.lock} has {queue.room} leases ({origin})")
         patience = self.known.patience_ms.get(actor)
         if patience is not None:
             gave_up = f"{self.case.owner(actor)} gave up before"
             text = f"may resolve by itself: {gave_up}, learned timeout {patience / 1000:g} s"
-            yield Clue(supports=False, text=text)
+            yield Evidence(supports=False, text=text)
 
-    def _about_merges(self) -> Iterator[Clue]:
+    def _about_merges(self) -> Iterator[Evidence]:
         sessions: dict[str, set[str]] = {}
         for request in self.case.requests:
             if request.session is not None and request.session != request.actor:
                 sessions.setdefault(request.actor, set()).add(request.session)
         for actor, names in sorted(sessions.items()):
             rule = f"by your merge rule {self.case.owner(actor)} is {', '.join(sorted(names))}"
-            yield Clue(supports=None, text=rule)
+            yield Evidence(supports=None, text=rule)

@@ -5,10 +5,10 @@ from hashlib import blake2s
 from msgspec import Struct
 
 from zktop.model.format import fold_name, fold_path
-from zktop.model.waits.confidence import Confidence
+from zktop.model.waits.confidence import Confidence, Evidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Clue, DeadlockKind, DeadlockRule, Ring, WaitEdge
+from zktop.model.waits.ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
 from zktop.model.waits.sentences import LETTER, DisplayNames
 from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.waits.ways_out import WayOut
@@ -53,7 +53,7 @@ class Deadlock(Struct, frozen=True, gc=False):
     sentence: str
     ways_out: tuple[WayOut, ...]
     signature: str
-    evidence: tuple[Clue, ...]
+    evidence: tuple[Evidence, ...]
     number: int = 0  # in the order of detection; 0: not numbered
     threaded: bool = False  # some of its sessions have several threads
 

@@ -5,6 +5,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zktop.model.format import span
+from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
     Cycle,
     LockOrderGraph,
@@ -13,7 +14,6 @@ from zktop.model.waits.lock_order import (
     OwnedLock,
     is_soft,
 )
-from zktop.model.waits.ring import Clue
 from zktop.model.waits.sentences import LETTER
 
 SESSION_DIGITS: Final = 4
@@ -46,7 +46,7 @@ class Inversion(Struct, frozen=True, gc=False):
     majority: str
     odd_one_out: tuple[str, ...]
     sentence: str
-    evidence: tuple[Clue, ...]
+    evidence: tuple[Evidence, ...]
     deadlocked_at: int | None = None  # when it last happened, in milliseconds
 
 
@@ -154,11 +154,13 @@ def _habit(sample: OrderSample, owner: str) -> str:
     )
 
 
-def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Clue, ...]:
-    clues = [Clue(supports=True, text="different actors, no common gate lock")]
-    clues += [Clue(supports=False, text=f"{owner} is more than one thread") for owner in doubtful]
+def _clues(doubtful: list[str], missed: int | None, *, soft: bool) -> tuple[Evidence, ...]:
+    clues = [Evidence(supports=True, text="different actors, no common gate lock")]
+    clues += [
+        Evidence(supports=False, text=f"{owner} is more than one thread") for owner in doubtful
+    ]
     if soft:
-        clues.append(Clue(supports=None, text="needs a writer at the wrong moment"))
+        clues.append(Evidence(supports=None, text="needs a writer at the wrong moment"))
     if missed is not None:
-        clues.append(Clue(supports=None, text=f"did not happen: missed by {span(missed)}"))
+        clues.append(Evidence(supports=None, text=f"did not happen: missed by {span(missed)}"))
     return tuple(clues)

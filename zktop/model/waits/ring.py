@@ -265,13 +265,6 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
     patience_ms: Mapping[str, int] = {}
 
 
-class Clue(Struct, frozen=True, gc=False):
-    """One line of evidence: for the verdict, against it, or (None) an assumption."""
-
-    supports: bool | None
-    text: str
-
-
 class RingCase(Struct, frozen=True, kw_only=True):
     """A ring, with what its confidence depends on."""
 

@@ -7,6 +7,7 @@ know that it holds, and no event will wake it. No correct recipe gets there.
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.cores import components
 from zktop.model.waits.deadlock import (
     Deadlock,
@@ -16,7 +17,7 @@ from zktop.model.waits.deadlock import (
     step,
 )
 from zktop.model.waits.find_stuck import granted
-from zktop.model.waits.ring import Clue, Ring, WaitEdge, coexistence, ring
+from zktop.model.waits.ring import Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
 
@@ -87,7 +88,7 @@ def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
         ways_out=(),
         signature=signature("D7", found, names),
         evidence=(
-            Clue(supports=True, text="the watch tables show it; no correct recipe does it"),
+            Evidence(supports=True, text="the watch tables show it; no correct recipe does it"),
         ),
     )
 

@@ -105,7 +105,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def presence(self, session: Session) -> Presence | None:
         """Return the connection of a session, the newest one when several servers claim it."""
-        claimed = [one.presence(session, self.own) for one in self.tables]
+        claimed = [one.presence(session) for one in self.tables]
         claims = sorted(filter(None, claimed), key=Presence.newness, reverse=True)
         if len(claims) < 2:  # noqa: PLR2004  most often one server has it
             return claims[0] if claims else None

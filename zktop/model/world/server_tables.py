@@ -36,12 +36,11 @@ class Presence(Connection, frozen=True, gc=False, kw_only=True):
 
     server: Text
     at: Millis  # when that server's table was read
-    calibrated: bool = False  # our own session is in that table: its clock was fresh
     also: tuple[Text, ...] = ()  # other servers that claim the session, too
 
     @property
     def contact(self) -> Millis | None:
-        """The last contact by our own clock; maybe earlier, if not calibrated."""
+        """The last contact by our own clock, or a little earlier."""
         return None if self.quiet_ms is None else self.at - self.quiet_ms
 
     def silence(self, now_ms: Millis) -> int | None:
@@ -186,18 +185,13 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Its figures, empty when it gave none."""
         return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
-    def presence(self, session: Session, own: Session | None) -> Presence | None:
+    def presence(self, session: Session) -> Presence | None:
         """Return the connection of a session to this server, if it has one."""
         rows, fact = self.connections, self.facts.connections
         if fact is None or rows is None or session not in rows:
             return None
-        ours = rows.get(own) if own else None
-        return Presence(
-            *msgspec.structs.astuple(rows[session]),
-            server=self.server,
-            at=fact.at,
-            calibrated=ours is not None and ours.quiet_ms is not None,
-        )
+        row = msgspec.structs.astuple(rows[session])
+        return Presence(*row, server=self.server, at=fact.at)
 
     def blind_spots(self) -> Iterator[MissingTable]:
         """Yield the tables that it did not give."""

@@ -7,8 +7,8 @@ from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import frames
 from ui.past.test_playback import tape
 
-from zktop.model.findings.finding import Confidence
 from zktop.model.text import Text
+from zktop.model.waits.confidence import Confidence
 from zktop.ui.past.connection_tables import contacts
 from zktop.ui.past.states import LockState, expired_at, lock_states
 from zktop.ui.past.tape import Tape

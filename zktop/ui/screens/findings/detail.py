@@ -7,12 +7,12 @@ from typing import Final
 from zktop.model.actors import session_of
 from zktop.model.facts import session_text
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.finding import BlindSpot, Evidence, Finding
+from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import clock, count, fold_name, session_name, short
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.waits.ring import Clue
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
@@ -40,7 +40,7 @@ MARKS: Final[dict[bool | None, tuple[str, Ink]]] = {
 MAX_REASONS: Final = 12
 
 
-def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Clue | Evidence]) -> None:
+def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Evidence]) -> None:
     """Write the confidence and its evidence: for, against, and assumed."""
     word, _ = SURENESS[confidence]
     writer.title("CONFIDENCE", f"{confidence}: {word}   + for   - against   ? assumed")
