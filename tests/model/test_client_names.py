@@ -159,20 +159,6 @@ def test_a_changed_label_changes_the_name() -> None:
     assert names(after, "/locks/a") == ["w …1e3f", "w …1e40"]
 
 
-def test_a_quick_report_counts_labels_later() -> None:
-    """Fifty thousand labels would delay the first screen."""
-    many = [(0x1000_0000_0000_0000 + n, f"w{n % 1500}") for n in range(3_000)]
-    examiner, known = Examiner(), world(own(), *held("/locks/a", *many))
-    report = examiner.look(known, NOW, thorough=False)
-    looks = 1
-    while examiner.is_behind and looks < 10_000:
-        report = examiner.look(known, NOW + looks, thorough=False)
-        looks += 1
-
-    assert looks > 1
-    assert len(set(names(report, "/locks/a"))) == len(many)
-
-
 Told = list[tuple[int, int, int]]
 
 

@@ -4,27 +4,22 @@ A client is called by its label if no other client has the same one, else by its
 its label and the last digits of its session. Sentences, tables, copies and graphs all use these
 names; `owner` in JSON stays the plain label.
 
-`SharedNames` counts which labels several sessions have. It counts all members once, and then those
-that changed. Parsing the labels of fifty thousand sessions takes 0.1 s or more, so a quick look
-counts a part of them and leaves the rest to the next looks.
+`SharedNames` counts which labels several sessions have: all members once, then those that changed.
 """
 
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 import msgspec
 
 from zktop.model.facts import Session, session_text
 from zktop.model.history.change import LockChange, all_members
-from zktop.model.locks.lock import Member
 from zktop.model.text import Text, clean
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import host_of
 
-MAX_COUNTED_PER_LOOK: Final = 1_000  # members, in a look that must be quick
 LAST_DIGITS: Final = 0xFFFF
 
 # Which digits of their ids tell the sessions of one label apart: the last four, or only all.
@@ -68,36 +63,20 @@ class SharedNames:
     def __init__(self) -> None:
         self.shared: PersistentMap[Text, Apart] = PersistentMap()
         self._sessions: dict[Text, Session | _Sharing] = {}  # by label; one node: just its session
-        # Members still to be counted: from which one on, and whether they came or went.
-        self._uncounted: deque[tuple[Sequence[Member], int, bool]] = deque()
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether some members are still to be counted."""
-        return bool(self._uncounted)
-
-    def note(self, changes: Iterable[LockChange]) -> None:
-        """Queue changed locks for counting."""
+    def count(self, changes: Iterable[LockChange]) -> None:
+        """Count the members that came and went."""
+        touched: dict[Text, None] = {}
         for change in changes:
             before, after = all_members(change.before), all_members(change.after)
             for part in change.apart:
-                self._uncounted.append((before[part.here : part.here + part.left], 0, False))
-                self._uncounted.append((after[part.there : part.there + part.joined], 0, True))
-
-    def count(self, at_most: int | None = None) -> None:
-        """Count the members of the queued changes, or `at_most` of them."""
-        touched: dict[Text, None] = {}
-        left = at_most
-        while self._uncounted and (left is None or left > 0):
-            members, begin, comes = self._uncounted.popleft()
-            end = len(members) if left is None else min(len(members), begin + left)
-            for member in islice(members, begin, end):
-                if member.owner and (label := member.label):
-                    self._count(label, member.owner, comes=comes)
-                    touched[label] = None
-            if end < len(members):
-                self._uncounted.appendleft((members, end, comes))
-            left = None if left is None else left - (end - begin)
+                went = before[part.here : part.here + part.left]
+                came = after[part.there : part.there + part.joined]
+                for members, comes in ((went, False), (came, True)):
+                    for member in members:
+                        if member.owner and (label := member.label):
+                            self._count(label, member.owner, comes=comes)
+                            touched[label] = None
         self._publish(touched)
 
     def _count(self, label: Text, session: Session, *, comes: bool) -> None:

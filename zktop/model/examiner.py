@@ -6,7 +6,7 @@ each of its parts keeps what it needs from one look to the next.
 
 from collections.abc import Collection, Sequence
 
-from zktop.model.client_names import MAX_COUNTED_PER_LOOK, ClientNames, SharedNames
+from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
 from zktop.model.facts import Cost, Millis, Session
 from zktop.model.findings.confirm import CurrentFindings
@@ -49,7 +49,7 @@ class Examiner:
     @property
     def is_behind(self) -> bool:
         """Whether the last look, not being thorough, left examinations to the next one."""
-        return self._findings.is_behind or self._shared_names.is_behind
+        return self._findings.is_behind
 
     def look(
         self,
@@ -70,7 +70,8 @@ class Examiner:
         changes = self._tracker.changes(world, now)
         events = self._histories.after(changes, ensemble, now)
         self._index(changes)
-        client_names = self._names(changes, ensemble, thorough=thorough)
+        self._shared_names.count(changes)
+        client_names = ClientNames(ensemble, self.settings.owners, self._shared_names.shared)
         waits = self._judge_waits(changes, client_names, is_thorough=thorough)
         look = LookInput(
             world=world,
@@ -149,13 +150,6 @@ class Examiner:
             records[path] = None if lock is None else LockRecord(lock, self._histories.of(path))
         self._records = self._records.with_changes(records)
         self._locks_of = index_after(self._locks_of, changes)
-
-    def _names(
-        self, changes: Sequence[LockChange], ensemble: Ensemble, *, thorough: bool
-    ) -> ClientNames:
-        self._shared_names.note(changes)
-        self._shared_names.count(None if thorough else MAX_COUNTED_PER_LOOK)
-        return ClientNames(ensemble, self.settings.owners, self._shared_names.shared)
 
     def _departed(self, place: DeadlockPlace) -> Departure | None:
         """How a node of a deadlock left its lock, if it did."""

@@ -70,14 +70,11 @@ def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     """All versions of Curator do so; for others the version is assumed, or shown by a watch."""
-    if is_free and all(part.startswith("curator") for part in _layouts(ctx)):
+    layouts = ctx.lock.layout.removeprefix("mixed:").split("+")
+    if is_free and all(part.startswith("curator") for part in layouts):
         return "C4"
     proofs = (p for queue in folder_queues(ctx.lock.queues) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
-
-
-def _layouts(ctx: LockContext) -> list[str]:
-    return ctx.lock.layout.removeprefix("mixed:").split("+")
 
 
 def owner_facts(ctx: LockContext, child: Member) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Session
 from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -213,9 +213,9 @@ def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
 def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
     place = ctx.held[0]
     expires = ctx.shared.ensemble.expires_in(ctx.session, ctx.now_ms)
-    freed = (
-        f"freed in {_interval(expires.low, expires.high)}" if expires else "freed when it expires"
-    )
+    freed = "freed when it expires"
+    if expires:
+        freed = f"freed in {expires.low // 1000}..{-(-expires.high // 1000)}s"
     silent = f"silent for {span(presence.quiet_ms or 0)} of {span(presence.timeout_ms or 0)}"
     return RuleMatch(
         about=ctx.about(*ctx.held),
@@ -244,7 +244,3 @@ def _severity(share: float) -> Severity:
     if share > ALMOST_EXPIRED_SHARE:
         return "critical"
     return "warning" if share > GIVEN_UP_SHARE else "info"
-
-
-def _interval(low: Millis, high: Millis) -> str:
-    return f"{low // 1000}..{-(-high // 1000)}s"

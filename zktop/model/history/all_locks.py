@@ -124,7 +124,8 @@ class LockHistories:
         lock, path = change.after, change.path
         if lock is None:
             return []
-        is_root_new = path in self._vanished_roots or self._is_root_new(lock)
+        is_younger = lock.stat is not None and lock.stat.czxid > self._from_zxid
+        is_root_new = path in self._vanished_roots or is_younger
         if ctx.now_ms > self._began and not is_root_new and _is_unread(change):
             self._unread.add(path)
             return []
@@ -178,9 +179,6 @@ class LockHistories:
             seen = [change.after.seen_zxid for change in changes if change.after]
             self._from_zxid = max([ensemble.zxid, *seen])
             self._began = self._now
-
-    def _is_root_new(self, lock: Lock) -> bool:
-        return lock.stat is not None and lock.stat.czxid > self._from_zxid
 
     def _note_connection(self, ensemble: Ensemble) -> None:
         if ensemble.link not in CONNECTED_STATES:

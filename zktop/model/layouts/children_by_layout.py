@@ -63,7 +63,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
             result.matches[layout.name] = []
             result.layouts[layout.name] = layout
         result.matches[layout.name].append(ParsedChild(znode, name))
-        guess = layout if _is_strict(layout) else None
+        guess = layout if layout.name in _STRICT else None
     return result
 
 
@@ -84,11 +84,7 @@ def _first(
     return None, None
 
 
-def _is_strict(layout: Layout) -> bool:
-    """Return whether no earlier layout could match the same names."""
-    return layout.name in _STRICT
-
-
+# No earlier layout can match the names of these.
 _STRICT = frozenset(
     layout.name
     for layout in BY_NAME

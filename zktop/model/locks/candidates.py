@@ -61,12 +61,7 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
     znode = world.node(path)
     if znode is None or not unnumbered([name]):
         return False
-    if not _may_be_held(znode.stat.owner if znode.stat else 0, name, znode.data):
+    owner, data = znode.stat.owner if znode.stat else 0, znode.data
+    if not (is_lockish(name) if owner else data is not None and lease_end(data) is not None):
         return False
     return not is_lock_of_its_parent(LockSite(parent, world, settings), name)
-
-
-def _may_be_held(owner: int, name: str, data: bytes | None) -> bool:
-    if owner:
-        return is_lockish(name)
-    return data is not None and data[:1] == b"{" and lease_end(data) is not None

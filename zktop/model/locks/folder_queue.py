@@ -134,8 +134,8 @@ class FolderQueue(QueueDefaults):
             return ()
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
-        watched = self._seen_target(member, decision) or self._likely_target(member, decision)
-        return targets(self.layout, watched)
+        now, before = self._watched_now_or_always(member, decision)
+        return targets(self.layout, self._seen_target(member, decision) or before or now)
 
     @property
     def obstacles(self) -> Iterator[Member]:
@@ -175,11 +175,8 @@ class FolderQueue(QueueDefaults):
 
     def _decide(self, member: Member) -> ClientDecision:
         proof = self.proofs.get(member.node)
-        view = proof.view if proof else self._assumed(member)
+        view = proof.view if proof else assumed(self.folder.views(self.layout), member.mode)
         return self._decide_by(member, view, is_proven=proof is not None)
-
-    def _assumed(self, member: Member) -> ClientView:
-        return assumed(self.folder.views(self.layout), member.mode)
 
     def _decide_by(
         self, member: Member, view: ClientView, *, is_proven: bool = False
@@ -197,7 +194,9 @@ class FolderQueue(QueueDefaults):
         if before < room or member.node in self.exempt:
             return ClientDecision("holds", view, order, before)
         older = islice((c for c in order.back(before) if self._is_older(c, member)), room)
-        if len(list(older)) < room and not self._watches_nearest(member, order, before):
+        nearest = next(order.back(before))
+        is_watching = nearest.node in self.folder.watched_by(member.owner)
+        if len(list(older)) < room and not is_watching:
             return ClientDecision("holds", view, order, before)
         return ClientDecision("waits", view, order, before, fails_at=fails_at)
 
@@ -228,10 +227,6 @@ class FolderQueue(QueueDefaults):
         memory = self.folder.memory
         return member.node in memory.waited and child.node in memory.names
 
-    def _watches_nearest(self, member: Member, order: ClientOrder, before: int) -> bool:
-        nearest = next(order.back(before), None)
-        return nearest is not None and nearest.node in self.folder.watched_by(member.owner)
-
     def _watched_now_or_always(
         self, member: Member, decision: ClientDecision
     ) -> tuple[list[Member], list[Member]]:
@@ -257,11 +252,6 @@ class FolderQueue(QueueDefaults):
             if found and all(child.node in here for child in found):
                 return found
         return []
-
-    def _likely_target(self, member: Member, decision: ClientDecision) -> list[Member]:
-        """Return what it watches if it never listed again, else what it would now."""
-        now, then = self._watched_now_or_always(member, decision)
-        return then or now
 
     def _watched(
         self,

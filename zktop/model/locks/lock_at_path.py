@@ -46,7 +46,8 @@ def lock_at(
     site = LockSite(Text(path), world, settings)
     before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None
     if before is not None:
-        if before.family is site.family and _is_unchanged(before, site, now):
+        is_due = before.asks_watches or (before.until is not None and now >= before.until)
+        if before.family is site.family and not is_due and site.still_hold(before.dependencies):
             return before
         quick = updated(before, site)
         if quick is not None:
@@ -64,12 +65,6 @@ def lock_at(
 def _is_same_root(previous: Lock, site: LockSite) -> bool:
     known, stat = previous.stat, site.family.stat
     return known is None or stat is None or known.czxid == stat.czxid
-
-
-def _is_unchanged(lock: Lock, site: LockSite, now: Millis) -> bool:
-    if lock.asks_watches or (lock.until is not None and now >= lock.until):
-        return False
-    return site.still_hold(lock.dependencies)
 
 
 def _denial(site: LockSite) -> str | None:

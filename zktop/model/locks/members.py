@@ -31,7 +31,10 @@ def members_of(
     """Make the members of one layout; `below` is the path of their parent in the lock."""
     members = [_member(layout, place, known, below) for place in places]
     if is_promoting(layout) and any(member.mode == "read" for member in members):
-        return [_promoted(member) for member in members]
+        return [
+            msgspec.structs.replace(one, mode="write") if one.mode == "exclusive" else one
+            for one in members
+        ]
     return members
 
 
@@ -46,15 +49,20 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
     node = Text(below + znode.name) if below else znode.name
     before = known.get(node)
     if before is not None and before.znode is znode and before.layout == layout.name:
-        return before if before.mode == _mode(layout, place) else _plain_again(before)
-    stat = znode.stat
+        if before.mode == _mode(layout, place):
+            return before
+        return msgspec.structs.replace(before, mode="exclusive")  # the readers may be gone
+    stat, token_at = znode.stat, None
+    if name.id and layout.id_is == "token":
+        start = node.rfind(name.id)
+        token_at = slice(start, start + len(name.id))
     return Member(
         node,
         _mode(layout, place),
         name.sequence,
         layout.name,
         _named(layout, place),
-        _place_of(name.id, node) if name.id and layout.id_is == "token" else None,
+        token_at,
         znode,
         stat is None or stat.owner != 0,
     )
@@ -66,28 +74,12 @@ def _named(layout: Layout, place: ParsedChild) -> Text | None:
     return None if in_name is None or (data and label_of(data, layout.name)) else in_name
 
 
-def _place_of(token: str, node: str) -> slice:
-    start = node.rfind(token)
-    return slice(start, start + len(token))
-
-
 def _mode(layout: Layout, place: ParsedChild) -> LockMode:
     if layout.name == "zplock":
         return _zplock_mode(place.znode.data)
     if layout.name == "accumulo-fate-lock" and place.name.id is None:
         return "read" if (place.znode.data or b"").startswith(b"READ") else "write"
     return place.name.mode
-
-
-def _plain_again(member: Member) -> Member:
-    """Undo the promotion to a writer: the readers may be gone."""
-    return msgspec.structs.replace(member, mode="exclusive")
-
-
-def _promoted(member: Member) -> Member:
-    if member.mode != "exclusive":
-        return member
-    return msgspec.structs.replace(member, mode="write")
 
 
 def _zplock_mode(data: bytes | None) -> LockMode:

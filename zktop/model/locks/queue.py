@@ -107,7 +107,9 @@ class RankedQueue(QueueDefaults):
         self.layout, self.rule, self.members, self.oddities = layout, rule, members, oddities
         self.leases, self.exempt, self.remarks = options.leases, options.exempt, options.remarks
         marked = options.marked
-        self.counted = _counted_in(layout, members) if oddities.unseen else members
+        self.counted = members
+        if oddities.unseen:
+            self.counted = tuple(one for one in members if not is_unseen(layout, one))
         self.regular = oddities.is_sane and sorts_by_number(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None
@@ -288,7 +290,3 @@ class RankedQueue(QueueDefaults):
         ):
             return tuple(self.holders)
         return (self.counted[ahead - 1],)
-
-
-def _counted_in(layout: Layout, members: tuple[Member, ...]) -> tuple[Member, ...]:
-    return tuple(member for member in members if not is_unseen(layout, member))

@@ -59,7 +59,8 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
         holders: Sequence[Member],
     ) -> tuple[str, ...]:
         broken = _is_broken(rule, holders) or (
-            bool(self.negative and self.unordered) and _came_first(members) not in holders
+            bool(self.negative and self.unordered)
+            and min((m for m in members if m.czxid), key=attrgetter("czxid")) not in holders
         )
         lasting = self.lasting and layout.name not in _LASTING_BY_DESIGN
         applies = {
@@ -133,10 +134,6 @@ def _inverted(before: Member | None, after: Member | None) -> bool:
     if before is None or after is None or before.sequence == after.sequence:
         return False
     return 0 < after.czxid < before.czxid
-
-
-def _came_first(members: Sequence[Member]) -> Member | None:
-    return min((m for m in members if m.czxid), key=attrgetter("czxid"), default=None)
 
 
 def _is_broken(rule: str, holders: Sequence[Member]) -> bool:

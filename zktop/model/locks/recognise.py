@@ -227,7 +227,7 @@ def _drop_guesses(by_layout: SortedChildren) -> None:
 def _otherwise(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
     """Decide what a root without contenders is."""
     family = site.family
-    if previous is not None and not _is_busy(found.rest):
+    if previous is not None and not any(one.stat and one.stat.owner for one in found.rest):
         return _as_before(site, previous)
     kind = entering_barrier(family) or other_kind(found.rest)
     if kind is not None:
@@ -237,10 +237,6 @@ def _otherwise(site: LockSite, previous: str | None, found: Recognised) -> Recog
     if _contains_roots(site):
         return _no_lock(site, CONTAINER)
     return _no_lock(site, UNKNOWN)
-
-
-def _is_busy(rest: Iterable[Znode]) -> bool:
-    return any(znode.stat and znode.stat.owner for znode in rest)
 
 
 def _as_before(site: LockSite, previous: str) -> Recognised:
@@ -275,14 +271,10 @@ _ELECTION_SAMPLE = 4
 
 def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
     """Detect an election by its path; candidates of Curator have an id, not an address."""
-    if layout.name not in _MAYBE_ELECTIONS or not _elects(path.lower()):
+    if layout.name not in _MAYBE_ELECTIONS or not re.search("leader|elect", path, re.IGNORECASE):
         return False
     members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
     return layout.name != "curator-mutex" or not any(map(_is_address, members))
-
-
-def _elects(path: str) -> bool:
-    return "leader" in path or "elect" in path
 
 
 def _is_address(member: Member) -> bool:

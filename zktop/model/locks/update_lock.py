@@ -160,7 +160,8 @@ def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | No
     name = read(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:
         return None
-    rivals = (*own, *_rivals(layout))
+    # A strict pattern has no rivals among the built-in layouts.
+    rivals = (*own, *(BY_NAME if ".+" in layout.pattern else (layout,)))
     if rivals != (layout,) and layout.name not in _UNRIVALLED:
         by_layout = sort_by_layout([znode], rivals)
         if layout.name not in by_layout.matches:
@@ -171,11 +172,6 @@ def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | No
     if is_promoting(layout) and queue.oddities.readers and member.mode == "exclusive":
         return msgspec.structs.replace(member, mode="write")
     return member
-
-
-def _rivals(layout: Layout) -> tuple[Layout, ...]:
-    """Return the layouts that may match the same name; a strict pattern has no rivals."""
-    return (layout,) if ".+" not in layout.pattern else BY_NAME
 
 
 def _around(members: list[Member], before: int, after: int) -> tuple[Member | None, Member | None]:

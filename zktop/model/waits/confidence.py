@@ -51,8 +51,8 @@ class _Grading(Struct, frozen=True):
         return {
             "D3": self._cap_of_knots,
             "D4": self._cap_of_upgrades,
-            "D6": self._cap_of_doubles,
-            "D8": self._cap_of_elections,
+            "D6": lambda: "C3" if doubles(self.case.ring).keys() <= self.known.threads else "C1",
+            "D8": lambda: "C1" if self.case.is_supposed and not self._names_threads() else "C3",
         }
 
     def level(self) -> Confidence:
@@ -84,12 +84,6 @@ class _Grading(Struct, frozen=True):
         usual = self.known.usual_hold_ms.get(self.case.closing.queue.lock)
         age = self._age()
         return "C3" if age is not None and usual is not None and age > 10 * usual else "C2"
-
-    def _cap_of_doubles(self) -> Confidence:
-        return "C3" if doubles(self.case.ring).keys() <= self.known.threads else "C1"
-
-    def _cap_of_elections(self) -> Confidence:
-        return "C1" if self.case.is_supposed and not self._names_threads() else "C3"
 
     def _names_threads(self) -> bool:
         return self.case.actors <= self.known.threads

@@ -232,21 +232,14 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
         if len(group) > 1 or group[0] in graph[group[0]]
     ]
     for group, stuck_queues in zip(found, _shares(queues, found), strict=True):
-        left = _left_alone(stuck_queues) if _has_choice(stuck_queues) else group
+        left = group
+        if any(one.queue.room > 1 for one in stuck_queues):  # plain waits make every ring a core
+            left = frozenset(stuck([unthinned(one.queue, one.members) for one in stuck_queues]))
         if left == group:
             yield Core(group, tuple(one for one in stuck_queues if any(one.waits)))
         elif left:
             smaller = [one.only(left) for one in stuck_queues]
             yield from cores(smaller, edges(smaller))
-
-
-def _has_choice(stuck_queues: list[StuckQueue]) -> bool:
-    """Whether a pool has several leases; plain waits make every ring a core."""
-    return any(one.queue.room > 1 for one in stuck_queues)
-
-
-def _left_alone(stuck_queues: list[StuckQueue]) -> frozenset[str]:
-    return frozenset(stuck([unthinned(one.queue, one.members) for one in stuck_queues]))
 
 
 def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[list[StuckQueue]]:

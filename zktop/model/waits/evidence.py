@@ -4,7 +4,7 @@ The wait graph shows waits and holders. Whether an actor was seen to work meanwh
 sent a request, and whether it watches what it waits for, comes from histories and server tables.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
@@ -140,12 +140,8 @@ def _with_paths(deadlock: Deadlock) -> Deadlock:
         replace(step, holds=tuple(map(_with_path, step.holds)), waits=_with_path(step.waits))
         for step in deadlock.steps
     )
-    return replace(deadlock, locks=tuple(_sorted_paths(deadlock.locks)), steps=steps)
+    return replace(deadlock, locks=tuple(sorted(set(map(lock_path, deadlock.locks)))), steps=steps)
 
 
 def _with_path(place: DeadlockPlace) -> DeadlockPlace:
     return replace(place, lock=lock_path(place.lock))
-
-
-def _sorted_paths(names: Iterable[str]) -> list[str]:
-    return sorted(set(map(lock_path, names)))

@@ -157,10 +157,6 @@ class ConflictReduction:
                 self._ready.append(other)
 
 
-def _reduction(queue: ThinnedQueue) -> QueueReduction:
-    return (ConflictReduction if queue.queue.kind == "conflict" else FifoReduction)(queue)
-
-
 def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
     """The actors of these queues that can never finish.
 
@@ -170,7 +166,8 @@ def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
     pending: dict[str, int] = {}  # requests of each actor that are not granted yet
     never: set[str] = set()
     for queue in queues:
-        reduction = _reduction(queue)
+        kind = ConflictReduction if queue.queue.kind == "conflict" else FifoReduction
+        reduction: QueueReduction = kind(queue)
         is_released = queue.queue.kind != "election"  # finishing does not end a leadership
         for place, member in enumerate(queue.members):
             spots = places.setdefault(member.actor, [])
