@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from zktop.cli.output import narrate
-from zktop.model.locks.all_layouts import LAYOUTS
+from zktop.model.locks.shapes import LAYOUTS
 
 Zktop = Callable[..., tuple[int, str, str]]
 

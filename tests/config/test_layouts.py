@@ -8,7 +8,7 @@ from zktop.config.check_layouts import layout_mistakes
 from zktop.config.join_sources import load
 from zktop.config.mistakes import ConfigError
 from zktop.model.layouts.layout import Layout
-from zktop.model.locks.all_layouts import LAYOUTS
+from zktop.model.locks.shapes import LAYOUTS
 
 VALID = [  # as users write them
     (

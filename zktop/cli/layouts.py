@@ -12,7 +12,7 @@ from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import NothingToLookAtError
 from zktop.model.layouts.layout import Layout, read
-from zktop.model.locks.all_layouts import LAYOUTS
+from zktop.model.locks.shapes import LAYOUTS
 
 _INDENT = 4 * " "
 _NO_LOCK_NAME = "no lock would be named like this"

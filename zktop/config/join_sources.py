@@ -27,7 +27,7 @@ from zktop.config.overrides import (
 from zktop.config.parse_values import forms
 from zktop.config.tree import DEFAULT, EMPTY, ListNode, MapNode, TextNode, ValueOrigin, merge
 from zktop.config.types import Config
-from zktop.model.locks.all_layouts import LAYOUTS
+from zktop.model.locks.shapes import LAYOUTS
 
 
 class EffectiveConfig(msgspec.Struct, frozen=True):

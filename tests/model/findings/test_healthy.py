@@ -20,8 +20,8 @@ from zktop.model.facts import (
     Session,
     Watches,
 )
-from zktop.model.locks.all_layouts import LAYOUTS
 from zktop.model.locks.lock import absolute
+from zktop.model.locks.shapes import LAYOUTS
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

@@ -8,9 +8,9 @@ from zktop.config.check_layouts import view_mistakes
 from zktop.model.facts import Stat
 from zktop.model.layouts.client_view import assumed, views_of
 from zktop.model.layouts.layout import ClientView, Layout, written
-from zktop.model.locks.all_layouts import LAYOUTS, layout_named
 from zktop.model.locks.client_order import ClientOrder, in_order
 from zktop.model.locks.lock import FOREIGN, Member
+from zktop.model.locks.shapes import LAYOUTS, layout_named
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from zktop.model.facts import Children, Node, Stat, join
 from zktop.model.layouts.layout import LARGEST, SMALLEST, Layout, compiled, read
-from zktop.model.locks.all_layouts import BY_NAME
+from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Root, Settings

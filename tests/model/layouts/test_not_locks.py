@@ -11,9 +11,9 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Node, Stat, Watches, join
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.not_locks import DOUBTFUL
-from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.locks.shapes import layout_named
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text

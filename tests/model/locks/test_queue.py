@@ -14,8 +14,8 @@ from zktop.model.facts import Children
 from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, written
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.shapes import layout_named
 from zktop.model.locks.update_lock import updated
 
 UNSURE = {"hive-lock", "accumulo-fate-lock", "medallion-semaphore", "permit-semaphore"}

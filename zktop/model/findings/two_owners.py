@@ -22,8 +22,8 @@ from zktop.model.findings.wakeups import (
 )
 from zktop.model.format import clock, count, several, short, span
 from zktop.model.history.events import Departure
-from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Member
+from zktop.model.locks.shapes import layout_named
 
 _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 

@@ -36,7 +36,7 @@ def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ..
         return layout.sights
     if not layout.sees and not layout.unseen:
         return _OWN
-    from zktop.model.locks.all_layouts import layout_named  # noqa: PLC0415  a circle
+    from zktop.model.locks.shapes import layout_named  # noqa: PLC0415  a circle
 
     seen = [layout_named(name, tuple(own)) for name in layout.sees]
     names = "|".join(_nameless(one.pattern) for one in (layout, *seen) if one is not None)

@@ -25,9 +25,8 @@ from zktop.model.layouts.layout import MACROS, Layout
 from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.not_locks import REGISTRY, check_registry
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import LockQueue, Member
-from zktop.model.locks.shapes import part_of, shape_of
+from zktop.model.locks.shapes import layout_named, part_of, shape_of
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
 from zktop.model.world.family import Family, Znode
 

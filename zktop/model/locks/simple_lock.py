@@ -17,12 +17,11 @@ from zktop.model.facts import Stat
 from zktop.model.layouts.layout import Layout, LockKind, compiled
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import REVOKED
-from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import QueueRule, RankedQueue, rule_of
 from zktop.model.locks.queue_warnings import DISORDER, NEARLY_EXHAUSTED, QueueOddities
 from zktop.model.locks.recognise import by_path, is_election
-from zktop.model.locks.shapes import may_be_part
+from zktop.model.locks.shapes import layout_named, may_be_part
 
 # Names that no other layout reads, with a number below a billion, which all clients sort alike.
 _NAMES: Final = {

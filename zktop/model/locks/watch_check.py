@@ -15,8 +15,8 @@ import msgspec
 
 from zktop.model.facts import Millis, Session, Watches, split
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.locks.all_layouts import layout_named
 from zktop.model.locks.lock import Lock, LockQueue, Member, Target, absolute, relative
+from zktop.model.locks.shapes import layout_named
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
 

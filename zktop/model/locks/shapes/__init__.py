@@ -1,9 +1,14 @@
-"""Locks that are recognised by their shape: the first of `SHAPES` that fits decides."""
+"""Locks that are recognised by their shape: the first of `SHAPES` that fits decides.
+
+`LAYOUTS` are all built-in layouts: those that names show, and those that a shape shows.
+"""
 
 from typing import Final
 
 from zktop.model.facts import split
+from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
+from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.shapes import elections, semaphores, single_node
 from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.shape import LockShape
@@ -24,6 +29,11 @@ SHAPES: Final = (
     single_node.SINGLE_NODE,
 )
 
+_NAMED: Final = frozenset(layout.name for layout in BY_NAME)
+_BY_SHAPE: Final = tuple(shape.layout for shape in SHAPES if shape.layout.name not in _NAMED)
+LAYOUTS: Final[tuple[Layout, ...]] = BY_NAME + _BY_SHAPE
+_OF_NAME: Final = {layout.name: layout for layout in LAYOUTS}
+
 SHAPE_OF_LAYOUT: Final = {shape.layout.name: shape for shape in SHAPES}
 
 _TELLING: Final = frozenset(name for shape in SHAPES for name in shape.telling)
@@ -33,6 +43,11 @@ _WITH_PART: Final = {
     for name in {name for shape in SHAPES for name in shape.parts}
 }
 _WITH_NUMBERED_PARTS: Final = tuple(shape for shape in SHAPES if shape.has_numbered_parts)
+
+
+def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
+    """Return the layout of this name; a user's layout hides a built-in one."""
+    return next((layout for layout in own if layout.name == name), _OF_NAME.get(name))
 
 
 def shape_of(site: LockSite) -> LockShape | None:

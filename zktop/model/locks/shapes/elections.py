@@ -12,7 +12,7 @@ from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
-from zktop.model.locks.shapes.single_node_queue import SingleNodeQueue
+from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Znode
 

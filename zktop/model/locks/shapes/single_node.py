@@ -1,19 +1,51 @@
 """Locks that are single nodes: the session that created the node, or a date in it, holds it."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from zktop.model.facts import split
-from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.layouts.lock_site import LockSite, is_lockish
 from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
+from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.queues_by_name import Queues
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
-from zktop.model.locks.shapes.single_node_queue import SingleNodeQueue
 from zktop.model.world.family import Family, Znode
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
 _NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)
+
+
+class SingleNodeQueue(QueueDefaults):
+    """Nodes that are held as long as they exist, and standbys with nodes elsewhere."""
+
+    def __init__(
+        self,
+        holders: Sequence[Member],
+        standbys: Sequence[Member] = (),
+        *,
+        how: WatchKind = "exists",
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        self.holders = tuple(holders)
+        self.waiters = tuple(standbys)
+        self.warnings = warnings
+        self._how = how
+
+    @property
+    def members(self) -> Sequence[Member]:
+        return self.holders + self.waiters
+
+    def blocked_by(self, member: Member) -> tuple[Member, ...]:
+        """Return the holders: any standby may win after them."""
+        return () if self.holds(member) else self.holders
+
+    def expected(self, member: Member) -> tuple[Target, ...]:
+        """Return the nodes of the holders, which a standby watches."""
+        if self.holds(member):
+            return ()
+        return tuple(Target(holder.node, self._how) for holder in self.holders)
 
 
 def _is_shedlock(site: LockSite) -> bool:
