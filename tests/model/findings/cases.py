@@ -238,7 +238,7 @@ def session_context(
         for member in case.members
         if member.owner == session(who)
     ]
-    return SessionContext(session(who), tuple(places), shared_context(*tables, **more))
+    return SessionContext(session(who), tuple(places), shared=shared_context(*tables, **more))
 
 
 def ensemble_context(*tables: AnyFact, **more: object) -> EnsembleContext:

@@ -131,7 +131,7 @@ def test_p8_is_quiet_when(readers: int, czxid: int) -> None:
 
 def retrying(given_up: int, overtaken: int) -> LockContext:
     """Bob gave up so often in a row, while so many later ones were served."""
-    tried = Attempts(given_up, overtaken, 5, (10_000, 10_000, 10_000), given_up + 1)
+    tried = Attempts(given_up, overtaken, 5, (10_000, 10_000, 10_000))
     return ctx(A, B, past=history(attempts={"bob": tried}))
 
 

@@ -144,7 +144,7 @@ def talk(case: LockContext, who: str) -> SessionContext:
     """A session with its nodes."""
     mine = [member for member in case.members if member.owner == session(who)]
     places = [SessionPlace(case.lock, member, not case.is_waiting(member), 1) for member in mine]
-    return SessionContext(session(who), tuple(places), case.shared)
+    return SessionContext(session(who), tuple(places), shared=case.shared)
 
 
 def texts(finding: Finding) -> list[str]:
@@ -180,7 +180,7 @@ def test_the_same_facts_give_the_same_findings(case: LockContext | None) -> None
     """A replay says what was said live, ids included."""
     if case is None:
         return
-    again = LockContext(case.lock, case.shared, case.past)
+    again = LockContext(lock=case.lock, shared=case.shared, past=case.past)
 
     assert examine_lock(case) == examine_lock(again)
 

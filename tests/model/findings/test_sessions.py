@@ -177,7 +177,7 @@ def owner_of(locks: int) -> object:
     """Alice, who holds so many locks."""
     talks = [session_context("alice", A, path=f"/locks/{number}") for number in range(locks)]
     whole = talks[0]
-    return type(whole)(whole.session, tuple(t.places[0] for t in talks), whole.shared)
+    return type(whole)(whole.session, tuple(t.places[0] for t in talks), shared=whole.shared)
 
 
 def test_p5_fires_for_one_session_with_five_locks() -> None:

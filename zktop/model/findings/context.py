@@ -75,6 +75,15 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
         }
 
 
+class _Context(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
+    shared: SharedContext
+
+    @property
+    def now_ms(self) -> Millis:
+        """The time of this look."""
+        return self.shared.now_ms
+
+
 class SessionPlace(msgspec.Struct, frozen=True, gc=False):
     """One node of a session in a lock's queue."""
 
@@ -89,17 +98,11 @@ class SessionPlace(msgspec.Struct, frozen=True, gc=False):
         return f"{LETTER[self.member.mode]}:{short(self.lock.path)}"
 
 
-class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
+class SessionContext(_Context, frozen=True, eq=False):
     """One session and its nodes in locks."""
 
     session: Session
     places: tuple[SessionPlace, ...]
-    shared: SharedContext
-
-    @property
-    def now_ms(self) -> Millis:
-        """The time of this look."""
-        return self.shared.now_ms
 
     @cached_property
     def presence(self) -> Presence | None:
@@ -134,20 +137,14 @@ class SessionContext(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
 
-class EnsembleContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
     """Everything that concerns no single lock or session."""
 
-    shared: SharedContext
     world: World = World()
     deadlocks: Sequence[Deadlock] = ()
     inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
     expired: Collection[ExpiredPlace] = ()  # sessions that expired together, recently
-
-    @property
-    def now_ms(self) -> Millis:
-        """The time of this look."""
-        return self.shared.now_ms
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
@@ -199,18 +196,12 @@ class RootChanges(msgspec.Struct, frozen=True, gc=False):
 NO_ROOT_CHANGES = RootChanges()
 
 
-class LockContext(msgspec.Struct, frozen=True, eq=False, dict=True):
+class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     """One lock, with all that is known around it."""
 
     lock: Lock
-    shared: SharedContext
     past: LockHistory = NO_HISTORY
     root: RootChanges = NO_ROOT_CHANGES
-
-    @property
-    def now_ms(self) -> Millis:
-        """The time of this look."""
-        return self.shared.now_ms
 
     @property
     def ensemble(self) -> Ensemble:

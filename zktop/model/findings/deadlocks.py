@@ -6,6 +6,8 @@ others. D7 is found here: only the watch tables show it.
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from zktop.model.actors import session_of
 from zktop.model.facts import Session, session_text
 from zktop.model.findings.context import EnsembleContext, LockContext, MemberWatches
@@ -77,7 +79,7 @@ def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]
             is_hint = deadlock.confidence == "C1"
             made = _verdict(deadlock, advice, "info" if is_hint else None)
             patience = ctx.shared.thresholds.settle if deadlock.threaded else 0
-            yield made.as_seen(None, patience)
+            yield replace(made, patience_ms=patience)
 
 
 @Rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
@@ -135,7 +137,8 @@ def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
     for made in watch_knots(ctx):
         verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
         watched_at = (ctx.ensemble.watched_at(session) for session in verdict.about.sessions)
-        yield verdict.as_seen(min(filter(None, watched_at), default=None), ctx.thresholds.settle)
+        as_of = min(filter(None, watched_at), default=None)
+        yield replace(verdict, as_of=as_of, patience_ms=ctx.thresholds.settle)
 
 
 def watch_knots(ctx: LockContext) -> Iterator[Deadlock]:

@@ -160,10 +160,6 @@ class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None = None
     signature: str | None = None
 
-    def as_seen(self, as_of: Millis | None, patience_ms: int) -> "RuleMatch":
-        """Set when the facts behind it were read, and how long it must last."""
-        return msgspec.structs.replace(self, as_of=as_of, patience_ms=patience_ms)
-
 
 class LookAgainAt(msgspec.Struct, frozen=True, gc=False):
     """Ask for another examination at this time even if nothing changes."""

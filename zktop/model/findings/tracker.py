@@ -199,7 +199,9 @@ class FindingTracker:
             paths = sorted({*look.locks_of.get(subject, ())})
             locks = [look.locks[path] for path in paths if path in look.locks]
             places = tuple(chain.from_iterable(places_in(lock, subject) for lock in locks))
-            self._remember(subject, examine_session(SessionContext(subject, places, shared)))
+            self._remember(
+                subject, examine_session(SessionContext(subject, places, shared=shared))
+            )
         elif lock := look.locks.get(subject):
             self._examine_lock(lock, look, shared)
 

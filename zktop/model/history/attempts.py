@@ -38,7 +38,6 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
     overtaken: int = 0  # later arrivals that were served meanwhile
     first_czxid: int = 0  # the first attempt in that row
     waits_ms: tuple[int, ...] = ()  # the newest waits that ended without the lock
-    tries: int = 0  # number of attempts that were observed
 
     @property
     def learned_timeout_ms(self) -> int | None:
@@ -66,26 +65,18 @@ class AttemptLog:
             return NO_ATTEMPTS
         return {identity: one for identity, one in self._known.items() if one.waits_ms}
 
-    def queued(self, member: Member) -> None:
-        identity = identity_of(member)
-        one = self._known.get(identity)
-        if one is not None:
-            self._keep(identity, msgspec.structs.replace(one, tries=one.tries + 1))
-
     def gave_up(self, member: Member, waited_ms: int) -> None:
         """A contender left the queue without the lock."""
         identity = identity_of(member)
-        one = self._known.get(identity) or Attempts(tries=1)
-        self._keep(
-            identity,
-            Attempts(
-                one.given_up + 1,
-                one.overtaken,
-                one.first_czxid or member.czxid,
-                (*one.waits_ms, waited_ms)[-MAX_WAITS:],
-                one.tries,
-            ),
+        one = self._known.pop(identity, None) or Attempts()  # the newest stands last
+        self._known[identity] = Attempts(
+            one.given_up + 1,
+            one.overtaken,
+            one.first_czxid or member.czxid,
+            (*one.waits_ms, waited_ms)[-MAX_WAITS:],
         )
+        if len(self._known) > MAX_IDENTITIES:
+            del self._known[next(iter(self._known))]
 
     def acquired(self, member: Member) -> None:
         """A contender got the lock; those that had queued before it were overtaken."""
@@ -97,9 +88,3 @@ class AttemptLog:
             elif 0 < one.first_czxid < member.czxid:
                 more = msgspec.structs.replace(one, overtaken=one.overtaken + 1)
                 self._known[identity] = more
-
-    def _keep(self, identity: Identity, one: Attempts) -> None:
-        self._known.pop(identity, None)
-        self._known[identity] = one
-        if len(self._known) > MAX_IDENTITIES:
-            del self._known[next(iter(self._known))]

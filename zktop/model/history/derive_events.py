@@ -174,7 +174,6 @@ class LockLog:
     def _came(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         since = _now(ctx)
         for member in change.created:
-            self._attempts.queued(member)
             yield _event("queued", change, ctx, member, member.czxid or None)
         self._stays = self._stays.with_changes(
             {member.node: Stay(since) for member in change.created}

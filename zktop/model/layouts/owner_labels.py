@@ -125,13 +125,9 @@ def _vitess(document: Mapping[str, object]) -> str:
     return f"{at} {action}" if action else at
 
 
-def _broker(document: Mapping[str, object]) -> str:
-    return f"broker {document['brokerid']}"
-
-
 _KEYS: Final[dict[str, Callable[[Mapping[str, object]], str | None]]] = {
     "HostName": _vitess,
-    "brokerid": _broker,
+    "brokerid": lambda document: f"broker {document['brokerid']}",
     "holder": _text("holder"),
     "descriptors": _text("descriptors"),
     "simpleFields": _text("simpleFields"),
@@ -155,17 +151,13 @@ def _fate(data: bytes) -> str | None:
     return found[1] if found else _from_text(data)
 
 
-def _hive(data: bytes) -> str | None:
-    return data[:1024].decode("utf-8", "replace").partition(":")[0]
+def _until(mark: str) -> Callable[[bytes], str | None]:
+    return lambda data: data[:1024].decode("utf-8", "replace").partition(mark)[0]
 
 
 def _bookie(data: bytes) -> str | None:
     found = re.search(_BOOKIE, data[:4096].decode("utf-8", "replace"))
     return found[1] if found else _from_text(data)
-
-
-def _clickhouse(data: bytes) -> str | None:
-    return data[:1024].decode("utf-8", "replace").partition(" (")[0]
 
 
 def _unless_date(data: bytes) -> str | None:
@@ -176,8 +168,8 @@ def _unless_date(data: bytes) -> str | None:
 _READERS: Final[dict[str, Callable[[bytes], str | None]]] = {
     "accumulo-fate-lock": _fate,
     "bookkeeper-auditor": _bookie,
-    "clickhouse-leader-election": _clickhouse,
-    "hive-lock": _hive,
+    "clickhouse-leader-election": _until(" ("),
+    "hive-lock": _until(":"),
     "medallion-semaphore": _unless_digits,
     "permit-semaphore": _unless_digits,
     "plain-lock": _unless_digits,

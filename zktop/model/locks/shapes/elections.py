@@ -17,10 +17,6 @@ from zktop.model.text import Text
 from zktop.model.world.family import Znode
 
 
-def _is_ruby_election(site: LockSite) -> bool:
-    return "leader_ack" in site.family.members
-
-
 def _ruby_election(context: ShapeContext) -> Queues:
     found, rest = context.sorted_children(context.layout, context.site.family)
     members = in_order(context.layout, found)
@@ -32,7 +28,7 @@ def _ruby_election(context: ShapeContext) -> Queues:
 
 RUBY: Final = LockShape(
     layout=RUBY_ELECTION,
-    fits=_is_ruby_election,
+    fits=lambda site: "leader_ack" in site.family.members,
     make=_ruby_election,
     telling=("leader_ack",),
 )
@@ -48,8 +44,7 @@ def _fixed(
     return Queues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
 
 
-def _is_hadoop(site: LockSite) -> bool:
-    return bool({"ActiveStandbyElectorLock", "ActiveBreadCrumb"} & site.family.members.keys())
+_HADOOP_NAMES: Final = frozenset(("ActiveStandbyElectorLock", "ActiveBreadCrumb"))
 
 
 def _hadoop(context: ShapeContext) -> Queues:
@@ -69,14 +64,10 @@ HADOOP: Final = LockShape(
         kind="election",
         about="Hadoop HDFS and YARN: ActiveStandbyElector",
     ),
-    fits=_is_hadoop,
+    fits=lambda site: not _HADOOP_NAMES.isdisjoint(site.family.members),
     make=_hadoop,
-    telling=("ActiveStandbyElectorLock", "ActiveBreadCrumb"),
+    telling=tuple(_HADOOP_NAMES),
 )
-
-
-def _is_hbase(site: LockSite) -> bool:
-    return {"master", "backup-masters"} <= site.family.members.keys()
 
 
 def _hbase(context: ShapeContext) -> Queues:
@@ -94,7 +85,7 @@ HBASE: Final = LockShape(
         kind="election",
         about="HBase: the active master; the others are in backup-masters",
     ),
-    fits=_is_hbase,
+    fits=lambda site: {"master", "backup-masters"} <= site.family.members.keys(),
     make=_hbase,
     telling=("master",),
     parts=("backup-masters",),
@@ -111,10 +102,6 @@ def _is_patroni(site: LockSite) -> bool:
     return "members" in names and ("leader" in names or len(names & _PATRONI_NAMES) > 1)
 
 
-def _patroni(context: ShapeContext) -> Queues:
-    return _fixed(context, "leader")
-
-
 PATRONI: Final = LockShape(
     layout=Layout(
         name="patroni",
@@ -125,6 +112,6 @@ PATRONI: Final = LockShape(
         about="Patroni: the leader key of a PostgreSQL cluster",
     ),
     fits=_is_patroni,
-    make=_patroni,
+    make=lambda context: _fixed(context, "leader"),
     telling=("members",),
 )

@@ -212,10 +212,6 @@ KAZOO_LEASE: Final = LockShape(
 )
 
 
-def _is_locking_queue(site: LockSite) -> bool:
-    return {"entries", "taken"} <= site.family.members.keys()
-
-
 def _locking_queue(context: ShapeContext) -> Queues:
     members, _ = context.sorted_children(context.layout, context.site.below("taken"), "taken/")
     return Queues((SingleNodeQueue(members, how="children"),))
@@ -230,7 +226,7 @@ KAZOO_LOCKING_QUEUE: Final = LockShape(
         persistent=True,
         about="kazoo: LockingQueue; each child of `taken` is one item held (Python)",
     ),
-    fits=_is_locking_queue,
+    fits=lambda site: {"entries", "taken"} <= site.family.members.keys(),
     make=_locking_queue,
     telling=("entries",),
     parts=("entries", "taken"),
