@@ -31,6 +31,16 @@ def test_help_imports_no_client_no_yaml_and_no_screen(process: Process) -> None:
     assert not loaded_by(process, code) & {"kazoo", "textual", "rich", "yaml"}
 
 
+def test_without_docstrings_it_refuses_to_run(process: Process) -> None:
+    """Findings would have no meaning."""
+    ran = process("-OO", "-m", "zktop", "check")
+
+    assert ran.returncode == 2
+    assert ran.stderr == (
+        "zktop explains findings by docstrings, which python -OO drops: use -O, or neither\n"
+    )
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_headless_command_imports_textual(process: Process, name: str) -> None:
     """Not even when it is looked up."""

@@ -53,6 +53,11 @@ in fish: _ZKTOP_COMPLETE=fish_source zktop | source
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command line, by default the process's own, and exit."""
+    if sys.flags.optimize > 1:
+        narrate(
+            "zktop explains findings by docstrings, which python -OO drops: use -O, or neither"
+        )
+        sys.exit(ExitCode.USAGE)
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.reconfigure(errors="backslashreplace")  # a terminal may not support UTF-8
     if instruction := os.environ.get(_COMPLETE_VARIABLE):

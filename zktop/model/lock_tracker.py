@@ -1,7 +1,7 @@
 """The locks of a world, and how they differ from the locks of the world before.
 
 A path is read again when its facts change. Locks that the clock or a new watch table can change
-are read again then, too: timed leases, and layouts that are recognised by who watches what.
+are read again then, too: timed leases, and layouts that are recognised by watches.
 """
 
 from collections.abc import Iterable

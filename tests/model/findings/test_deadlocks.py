@@ -87,7 +87,7 @@ def test_a_hint_is_no_alarm() -> None:
 
 
 def test_the_cheapest_way_out_stops_a_process() -> None:
-    """It names who, and never a node to delete."""
+    """It names a process to stop, and never a node to delete."""
     advice = only("D1", state(RING)).advice
 
     assert "never delete a live session's node" in advice

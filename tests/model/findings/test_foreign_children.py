@@ -1,4 +1,4 @@
-"""Foreign children in a lock: who waits for them, who fails at them, and who is split."""
+"""Foreign children in a lock: clients that wait for them, fail at them, or miss each other."""
 
 import pytest
 from model.builders import session
@@ -42,7 +42,7 @@ def test_b10_fires_for_a_child_that_will_never_be_released() -> None:
 
 
 def test_b10_fires_for_one_that_came_after_the_holder() -> None:
-    """The holder keeps the lock; who waits meets the child at the next look."""
+    """The holder keeps the lock; a waiter meets the child at the next look."""
     late = At("00-config", "", czxid=300)
 
     finding = only("B10", ctx(ALICE, BOB, late))
@@ -146,7 +146,7 @@ def test_s7_is_surer_where_watches_can_be_seen() -> None:
     ids=["one queue of two", "one library", "readers share"],
 )
 def test_s7_is_quiet_in_one_queue(children: tuple[At, ...]) -> None:
-    """Who counts the other waits for it."""
+    """A client that counts the other one waits for it."""
     assert not found("S7", ctx(*children))
 
 

@@ -169,7 +169,7 @@ def test_l10_fires_for_a_waiter_that_stopped_watching_when_one_before_it_gave_up
     ],
 )
 def test_l10_is_quiet_when(case: dict[str, object]) -> None:
-    """Only who was woken and did not go on watching is suspicious."""
+    """Only a client that was woken and did not go on watching is suspicious."""
     assert not found("L10", cancelled(at=30 * SECOND, **case))
 
 

@@ -45,7 +45,7 @@ D, C, E, A = random_names("d", "c", "e", "a")
 
 
 def test_s1_fires_for_a_waiter_that_watches_its_neighbour_by_name() -> None:
-    """Who believed to be first when it came: d, then c, then a; d is (T33)."""
+    """Those that were first by name when they came: d, then c, then a; d holds (T33)."""
     finding = only("S1", by_name({"e": [D], "c": [D], "a": [E]}, D, C, E, A))
 
     assert finding.sentence == (

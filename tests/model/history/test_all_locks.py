@@ -529,7 +529,7 @@ def test_timed_waiter() -> None:
 
 
 def test_overtaken_retries() -> None:
-    """Who goes to the tail with each retry is overtaken by later arrivals."""
+    """A client that goes to the tail with each retry is overtaken by later arrivals."""
     root = Root()
     holder = root.create("alice")
     watcher = Watcher(root)

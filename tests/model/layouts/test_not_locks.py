@@ -75,7 +75,7 @@ def test_folders_that_list_things_are_known_by_their_names(name: str) -> None:
 
 
 def test_all_members_of_one_session_are_a_registry_without_any_table() -> None:
-    """Nobody else is there to be waited for."""
+    """There is no other session to wait for."""
     found = found_at("/app/pool", numbered("host-", 2), [ANN, ANN])
 
     assert isinstance(found, NotALock)

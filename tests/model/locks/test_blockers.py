@@ -1,4 +1,4 @@
-"""Who must go first, in full."""
+"""All the members that must go before a waiter."""
 
 import pytest
 from model.builders import NOW, kazoo_name, lock, world

@@ -112,7 +112,7 @@ def test_a_waiter_meets_a_late_child_when_it_looks_again() -> None:
 
 
 def test_a_waiter_takes_the_lock_where_the_child_came_after_it_did() -> None:
-    """Nobody was before it when the holder went."""
+    """It was first when the holder went."""
     past = Past().come(ONE, TWO).go(ONE[0]).come(FIRST)
 
     assert nodes(past.now.holders) == [TWO[0]]

@@ -149,7 +149,7 @@ def test_a_small_change_takes_the_short_way():
 
 
 def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
-    """Nobody in it has to be looked at: the order is as it was."""
+    """No member has to be looked at: the order is as it was."""
     names = [f"lock-{n:010d}" for n in range(5)]
     world = world_of(names)
     lock = lock_in(world)

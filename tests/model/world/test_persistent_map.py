@@ -31,7 +31,7 @@ def test_every_version_is_the_dictionary_it_stands_for(changes: list[dict[int, s
 def test_earlier_versions_never_change(
     first: list[dict[int, str]], second: list[dict[int, str]]
 ) -> None:
-    """Who holds a version may keep it as long as he likes."""
+    """A version stays valid for as long as it is kept."""
     entries = PersistentMap[int, str]()
     for change in first:
         entries = entries.with_changes(change)

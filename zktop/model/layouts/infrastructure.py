@@ -52,7 +52,7 @@ SERVERS: Final = (
             ),
         ),
         persistent=True,
-        about="Hive: ZooKeeperHiveLockManager; who conflicts deletes its node and tries again",
+        about="Hive: ZooKeeperHiveLockManager; a client deletes its node after a conflict",
     ),
     Layout(
         name="solr-election",
