@@ -90,7 +90,7 @@ def learn(
         found,
         found.tangled,
         lambda actor: actors.get(actor, OrderActor(actor, actor)),
-        generations,
+        lambda lock: generations.get(lock, 0),
     )
 
 

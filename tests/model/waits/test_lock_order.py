@@ -1,8 +1,10 @@
 """Lock-order inversions: found before they happen, and only where they can."""
 
+import pytest
 from model.waits.notation import learn, learned
 
 from zktop.model.format import fold_path
+from zktop.model.waits import lock_order
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 
@@ -142,9 +144,10 @@ def test_a_root_that_was_made_anew_is_another_lock():
     assert not inversions(known)
 
 
-def test_memory_is_bounded():
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
     """What was confirmed longest ago is forgotten, its dangers too."""
-    known = LockOrderGraph(edges_at_most=3)
+    monkeypatch.setattr(lock_order, "MAX_EDGES", 3)
+    known = LockOrderGraph()
     learn(known, ONE)
     learn(known, OTHER)
     for name in "cdefgh":

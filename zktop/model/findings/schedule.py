@@ -5,44 +5,44 @@ Findings that have lasted are examined at growing intervals: their words change 
 thousands of them would otherwise keep a core busy.
 """
 
-from collections.abc import Hashable
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final, Generic, TypeVar
+from typing import Final
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, Session
 from zktop.model.findings.confirm import SubjectFindings
+from zktop.model.text import Text
+
+Subject = Text | Session  # a lock, or a session
 
 FIRST: Final[Millis] = 0  # due before everything that merely has grown older
 AGE_PER_PAUSE: Final = 10  # a finding that has lasted for this many seconds pauses for one
 LONGEST_PAUSE_MS: Final = 60_000
 PAUSE_PER_FINDING_MS: Final = 20  # so of many old ones, fifty are examined per second
 
-K = TypeVar("K", bound=Hashable)
 
-
-class DueTimes(Generic[K]):
+class DueTimes:
     """A heap of times with one valid entry for each key; replaced entries are skipped."""
 
     def __init__(self) -> None:
-        self._due: dict[K, Millis] = {}
-        self._heap: list[tuple[Millis, int, K]] = []
+        self._due: dict[Subject, Millis] = {}
+        self._heap: list[tuple[Millis, int, Subject]] = []
         self._turn = count()
 
-    def __contains__(self, key: K) -> bool:
+    def __contains__(self, key: Subject) -> bool:
         return key in self._due
 
-    def set(self, key: K, at: Millis) -> None:
+    def set(self, key: Subject, at: Millis) -> None:
         """Make the key due at this time instead of any other."""
         if self._due.get(key) != at:
             self._due[key] = at
             heappush(self._heap, (at, next(self._turn), key))
 
-    def set_within(self, key: K, at: Millis) -> None:
+    def set_within(self, key: Subject, at: Millis) -> None:
         """Make the key due at this time, unless it is due earlier."""
         self.set(key, min(self._due.get(key, at), at))
 
-    def drop(self, key: K) -> None:
+    def drop(self, key: Subject) -> None:
         """Forget the due time of the key, if it has one."""
         self._due.pop(key, None)
 
@@ -52,16 +52,16 @@ class DueTimes(Generic[K]):
             heappop(self._heap)
         return bool(self._heap) and self._heap[0][0] <= now
 
-    def take(self, now: Millis, limit: int | None) -> list[K]:
+    def take(self, now: Millis, limit: int | None) -> list[Subject]:
         """Remove and return what is due by now, earliest first, at most `limit` keys.
 
         >>> due = DueTimes()
-        >>> due.set("a", 10), due.set("b", 20), due.set("a", 30), due.set("c", FIRST)
+        >>> due.set("/a", 10), due.set("/b", 20), due.set("/a", 30), due.set("/c", FIRST)
         (None, None, None, None)
         >>> due.take(30, 2), due.take(30, None)
-        (['c', 'b'], ['a'])
+        (['/c', '/b'], ['/a'])
         """
-        keys: list[K] = []
+        keys: list[Subject] = []
         while (limit is None or len(keys) < limit) and self.has(now):
             _, _, key = heappop(self._heap)
             del self._due[key]

@@ -38,7 +38,7 @@ from zktop.model.findings.context import (
 )
 from zktop.model.findings.deadlocks import tangled, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes, next_look
+from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes, Subject, next_look
 from zktop.model.findings.sessions import restless
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
@@ -57,7 +57,6 @@ REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 ORDERED_PER_MS: Final = 5  # findings; so the list of 10,000 is put in order every two seconds
 FRESH_FINDINGS: Final = 40  # about a screen of findings: their words are never old
 
-Subject = Text | Session
 ENSEMBLE: Final[Subject] = Text("")  # the subject of what concerns no single lock or session
 
 
@@ -87,7 +86,7 @@ class FindingTracker:
         self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # thousands are equal
         self._root_changes: dict[Text, RootChanges] = {}
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
-        self._due: DueTimes[Subject] = DueTimes()
+        self._due = DueTimes()
         self._rests_until: dict[Subject, Millis] = {}  # crowded locks
         self._ensemble = NO_ENSEMBLE
         self._now: Millis = 0

@@ -24,11 +24,6 @@ from zktop.model.locks.watch_check import POLL_MS
 from zktop.model.text import Text
 
 
-def may_own(ctx: LockContext, seen: MemberWatches) -> bool:
-    """Whether a waiter that watches nothing may own the lock."""
-    return may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
-
-
 def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
     """Whether a waiter may be a reader beside which the writer in front was admitted.
 
@@ -170,10 +165,10 @@ def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches nothing in this lock, so nothing will wake it."""
     reading = {member.node for member in may_read(ctx)}
     for seen in ctx.mismatched:
-        is_asleep = not is_polling(ctx, seen.member.owner)
-        if seen.member.node in reading:
+        may_own = may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
+        if may_own or seen.member.node in reading:
             continue
-        if seen.expected and not seen.here and is_asleep and not may_own(ctx, seen):
+        if seen.expected and not seen.here and not is_polling(ctx, seen.member.owner):
             if ctx.is_wrong(seen):
                 yield _no_watch(ctx, seen)
             elif ctx.watch_check.is_awake(seen.member):

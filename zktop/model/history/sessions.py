@@ -135,15 +135,12 @@ class SessionHistories:
             return row.last_cxid is not None
         if known.server == server and known.row.established == row.established:
             return _continue(known, row, at)
-        if self._is_newest(server, row.session, ensemble):
+        presence = ensemble.presence(row.session)
+        if presence is not None and presence.server == server:
             known.moves = (*known.moves, at)[-MAX_MOVES:]
             known.step, known.heard_at = None, at  # it was active when it connected
             return _take(known, row, at, server)
         return False
-
-    def _is_newest(self, server: Text, session: Session, ensemble: Ensemble) -> bool:
-        presence = ensemble.presence(session)
-        return presence is not None and presence.server == server
 
     def _forget(self, listed: int) -> None:
         if len(self._records) > 2 * listed + SPARE_RECORDS:

@@ -88,7 +88,8 @@ class _Build:
         if shape is not None and not self._recognised.places:
             made = self._by_shape(shape)
         else:
-            made = self._by_name()
+            foreign = tuple(znode.name for znode in self._recognised.rest)
+            made = msgspec.structs.replace(self._by_name(), foreign=foreign)
         family = self._site.family
         return Lock(
             path=self._site.path,
@@ -119,11 +120,6 @@ class _Build:
         )
 
     def _by_name(self) -> Queues:
-        found = self._queues_by_name()
-        foreign = tuple(znode.name for znode in self._recognised.rest)
-        return msgspec.structs.replace(found, foreign=foreign)
-
-    def _queues_by_name(self) -> Queues:
         layouts, places = self._recognised.layouts, self._recognised.places
         opened = self._opening.of(self._site.family, layouts)
         if len(layouts) > 1:

@@ -6,6 +6,7 @@ one (see `evidence`).
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -23,7 +24,7 @@ from zktop.model.waits.client_threads import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.evidence import EvidenceCollector
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.lock_order import LockOrderGraph, OrderActor, tells_order
+from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import lock_path, queue_updates
 from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
@@ -114,7 +115,9 @@ class DeadlockDetector:
         if is_due or (self._is_unjudged and self._is_any_over(locks)):
             self._judged_at, self._is_unjudged = now_ms, False
             self._verdict = self._judged(ensemble, histories, locks, now_ms, client_names)
-            self._pause_ms = self._stuck_requests() // LARGE_KNOT * PAUSE_MS
+            queues = self.graph.queues
+            number = sum(len(queues[lock].requests) for lock in self.graph.stuck_set.locks)
+            self._pause_ms = number // LARGE_KNOT * PAUSE_MS
         return replace(self._verdict, blockers=blockers)
 
     def _is_any_over(self, locks: Mapping[Text, Lock]) -> bool:
@@ -126,10 +129,6 @@ class DeadlockDetector:
             for step in deadlock.steps
             for place in (*step.holds, step.waits)
         )
-
-    def _stuck_requests(self) -> int:
-        queues = self.graph.queues
-        return sum(len(queues[lock].requests) for lock in self.graph.stuck_set.locks)
 
     def _judged(
         self,
@@ -191,18 +190,14 @@ class DeadlockDetector:
     def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
         """Learn the order in which actors with new requests take their locks."""
         came, self._came = self._came, set()
-        actors = {one for one in self.graph.tangled & came if tells_order(self.graph, one)}
-        if not actors:
-            return
-        names = {name for actor in actors for name in self.graph.locks(actor)}
         self._orders.learn(
             self.graph,
-            actors,
-            lambda actor: self._order_actor(actor, locks),
-            {name: _created_at(locks, name) for name in names},
+            self.graph.tangled & came,
+            partial(self._order_actor, locks),
+            partial(_created_at, locks),
         )
 
-    def _order_actor(self, actor: str, locks: Mapping[Text, Lock]) -> OrderActor:
+    def _order_actor(self, locks: Mapping[Text, Lock], actor: str) -> OrderActor:
         labels = (_label(locks, queue, request) for queue, request in self.graph.places(actor))
         return OrderActor(
             identity=actor,

@@ -123,17 +123,6 @@ def can_invert(queue: WaitQueue) -> bool:
     return queue.binds and (queue.kind != "pool" or queue.room == 1)
 
 
-def owned_before(
-    graph: WaitGraph, request: WaitRequest, generations: Mapping[str, int]
-) -> tuple[OwnedLock, ...]:
-    """What the actor owned when it made this request, as far as it still has it."""
-    return tuple(
-        OwnedLock(queue.lock, other.node, other.mode, generations.get(queue.lock, 0))
-        for queue, other in graph.places(request.actor)
-        if can_invert(queue) and 0 < other.czxid < request.czxid
-    )
-
-
 _MAX_LENGTH = 4
 _MAX_STEPS = 2_000
 
@@ -203,6 +192,8 @@ def is_soft(cycle: Cycle) -> bool:
 
 
 MAX_PLACES: Final = 32
+MAX_CLASSES: Final = 4_096
+MAX_EDGES: Final = 20_000
 
 Place = tuple[str, str]  # a lock and a node in it
 
@@ -210,9 +201,7 @@ Place = tuple[str, str]  # a lock and a node in it
 class LockOrderGraph:
     """All lock orders seen, of bounded number: the least recently confirmed goes first."""
 
-    def __init__(self, classes_at_most: int = 4_096, edges_at_most: int = 20_000) -> None:
-        self._classes_at_most = classes_at_most
-        self._edges_at_most = edges_at_most
+    def __init__(self) -> None:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
         self._out: dict[str, dict[str, OrderEdge]] = {}
         self._cycles: dict[str, Cycle] = {}
@@ -236,9 +225,9 @@ class LockOrderGraph:
         graph: WaitGraph,
         actors: Iterable[str],
         order_actor: Callable[[str], OrderActor],
-        generations: Mapping[str, int],
+        created_at: Callable[[str], int],
     ) -> None:
-        """Learn from the places of these actors; `generations` has the czxid of each lock's root.
+        """Learn from the places of these actors; `created_at` is the czxid of a lock's root.
 
         Repeating what was learned before changes nothing. Call it when the graph is complete: a
         lock that is added later may be the gate that keeps two orders apart.
@@ -247,7 +236,7 @@ class LockOrderGraph:
             if tells_order(graph, actor):
                 by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
                 for queue, request in by_age:
-                    self._learn_request(graph, queue, request, order_actor(actor), generations)
+                    self._learn_request(graph, queue, request, order_actor(actor), created_at)
 
     def _learn_request(
         self,
@@ -255,12 +244,16 @@ class LockOrderGraph:
         queue: WaitQueue,
         request: WaitRequest,
         asker: OrderActor,
-        generations: Mapping[str, int],
+        created_at: Callable[[str], int],
     ) -> None:
         if not can_invert(queue) or request.exempt:
             return
-        wanted = OwnedLock(queue.lock, request.node, request.mode, generations.get(queue.lock, 0))
-        others = [o for o in owned_before(graph, request, generations) if o.lock != wanted.lock]
+        wanted = OwnedLock(queue.lock, request.node, request.mode, created_at(queue.lock))
+        others = [
+            OwnedLock(there.lock, one.node, one.mode, created_at(there.lock))
+            for there, one in graph.places(request.actor)
+            if there.lock != queue.lock and can_invert(there) and 0 < one.czxid < request.czxid
+        ]
         learned = self._learned.get(wanted.place, {})
         if all(held.place in learned for held in others):
             return
@@ -303,7 +296,7 @@ class LockOrderGraph:
         return current
 
     def _forget(self) -> None:
-        while len(self._edges) > self._edges_at_most or len(self._out) > self._classes_at_most:
+        while len(self._edges) > MAX_EDGES or len(self._out) > MAX_CLASSES:
             held, wanted = next(iter(self._edges))
             edge = self._edges.pop((held, wanted))
             del self._out[held][wanted]
@@ -312,7 +305,7 @@ class LockOrderGraph:
             for sample in edge.samples.values():
                 self._drop(sample)
         for bounded in (self._running, self._learned):
-            while len(bounded) > 2 * self._edges_at_most:
+            while len(bounded) > 2 * MAX_EDGES:
                 del bounded[next(iter(bounded))]
 
     def _drop(self, sample: OrderSample) -> None:

@@ -191,21 +191,7 @@ def _age(fact: AnyFact) -> tuple[int, int, bytes]:
 
 def facts_of(world: World) -> Iterator[AnyFact]:
     """Yield facts that make the same world."""
-    for path in sorted(world.families):
-        yield from _family_facts(path, world.family(path), world.at)
-    for tables in world.tables.values():
-        facts = (tables.server, tables.connections, tables.watches, tables.expiry)
-        yield from (fact for fact in facts if fact is not None)
-    if world.link is not None:
-        yield world.link
-
-
-def _family_facts(path: Text, family: Family, at: Millis) -> Iterator[AnyFact]:
-    yield from _listing(path, family)
-    if family.denied:
-        yield Denied(path=path, what="list", zxid=family.denied_at, at=at)
-    for name, znode in family.members.items():
-        yield from _znode_facts(join(path, name), znode, at)
+    return facts_between(World(), world)
 
 
 def _listing(path: Text, family: Family) -> Iterator[Children]:

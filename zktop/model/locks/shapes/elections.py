@@ -1,6 +1,5 @@
 """Elections that nodes with fixed names show: those of zk-ruby, Hadoop, HBase and Patroni."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -14,7 +13,7 @@ from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
-from zktop.model.world.family import Znode
+from zktop.model.world.family import NO_FAMILY
 
 
 def _ruby_election(context: ShapeContext) -> Queues:
@@ -34,13 +33,12 @@ RUBY: Final = LockShape(
 )
 
 
-def _fixed(
-    context: ShapeContext, node: str, standbys: Iterable[Znode] = (), below: str = ""
-) -> Queues:
-    """Make the queue of one holder; standbys may have nodes of their own."""
+def _fixed(context: ShapeContext, node: str, standbys: str = "") -> Queues:
+    """Make the queue of one holder; standbys may have nodes of their own, below this child."""
     found = context.site.family.members.get(Text(node))
     holders = [context.single(node, found)] if found else []
-    waiting = [context.single(below + znode.name, znode) for znode in standbys]
+    below = context.site.below(standbys) if standbys else NO_FAMILY
+    waiting = [context.single(f"{standbys}/{znode.name}", znode) for znode in below]
     return Queues((SingleNodeQueue(holders, waiting, how=context.layout.how),))
 
 
@@ -70,11 +68,6 @@ HADOOP: Final = LockShape(
 )
 
 
-def _hbase(context: ShapeContext) -> Queues:
-    backups = context.site.below("backup-masters")
-    return _fixed(context, "master", backups, "backup-masters/")
-
-
 HBASE: Final = LockShape(
     layout=Layout(
         name="hbase-master",
@@ -86,7 +79,7 @@ HBASE: Final = LockShape(
         about="HBase: the active master; the others are in backup-masters",
     ),
     fits=lambda site: {"master", "backup-masters"} <= site.family.members.keys(),
-    make=_hbase,
+    make=lambda context: _fixed(context, "master", standbys="backup-masters"),
     telling=("master",),
     parts=("backup-masters",),
 )
