@@ -14,7 +14,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
-from zktop.ui.past.states import locks_held, name_in
+from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
@@ -71,11 +71,21 @@ def _ring(deadlock: Deadlock) -> str:
 
 def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
     name = name_in(report, session) or report.client_names(session, None)
-    held = locks_held(report, session)
-    longest = max(held, key=lambda path: len(report.parts[path].lock.waiters), default=None)
     about = (one for one in report.findings if session in one.sessions)
-    why, ink = _why(about) or _holding(longest)
+    why, ink = _why(about) or _holding(_held(report, session))
     return _made(root, name, why, ink, LineLink("sessions", Selection(session=session)))
+
+
+def _held(report: Report, session: Session) -> Text | None:
+    """Find a lock that a session holds, if possible one that others wait for."""
+    idle: Text | None = None
+    for path in sorted({*report.locks_of.get(session, ())}):
+        lock = report.parts[path].lock
+        if any(one.owner == session for one in lock.holders):
+            if lock.waiters:
+                return path
+            idle = idle or path
+    return idle
 
 
 def _without_session(root: RootBlocker, actor: str, report: Report) -> Blocker:
