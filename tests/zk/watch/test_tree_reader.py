@@ -3,9 +3,8 @@
 from zk.read.test_reader import _reader
 
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
-from zktop.zk.read.batch import MAX_DATA_BYTES
 from zktop.zk.read.reader import Answer
-from zktop.zk.watch.tree_reader import TreeReader
+from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader
 
 STAT = Stat(1, 1, 0)
 ANSWER = Answer(None, None, 7, 8)

@@ -1,20 +1,15 @@
-"""Batched reads: the data of many children in one request, and the decoding of the answer.
+"""Batched reads: the data of many children in one request.
 
 Nearly everything that is read is a contender whose name a listing has just returned. Full paths
 exist only on the wire, and the children of one parent become one fact.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import compress, count, starmap
-from typing import Final
+from itertools import starmap
 
 import msgspec
 
-from zktop.model.facts import Stat
-from zktop.zk.read.requests import GET_DATA, MultiRead, Payload, Read, decode_multi, encode_item
-
-MAX_DATA_BYTES: Final = 4096  # bytes kept of a znode's data; enough for labels and lease counts
-_NOTHING: Final = Stat(0, 0, 0)
+from zktop.zk.read.requests import GET_DATA, MultiRead, encode_item
 
 
 class SiblingNames(msgspec.Struct, frozen=True, gc=False):
@@ -26,14 +21,6 @@ class SiblingNames(msgspec.Struct, frozen=True, gc=False):
     def path(self, name: str) -> str:
         """The full path of one of them."""
         return below(self.parent) + name
-
-
-class BatchResult(msgspec.Struct, frozen=True):
-    """The data and Stats of many znodes, in order; for refused ones only the error code."""
-
-    data: list[bytes]
-    stats: list[Stat]
-    refused: dict[int, int]  # code by index
 
 
 def below(parent: str) -> str:
@@ -102,43 +89,3 @@ def _written(
         yield from _written(
             SiblingNames(parent, names[begin : begin + most]), full, most, most_bytes
         )
-
-
-def gathered(reads: Iterable[Read | int]) -> BatchResult:
-    """Combine single reads into one result; equal data is stored once, because labels repeat."""
-    found = BatchResult([], [], {})
-    known: dict[bytes, bytes] = {}
-    for place, read in enumerate(reads):
-        if isinstance(read, int):
-            found.refused[place] = read
-        data, stat = (None, _NOTHING) if isinstance(read, int) else read
-        data = (data or b"")[:MAX_DATA_BYTES]
-        found.data.append(known.setdefault(data, data))
-        found.stats.append(stat)
-    return found
-
-
-def decoded(payload: Payload) -> BatchResult:
-    """Decode the answer to a batch."""
-    return gathered(decode_multi(payload))
-
-
-def granted(
-    batch: Iterable[SiblingNames], reads: BatchResult
-) -> tuple[list[SiblingNames], BatchResult, dict[str, int]]:
-    """Separate the refused paths, with their codes, from what was read."""
-    kept: list[SiblingNames] = []
-    refused: dict[str, int] = {}
-    places = count()
-    for one in batch:
-        names: list[str] = []
-        for name, place in zip(one.names, places, strict=False):
-            if place in reads.refused:
-                refused[one.path(name)] = reads.refused[place]
-            else:
-                names.append(name)
-        if names:
-            kept.append(SiblingNames(one.parent, names))
-    fine = [place not in reads.refused for place in range(len(reads.stats))]
-    data, stats = list(compress(reads.data, fine)), list(compress(reads.stats, fine))
-    return kept, BatchResult(data, stats, {}), refused

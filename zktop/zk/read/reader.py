@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from kazoo.exceptions import NoNodeError, UnimplementedError
@@ -19,7 +19,7 @@ from zktop.zk.connect.address import Hosts
 from zktop.zk.connect.client import ReadOnlyClient
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read import requests
-from zktop.zk.read.batch import BatchResult, SiblingNames, batches, decoded, gathered
+from zktop.zk.read.batch import SiblingNames, batches
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH, NO_NODE
 
@@ -86,7 +86,8 @@ UTF_8_BYTES, HEADER_BYTES = 4, 14  # of a character at most, and of an item
 MIN_REQUEST_BYTES = 1_000  # no server could do with less
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
-Result = Any  # see `requests.results`
+Result = Any  # data with Stat, names, or an error code: see `requests.decode_multi`
+Asked = TypeVar("Asked", Item, SiblingNames)
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
@@ -104,8 +105,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
 
 Then = Callable[[Answer], None]
-ThenAll = Callable[[Sequence[Item], list[Result], Answer], None]
-ThenSiblings = Callable[[Sequence[SiblingNames], BatchResult, Answer], None]
+ThenAll = Callable[[Sequence[Asked], list[Result], Answer], None]
 
 
 def now_ms() -> Millis:
@@ -241,11 +241,11 @@ class Reader:
         then(replace(answer, zxid=self.clock.answered(answer.zxid)))
         self._send_on()
 
-    def read(self, items: Sequence[Item], then: ThenAll) -> None:
+    def read(self, items: Sequence[Item], then: ThenAll[Item]) -> None:
         """Read many znodes; `then` receives them in batches, in order."""
         if not self.batches:
             for item in items:
-                self._read_one(item, then)
+                self._read_one(*item, [item], then)
             return
         longest = max([len(path) for _, path in items], default=0)
         size = self._most(longest)
@@ -255,77 +255,56 @@ class Reader:
             request = requests.MultiRead(
                 [requests.encode_item(operation, full(path)) for operation, path in batch]
             )
-            self._ask_many(
-                request, len(batch), partial(_pass_decoded, requests.decode_multi, batch, then)
-            )
+            self.ask(request, partial(self._many, batch, len(batch), then))
 
-    def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenSiblings) -> None:
+    def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenAll[SiblingNames]) -> None:
         """Read the data of many children, before anything that waits; `then` receives batches."""
         if not self.batches:
             for one in siblings:
                 for name in one.names:
-                    self._read_child(SiblingNames(one.parent, (name,)), then)
+                    alone = [SiblingNames(one.parent, (name,))]
+                    self._read_one(GET_DATA, one.path(name), alone, then, first=True)
             return
         most = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
         for batch in batches(siblings, self.hosts.full, most, self._largest_request):
-            pass_on = partial(_pass_decoded, decoded, batch.siblings, then)
-            self._ask_many(batch.request, batch.number, pass_on, first=True)
+            answered = partial(self._many, batch.siblings, batch.number, then)
+            self.ask(batch.request, answered, first=True)
 
-    def _ask_many(
-        self, request: requests.MultiRead, number: int, then: Then, *, first: bool = False
+    def _many(
+        self, batch: Sequence[Asked], number: int, then: ThenAll[Asked], answer: Answer
     ) -> None:
-        self.ask(request, partial(self._many, number, then), first=first)
-
-    def _many(self, number: int, then: Then, answer: Answer) -> None:
         sent = self._unanswered.popleft()
         if isinstance(answer.error, UnimplementedError):
             self.batches = False  # an old server, which also closes the connection
             return
-        if answer.error is None:
-            self._largest_taken = max(self._largest_taken, sent)
-            if number >= MIN_ITEMS_TO_LEARN:
-                size = len(answer.value[0]) / number
-                self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
-            then(answer)
-        else:
+        if answer.error is not None:
             self.log.warning("%d reads failed: %r", number, answer.error)
+            return
+        self._largest_taken = max(self._largest_taken, sent)
+        if number >= MIN_ITEMS_TO_LEARN:
+            size = len(answer.value[0]) / number
+            self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
+        then(batch, requests.decode_multi(answer.value), answer)
 
-    def _read_one(self, item: Item, then: ThenAll) -> None:
-        operation, path = item
-        question = (requests.GetData if operation == GET_DATA else requests.ListChildren)(
-            self.hosts.full(path)
-        )
-        self._ask_one(
-            question,
-            _PARSE[operation],
-            lambda result, answer: then([item], [result], answer),
-        )
-
-    def _read_child(self, one: SiblingNames, then: ThenSiblings) -> None:
-        self._ask_one(
-            requests.GetData(self.hosts.full(one.path(one.names[0]))),
-            requests.decode_data,
-            lambda result, answer: then([one], gathered([result]), answer),
-            first=True,
-        )
-
-    def _ask_one(
+    def _read_one(
         self,
-        question: object,
-        parse: Callable[[requests.Payload], Result],
-        then: Callable[[Result, Answer], None],
+        operation: int,
+        path: str,
+        batch: Sequence[Asked],
+        then: ThenAll[Asked],
         *,
         first: bool = False,
     ) -> None:
-        """Read one by one from a server without MultiRead; a refusal becomes its code."""
+        """Read one znode from a server without MultiRead; a refusal becomes its code."""
+        request, decode = _SINGLE[operation]
 
         def one(answer: Answer) -> None:
             if answer.error is None:
-                then(parse(answer.value), answer)
+                then(batch, [decode(answer.value)], answer)
             elif answer.code in (NO_NODE, NO_AUTH):
-                then(answer.code, answer)
+                then(batch, [answer.code], answer)
 
-        self.ask(question, one, first=first)
+        self.ask(request(self.hosts.full(path)), one, first=first)
 
     def _most(self, longest: int) -> int:
         """The largest number of items for one request, given the longest path."""
@@ -337,14 +316,8 @@ class Reader:
         )  # even, because folders take two items
 
 
-def _pass_decoded(
-    parse: Callable[[requests.Payload], Any], batch: Any, then: Callable[..., None], answer: Answer
-) -> None:
-    then(batch, parse(answer.value), answer)
-
-
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated
-_PARSE: dict[int, Callable[[Any], Any]] = {
-    GET_DATA: requests.decode_data,
-    GET_CHILDREN: lambda payload: requests.decode_children(payload)[0],
+_SINGLE: dict[int, tuple[Callable[[str], object], Callable[[requests.Payload], Result]]] = {
+    GET_DATA: (requests.GetData, requests.decode_data),
+    GET_CHILDREN: (requests.ListChildren, lambda answer: requests.decode_children(answer)[0]),
 }

@@ -23,7 +23,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.zk.read.batch import BatchResult, SiblingNames, below, by_parent, gathered, granted
+from zktop.zk.read.batch import SiblingNames, below, by_parent
 from zktop.zk.read.reader import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
 from zktop.zk.read.requests import (
     GET_CHILDREN,
@@ -37,6 +37,8 @@ from zktop.zk.read.requests import (
     decode_stat,
 )
 from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_place
+
+MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lease counts
 
 
 class ListedZnode:
@@ -262,20 +264,24 @@ class TreeReader:
         return [name for name in names if name not in known or name in again]
 
     def _were_read(
-        self, scope: WatchedRoot, batch: Sequence[SiblingNames], reads: BatchResult, answer: Answer
+        self,
+        scope: WatchedRoot,
+        batch: Sequence[SiblingNames],
+        results: list[Result],
+        answer: Answer,
     ) -> None:
+        refused: dict[str, int] = {}
+        new_folders: list[str] = []
+        labels: dict[bytes, bytes] = {}
+        begin = 0
         for siblings in batch:
             self._take(siblings)
-        refused: dict[str, int] = {}
-        if reads.refused:
-            batch, reads, refused = granted(batch, reads)
-        begin = 0
-        new_folders: list[str] = []
-        for siblings in batch:
             end = begin + len(siblings.names)
-            stats = reads.stats[begin:end]
-            self._emit_siblings(siblings, reads.data[begin:end], stats, answer)
-            new_folders += self._folders(scope, siblings, stats, answer)
+            reads = dict(zip(siblings.names, results[begin:end], strict=True))
+            for name in [name for name, read in reads.items() if isinstance(read, int)]:
+                refused[siblings.path(name)] = reads.pop(name)
+            self._emit_siblings(siblings.parent, reads, labels, answer)
+            new_folders += self._folders(scope, siblings, reads, answer)
             begin = end
         for path, code in refused.items():
             self._unread(scope, path, code, answer)
@@ -290,10 +296,10 @@ class TreeReader:
             self._reading.pop(siblings.parent, None)
 
     def _folders(
-        self, scope: WatchedRoot, siblings: SiblingNames, stats: Sequence[Stat], answer: Answer
+        self, scope: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
     ) -> Iterator[str]:
         """Paths that turn out to be folders; empty ones are complete already."""
-        for name, found in zip(siblings.names, stats, strict=True):
+        for name, (_, found) in reads.items():
             if found.owner:
                 continue
             path = siblings.path(name)
@@ -309,27 +315,34 @@ class TreeReader:
     def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
         """Emit what was read of these paths."""
         for siblings in by_parent(reads):
-            found = gathered(reads[siblings.path(name)] for name in siblings.names)
-            self._emit_siblings(siblings, found.data, found.stats, answer)
+            found = {name: reads[siblings.path(name)] for name in siblings.names}
+            self._emit_siblings(siblings.parent, found, {}, answer)
 
     def _emit_siblings(
-        self, siblings: SiblingNames, data: Sequence[bytes], stats: Sequence[Stat], answer: Answer
+        self, parent: str, reads: dict[str, Read], labels: dict[bytes, bytes], answer: Answer
     ) -> None:
-        """Emit facts of siblings; one by one where a deletion may be newer."""
-        names: Any = siblings.names  # the fact cleans them
+        """Emit facts of siblings; one by one where a deletion may be newer.
+
+        `labels` has the data of one answer: equal data is stored once, because labels repeat.
+        """
+        if not reads:
+            return
+        names: Any = tuple(reads)  # the fact cleans them
+        kept = [(data or b"")[:MAX_DATA_BYTES] for data, _ in reads.values()]
         batch = NodeBatch(
             zxid=answer.zxid,
             at=answer.at,
-            path=Text(siblings.parent),
-            names=tuple(names),
-            stats=tuple(stats),
-            data=tuple(data),
+            path=Text(parent),
+            names=names,
+            stats=tuple([stat for _, stat in reads.values()]),
+            data=tuple([labels.setdefault(data, data) for data in kept]),
         )
         if self._clock.is_plain:
             self._emit(batch)
             return
         for name, node in zip(names, batch.nodes, strict=True):
-            self._emit(replace(node, zxid=self._clock.present((siblings.path(name),), node.zxid)))
+            path = below(parent) + name
+            self._emit(replace(node, zxid=self._clock.present((path,), node.zxid)))
 
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
