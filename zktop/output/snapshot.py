@@ -1,5 +1,7 @@
 """Convert a report to the JSON of `zktop snapshot`."""
 
+from typing import TypeVar
+
 from msgspec import convert
 
 from zktop.model.facts import Millis, Server, session_text
@@ -7,8 +9,9 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.report import Contender, LockView, Report, SessionView
 from zktop.model.waits.deadlock import Deadlock, DeadlockStep
-from zktop.model.waits.ways_out import WayOut
 from zktop.output import schema
+
+Json = TypeVar("Json", bound=schema.JsonObject)
 
 
 def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.SnapshotJson:
@@ -40,18 +43,17 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
     )
 
 
+def _converted(source: object, kind: type[Json], **other: object) -> Json:
+    """Convert the fields that have one name on both sides, and set the others."""
+    same = {name: getattr(source, name) for name in kind.__struct_fields__ if name not in other}
+    return convert(same | other, kind, from_attributes=True)
+
+
 def _server(server: Server) -> schema.ServerJson:
-    return schema.ServerJson(
+    return _converted(
+        server,
+        schema.ServerJson,
         address=server.server,
-        flavour=server.flavour,
-        mode=server.mode,
-        version=server.version,
-        connections=server.connections,
-        watches=server.watches,
-        latency_ms=server.latency_ms,
-        outstanding=server.outstanding,
-        znodes=server.znodes,
-        channel=server.channel,
         state=server.state or "unknown",
         since=_moment(server.since),
         error=server.why,
@@ -59,45 +61,22 @@ def _server(server: Server) -> schema.ServerJson:
 
 
 def _lock(view: LockView) -> schema.LockJson:
-    lock = view.lock
-    return schema.LockJson(
-        path=lock.path,
-        layout=lock.layout,
-        kind=lock.kind,
-        leases=lock.leases,
-        next_sequence=lock.next_sequence,
-        error=lock.error,
+    return _converted(
+        view.lock,
+        schema.LockJson,
         holders=[_contender(contender) for contender in view.holders],
         waiters=[_contender(contender) for contender in view.waiters],
-        foreign=list(lock.foreign),
-        warnings=list(lock.warnings),
     )
 
 
 def _contender(contender: Contender) -> schema.ContenderJson:
-    actual = contender.actual
-    return schema.ContenderJson(
-        node=contender.node,
-        mode=contender.mode,
-        sequence=contender.sequence,
+    return _converted(
+        contender,
+        schema.ContenderJson,
         session=session_text(contender.session) if contender.session else None,
-        owner=contender.owner,
-        name=contender.name,
         created=_moment(contender.created),
         since=_moment(contender.since),
-        since_is=contender.since_is,
-        state=contender.state,
-        blocked_by=list(contender.blocked_by),
-        ahead=contender.ahead,
-        watch=schema.WatchJson(
-            expected=convert(
-                contender.expected, list[schema.WatchTargetJson], from_attributes=True
-            ),
-            actual=None if actual is None else list(actual),
-            verdict=contender.verdict,
-        ),
-        ours=contender.ours,
-        stranded=contender.stranded,
+        watch=_converted(contender, schema.WatchJson),
     )
 
 
@@ -118,19 +97,12 @@ def _session(view: SessionView) -> schema.SessionJson:
 
 
 def _deadlock(deadlock: Deadlock) -> schema.DeadlockJson:
-    return schema.DeadlockJson(
-        id=deadlock.id,
-        number=deadlock.number,
-        rule=deadlock.rule,
-        kind=deadlock.kind,
-        confidence=deadlock.confidence,
+    return _converted(
+        deadlock,
+        schema.DeadlockJson,
         since=_moment(deadlock.since_ms),
-        coexistence_proven=deadlock.coexistence_proven,
-        actors=list(deadlock.actors),
         steps=[_step(step) for step in deadlock.steps],
-        behind=deadlock.behind,
-        sentence=deadlock.sentence,
-        ways_out=[_way(way) for way in deadlock.ways_out],
+        ways_out=[_converted(way, schema.WayOutJson, name=way.owner) for way in deadlock.ways_out],
     )
 
 
@@ -147,32 +119,13 @@ def _step(step: DeadlockStep) -> schema.StepJson:
     )
 
 
-def _way(way: WayOut) -> schema.WayOutJson:
-    return schema.WayOutJson(
-        actor=way.actor,
-        name=way.owner,
-        client=way.client,
-        server=way.server,
-        why=way.why,
-        frees=way.frees,
-    )
-
-
 def finding_json(finding: Finding) -> schema.FindingJson:
     """Convert one finding."""
-    return schema.FindingJson(
-        id=finding.id,
-        rule=finding.rule,
-        name=finding.name,
-        severity=finding.severity,
-        confidence=finding.confidence,
-        lock=finding.lock,
-        nodes=list(finding.nodes),
+    return _converted(
+        finding,
+        schema.FindingJson,
         sessions=[session_text(session) for session in finding.sessions],
         since=_moment(finding.since),
-        sentence=finding.sentence,
-        evidence=convert(finding.evidence, list[schema.EvidenceJson], from_attributes=True),
-        advice=finding.advice,
     )
 
 
