@@ -39,24 +39,6 @@ def parse(data: bytes, name: str) -> ConfigNode | None:
     return None if node is None else _TreeBuilder(name).tree(node, 0)
 
 
-class _Loader(yaml.SafeLoader):
-    """Composes nodes; refuses a document that is too deep or has too many values."""
-
-    depth = 0
-    values = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        self.values += 1
-        if self.depth >= MAX_DEPTH or self.values > MAX_VALUES:
-            problem = _TOO_DEEP if self.depth >= MAX_DEPTH else _TOO_MANY
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
-        self.depth += 1
-        try:
-            return super().compose_node(parent, index)
-        finally:
-            self.depth -= 1
-
-
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _TOO_MANY = f"more than {MAX_VALUES} values (an alias counts each time it is used)"
 
@@ -73,7 +55,7 @@ def _decode(data: bytes, name: str) -> str:
 def _compose(text: str, name: str) -> yaml.Node | None:
     loader = None
     try:
-        loader = _Loader(text)
+        loader = yaml.SafeLoader(text)
         node: yaml.Node | None = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -86,6 +68,8 @@ def _compose(text: str, name: str) -> yaml.Node | None:
             ValueOrigin(name, line),
             f"is not valid YAML: the character #x{error.character:04x} is not allowed",
         )
+    except RecursionError:
+        _refuse(ValueOrigin(name, loader.get_mark().line + 1 if loader else 1), _TOO_DEEP)
     except (ValueError, OverflowError):  # PyYAML does not check numbers in escapes and directives
         line = loader.get_mark().line + 1 if loader else 1
         _refuse(ValueOrigin(name, line), "is not valid YAML: a number is out of range")
