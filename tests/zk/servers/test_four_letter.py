@@ -318,20 +318,6 @@ def test_the_admin_server_s_tables_have_sessions_for_keys() -> None:
     assert admin_tables.ephemerals(dump) == {5: ("/x",)}
 
 
-def test_watch_details_are_used_only_when_whole() -> None:
-    """The details also hold child watches, which belong to another table."""
-    entries = [
-        {"path": "/a", "session_id": 1, "watch_kind": ["data"]},
-        {"path": "/b", "session_id": 1, "watch_kind": ["children"]},
-        {"path": "/c", "session_id": -1, "watch_kind": ["data", "children"]},
-    ]
-    whole = {"watches": entries, "truncated": False}
-
-    assert admin_tables.detailed_watches(whole, "data") == {1: ("/a",), 2**64 - 1: ("/c",)}
-    assert admin_tables.detailed_watches(whole, "children") == {1: ("/b",), 2**64 - 1: ("/c",)}
-    assert admin_tables.detailed_watches(whole | {"truncated": True}, "data") is None
-
-
 WCHS = "8 connections watching 8 paths\nTotal watches:80\n"
 MNTR = "zk_version\t3.8.0, built on today\nzk_server_state\tleader\nzk_watch_count\t40\n"
 CONF = "clientPort=2181\ntickTime=2000\nmembership: \nserver.1=a:1:2:participant\nversion=0"
@@ -492,9 +478,3 @@ def test_json_without_the_table_is_unknown(parse: object, told: dict[str, object
     """An object without the table, or with another type in its place, is unknown."""
     with pytest.raises(UnreadableError, match=r"AdminServer .*cannot be read"):
         parse(told)  # type: ignore[operator]  # a parser it is
-
-
-@given(told=st.dictionaries(KEYS, JSON, max_size=5))
-def test_garbled_details_never_raise(told: dict[str, object]) -> None:
-    """Garbled details of a proposal are ignored."""
-    admin_tables.detailed_watches(told | {"truncated": False}, "data")

@@ -56,16 +56,3 @@ def test_unchanged_parts_are_the_same_object() -> None:
     assert after == {alice: (Text("/a"),), bob: ()}
     assert after[alice] is before[alice]
     assert next(iter(after)) is next(iter(before))
-
-
-def test_an_idle_connection_is_the_same_row() -> None:
-    """An idle connection keeps the row of the reading before."""
-    quiet, busy = Connection(1, Text("c:1")), Connection(2, Text("c:2"), received=1)
-    before: list[ServerFact] = [Connections(server=ZK, rows=(quiet, busy), zxid=1, at=1)]
-    rows = (Connection(1, Text("c:1")), Connection(2, Text("c:2"), received=2))
-    now = Connections(server=ZK, rows=rows, zxid=2, at=2)
-    share([now], before)
-
-    assert now.rows is not None
-    assert now.rows[0] is quiet
-    assert now.rows[1] is rows[1]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from zktop.model.facts import Connection, Session, session_id
-from zktop.model.text import Text, clean
+from zktop.model.text import clean
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.ask_once import exchange
 from zktop.zk.servers.four_letter import RefusedError
@@ -27,7 +27,6 @@ READ_ONLY_COMMANDS = frozenset(
         "monitor",
         "server_stats",
         "voting_view",
-        "watch_details",
         "watch_summary",
         "watches",
     }
@@ -148,24 +147,6 @@ def total_watches(answer: dict[str, Any]) -> int:
     if count is None:
         raise unreadable("AdminServer watch_summary", str(answer.get("num_total_watches")))
     return count
-
-
-def detailed_watches(answer: dict[str, Any], kind: str) -> Paths | None:
-    """Parse the data or child watches of `watch_details`; None if the answer is truncated.
-
-    The command is proposed upstream but not released, so anything unexpected also gives None.
-    """
-    entries = answer.get("watches", answer.get("watch_details"))
-    if answer.get("truncated") is not False or not isinstance(entries, list):
-        return None
-    paths: dict[Session, list[Text]] = {}
-    for entry in entries:
-        if not isinstance(entry, dict) or kind not in _list(entry, "watch_kind"):
-            continue
-        session, path = integer(entry.get("session_id")), entry.get("path")
-        if session and isinstance(path, str):
-            paths.setdefault(session_id(session), []).append(clean(path))
-    return {session: tuple(found) for session, found in paths.items()}
 
 
 def ephemerals(answer: dict[str, Any], wanted: Wanted | None = None) -> Paths:

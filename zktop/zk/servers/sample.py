@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from zktop.model.facts import Connection, Connections, Expiry, ServerFact, ServerState, Watches
+from zktop.model.facts import Connection, Expiry, ServerFact, ServerState, Watches
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
@@ -60,7 +60,6 @@ class Sample(msgspec.Struct):
     zxid: int | None = None
     connections: tuple[Connection, ...] | None = None
     watches: Paths | None = None
-    child_watches: Paths | None = None
     expires_in_ms: dict[int, int] | None = None
     timeouts_ms: dict[int, int] | None = None
     ephemerals: Paths | None = None
@@ -133,10 +132,6 @@ def _admin_watches(
             f"{ALLOW_IT} all the same"
         )
     sample.watches = admin.watched(ask("watches"))
-    try:
-        sample.child_watches = admin.detailed_watches(ask("watch_details"), "children")
-    except RefusedError:  # every release so far: no data about child watches
-        sample.child_watches = None
 
 
 def _admin_dump(
@@ -371,15 +366,13 @@ def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
     """Let new facts share rows with those of the previous sample.
 
     The past keeps old tables. Fifty thousand sessions are megabytes a table, and hardly any row
-    changes from one table to the next.
+    changes from one table to the next. Rows of connections always do: each has a new silence.
     """
     known = {type(fact): fact for fact in before}
     for fact in facts:
         earlier = known.get(type(fact))
         for name in _TABLES.get(type(fact), ()):
             force_setattr(fact, name, shared(getattr(fact, name), getattr(earlier, name, None)))
-        if isinstance(fact, Connections) and isinstance(earlier, Connections):
-            force_setattr(fact, "rows", _shared_rows(fact.rows, earlier.rows))
 
 
 def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
@@ -402,16 +395,7 @@ def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | No
     }
 
 
-def _shared_rows(
-    now: tuple[Connection, ...] | None, before: tuple[Connection, ...] | None
-) -> tuple[Connection, ...] | None:
-    if not now or not before:
-        return now
-    known = {row: row for row in before}
-    return tuple(known.get(row, row) for row in now)
-
-
 _TABLES: dict[type[ServerFact], tuple[str, ...]] = {
-    Watches: ("rows", "children"),
+    Watches: ("rows",),
     Expiry: ("expires_in_ms", "timeouts_ms", "ephemerals"),
 }

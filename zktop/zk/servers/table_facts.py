@@ -28,7 +28,6 @@ def facts(sample: Sample, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
         Watches(
             **common,
             rows=_inside(sample.watches, hosts),
-            children=_inside(sample.child_watches, hosts),
             listed=None if sample.watches is None else sum(map(len, sample.watches.values())),
             is_mixed=sample.watches is not None and sample.kind.traits.all_watches,
             why=_why(sample, "watches"),
