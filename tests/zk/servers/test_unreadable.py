@@ -9,7 +9,7 @@ from zktop.zk.connect.address import AdminAccess
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.sample import Sample, SampleSettings, by_words
 from zktop.zk.servers.server_clock import ServerClock
-from zktop.zk.servers.table_facts import Stamp, facts
+from zktop.zk.servers.table_facts import facts
 
 WHOLE = {
     "srvr": "Zookeeper version: 3.8.0-x, built on today\nMode: standalone\n",
@@ -55,8 +55,7 @@ def test_readable_answers_give_every_table() -> None:
 def test_a_table_that_cannot_be_read_is_unknown(word: str, table: str) -> None:
     """It is not empty: that would mean no connections, watches or ephemerals."""
     told = facts_from(WHOLE | {word: ODD})
-    stamp = Stamp("zk1:2181", zxid=7, at=7)  # type: ignore[arg-type]  # a clean text it is
-    server, connections, watches, expiry = facts(told, stamp, parse_hosts("zk1:2181"))
+    server, connections, watches, expiry = facts(told, "zk1:2181", 7, parse_hosts("zk1:2181"))
 
     assert isinstance(server, Server)
     assert isinstance(connections, Connections)

@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from zktop.model.facts import ServerFact
-from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address, AdminAccess, tls_context
 from zktop.zk.connect.preflight import Probe, probes
+from zktop.zk.read.reader import now_ms
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, share, unreached
 from zktop.zk.servers.server_clock import ServerClock
-from zktop.zk.servers.table_facts import Stamp, facts
+from zktop.zk.servers.table_facts import facts
 from zktop.zk.servers.table_formats import EnsembleMember, Paths
 from zktop.zk.servers.table_reader import TableReader, TableSizeEstimate
 
@@ -208,7 +208,7 @@ class Introspection:
 
     def _probed(self, due: Mapping[str, Address]) -> dict[str, Probe]:
         """Probe these servers and note whether they answer."""
-        begun = time.time_ns() // 1_000_000
+        begun = now_ms()
         not_probed = [address for address in due.values() if address not in self.probed]
         for _ in not_probed:
             self._take_request()
@@ -232,17 +232,15 @@ class Introspection:
         schedule.watches = {}
         sample = unreached(probe.why, schedule.kind or ServerKind())
         sample.state, sample.since = schedule.answer_state.state, schedule.answer_state.since
-        stamp = Stamp(clean(name), self._newest_zxid(), time.time_ns() // 1_000_000)
-        schedule.facts = facts(sample, stamp, self._access.hosts)
+        schedule.facts = facts(sample, name, self._newest_zxid(), self._access.hosts)
         self._deliver(schedule.facts)
 
     def _report_unasked(self) -> None:
         why = "/zookeeper/config does not tell its client port: add it to --hosts"
         for name in self.ensemble.unasked():
-            stamp = Stamp(clean(name), self._newest_zxid(), time.time_ns() // 1_000_000)
             sample = unreached(why)
             sample.state = "unreached"
-            self._deliver(facts(sample, stamp, self._access.hosts))
+            self._deliver(facts(sample, name, self._newest_zxid(), self._access.hosts))
 
     def _take_request(self) -> None:
         """Wait for the request budget, and count a request."""
@@ -259,10 +257,9 @@ class Introspection:
         sample = self._request_sample(address, schedule)
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
-        at = time.time_ns() // 1_000_000
         # A lagging server shows an earlier zxid than we know.
         zxid = seen if sample.zxid is None else min(seen, sample.zxid)
-        new_facts = facts(sample, Stamp(clean(name), zxid, at), self._access.hosts)
+        new_facts = facts(sample, name, zxid, self._access.hosts)
         share(new_facts, schedule.facts)
         schedule.watches, schedule.facts = sample.watches or {}, new_facts
         self._deliver(new_facts)

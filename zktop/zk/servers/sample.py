@@ -1,7 +1,6 @@
 """Samples one server's tables, by its AdminServer or by four-letter words, as facts."""
 
 import ssl
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
@@ -12,6 +11,7 @@ from msgspec.structs import force_setattr
 from zktop.model.facts import Connection, Expiry, ServerFact, ServerState, Watches
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
+from zktop.zk.read.reader import now_ms
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
@@ -143,7 +143,7 @@ def _admin_dump(
     wanted = _wanted(sample, settings)
     answer = ask("dump", leave_out=() if wanted else (admin.EPHEMERALS,))
     sample.ephemerals = admin.ephemerals(answer, wanted)
-    buckets, at = admin.expiry(answer), _now()
+    buckets, at = admin.expiry(answer), now_ms()
     clock.saw_expiry(min(buckets, default=None), at)
     sample.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
 
@@ -172,7 +172,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
         dump = _ask("dump", kind, settings)
     except RefusedError as refusal:
         sample.why["expiry"] = str(refusal)
-    dumped_at = _now()
+    dumped_at = now_ms()
     settings.sizes.read_dump(dump)
     sample.attempt("watches", lambda: _request_watches(sample, ask, settings))
     if kind.traits.expiry:
@@ -328,7 +328,7 @@ def _with_silence_until_now(
     rows: tuple[Connection, ...], newest: int | None, clock: ServerClock
 ) -> tuple[Connection, ...]:
     """Count silence from now instead of from the newest answer in this table."""
-    at = _now()
+    at = now_ms()
     clock.saw_answer(newest, at)
     now = clock.now(at)
     later = now - newest if now is not None and newest is not None else 0
@@ -340,10 +340,6 @@ def _with_silence_until_now(
         else msgspec.structs.replace(row, quiet_ms=row.quiet_ms + later)
         for row in rows
     )
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 _NUMBERS = (

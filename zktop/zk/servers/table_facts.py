@@ -2,26 +2,17 @@
 
 from typing import Any
 
-import msgspec
-
 from zktop.model.facts import Connections, Expiry, Server, ServerFact, Watches
 from zktop.model.text import Text, clean
 from zktop.zk.connect.address import Hosts
+from zktop.zk.read.reader import now_ms
 from zktop.zk.servers.sample import Sample
 from zktop.zk.servers.table_formats import Paths
 
 
-class Stamp(msgspec.Struct, frozen=True):
-    """The server of a sample, its zxid and its time."""
-
-    server: Text
-    zxid: int
-    at: int
-
-
-def facts(sample: Sample, stamp: Stamp, hosts: Hosts) -> list[ServerFact]:
-    """The four facts of one sample; paths lose the chroot."""
-    common: dict[str, Any] = {"server": stamp.server, "zxid": stamp.zxid, "at": stamp.at}
+def facts(sample: Sample, server: str, zxid: int, hosts: Hosts) -> list[ServerFact]:
+    """The four facts of one sample that was just taken; paths lose the chroot."""
+    common: dict[str, Any] = {"server": clean(server), "zxid": zxid, "at": now_ms()}
     return [
         _server(sample, common),
         Connections(**common, rows=sample.connections, why=_why(sample, "connections")),
