@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from zktop.sandbox import protocol as paths
 from zktop.sandbox.acl import OPEN
-from zktop.sandbox.plan_write import PlannedCreate, WritePlan
+from zktop.sandbox.plan_write import WritePlan
 from zktop.sandbox.protocol import ErrorCode, Refused
 from zktop.sandbox.tree import SPECIAL, Lifetime, Transaction, ZnodeTree, int32
 from zktop.sandbox.write_requests import Store
@@ -22,15 +22,15 @@ def store():
     return Store(lambda: 1_000)
 
 
-def creation(path, *, owner=0, sequential=False, data=b"x", container=False, ttl_ms=0):
-    """A request to create a znode."""
-    return PlannedCreate(path, data, OPEN, Lifetime(owner, container, ttl_ms), sequential)
+def creation(plan, path, *, owner=0, sequential=False, data=b"x", container=False, ttl_ms=0):
+    """Plan to create a znode."""
+    return plan.create(path, data, OPEN, Lifetime(owner, container, ttl_ms), sequential=sequential)
 
 
 def create(kept, path, **wishes):
     """Create one znode in its own transaction; return its path."""
     moment = kept.begin()
-    return kept.apply(WritePlan(kept.tree, ()).create(creation(path, **wishes)), moment).path
+    return kept.apply(creation(WritePlan(kept.tree, ()), path, **wishes), moment).path
 
 
 def delete(kept, path):
@@ -81,7 +81,7 @@ def test_numbers_run_over_within_a_multi():
     create(kept, "/q")
     kept.tree.node("/q").cversion = LAST
     plan = WritePlan(kept.tree, ())
-    changes = [plan.create(creation("/q/n-", sequential=True)) for _ in range(2)]
+    changes = [creation(plan, "/q/n-", sequential=True) for _ in range(2)]
 
     assert [change.path for change in changes] == ["/q/n-2147483647", "/q/n--2147483648"]
 
@@ -90,8 +90,8 @@ def test_a_draft_changes_nothing():
     """A plan is visible to later decisions of its transaction only."""
     kept = store()
     plan = WritePlan(kept.tree, ())
-    plan.create(creation("/a"))
-    plan.create(creation("/a/b"))
+    creation(plan, "/a")
+    creation(plan, "/a/b")
     with pytest.raises(Refused) as refusal:
         plan.delete("/a", -1)
 
@@ -174,8 +174,8 @@ def decide(plan, name, path, value=None):
     if name == "write":
         return plan.write(path, value, -1)
     if name == "number":
-        return plan.create(creation(f"{path}/n-", sequential=True))
-    return plan.create(creation(path, owner=value))
+        return creation(plan, f"{path}/n-", sequential=True)
+    return creation(plan, path, owner=value)
 
 
 def apply_to_model(model, name, change, moment):

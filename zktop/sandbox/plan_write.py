@@ -75,16 +75,6 @@ class Checked(NamedTuple):
 Change = Created | Deleted | Written | Secured | Checked
 
 
-class PlannedCreate(NamedTuple):
-    """A create as requested, without its sequence number."""
-
-    path: str
-    data: bytes | None
-    acl: Sequence[Acl]
-    lifetime: Lifetime
-    sequential: bool
-
-
 class WritePlan:
     """The tree after the changes decided so far, as one client may change it."""
 
@@ -93,13 +83,21 @@ class WritePlan:
         self._identities = identities
         self._summaries: dict[str, NodeSummary | None] = {}
 
-    def create(self, wanted: PlannedCreate) -> Created:
+    def create(
+        self,
+        path: str,
+        data: bytes | None,
+        lines: Sequence[Acl],
+        lifetime: Lifetime,
+        *,
+        sequential: bool,
+    ) -> Created:
         """Plan a create; a sequential name ends in the parent's number of creates."""
-        parent_path, _ = protocol.split(wanted.path)
-        lines = acl.expand(wanted.acl, self._identities)
+        parent_path, _ = protocol.split(path)
+        new_lines = acl.expand(lines, self._identities)
         parent = self._summary(parent_path)
         acl.check(parent.acl, Perm.CREATE, self._identities)
-        path = f"{wanted.path}{parent.cversion:010d}" if wanted.sequential else wanted.path
+        path = f"{path}{parent.cversion:010d}" if sequential else path
         protocol.validate(path)
         if self._exists(path):
             raise Refused(ErrorCode.NODE_EXISTS)
@@ -109,8 +107,8 @@ class WritePlan:
         self._summaries[parent_path] = replace(
             parent, cversion=cversion, children=parent.children + 1
         )
-        self._summaries[path] = NodeSummary(lines, wanted.lifetime.owner, 0, 0, 0, 0)
-        return Created(path, wanted.data, lines, wanted.lifetime, cversion)
+        self._summaries[path] = NodeSummary(new_lines, lifetime.owner, 0, 0, 0, 0)
+        return Created(path, data, new_lines, lifetime, cversion)
 
     def delete(self, path: str, version: int) -> Deleted:
         """Plan a delete; refuse another version, and a znode with children."""

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from zktop.sandbox import acl
@@ -15,7 +16,6 @@ from zktop.sandbox.plan_write import (
     Checked,
     Created,
     Deleted,
-    PlannedCreate,
     Secured,
     WritePlan,
     Written,
@@ -128,36 +128,11 @@ class PendingWrite(NamedTuple):
 Parse = Callable[[Op, int, FrameReader], PendingWrite]
 
 
-class CreateRequest(NamedTuple):
-    """A parsed create request."""
-
-    path: str
-    data: bytes | None
-    acl: list[Acl]
-    flags: int
-    ttl_ms: int
-
-
-class CreateFlags(NamedTuple):
-    """The meaning of the flags number of a create."""
-
-    ephemeral: bool = False
-    sequential: bool = False
-    ttl: bool = False
-
-
-FLAGS = (
-    CreateFlags(),
-    CreateFlags(ephemeral=True),
-    CreateFlags(sequential=True),
-    CreateFlags(ephemeral=True, sequential=True),
-    CreateFlags(),  # a container: the opcode makes it one
-    CreateFlags(ttl=True),
-    CreateFlags(sequential=True, ttl=True),
-)
-
-
-CONTAINER_FLAG = 4
+# The flags of a create, which only look like bits. 0 is a plain one; 4 is a container, but only in
+# a multi: alone, the opcode makes it one.
+EPHEMERAL, SEQUENTIAL, WITH_TTL = (1, 3), (2, 3, 6), (5, 6)
+CONTAINER_FLAGS = 4
+MAX_FLAGS = 6
 
 
 def text(reader: FrameReader) -> str:
@@ -168,43 +143,30 @@ def text(reader: FrameReader) -> str:
     return value
 
 
-def _create(op: Op, session: int, reader: FrameReader) -> PendingWrite:
-    return _creation(op, _read_create(op, reader), session)
-
-
-def _create_in_multi(op: Op, session: int, reader: FrameReader) -> PendingWrite:
-    """Parse a create inside a multi: flags make a container, create2 is a plain create."""
-    asked = _read_create(op, reader)
-    if op is not Op.CREATE_TTL:
-        op = Op.CREATE_CONTAINER if asked.flags == CONTAINER_FLAG else Op.CREATE
-    return _creation(op, asked, session)
-
-
-def _read_create(op: Op, reader: FrameReader) -> CreateRequest:
+def _create(op: Op, session: int, reader: FrameReader, *, in_multi: bool = False) -> PendingWrite:
+    """Parse a create. Inside a multi, flags make a container, and create2 is a plain create."""
     path, data, lines = text(reader), reader.buffer(), reader.vector(reader.acl)
-    return CreateRequest(
-        path, data, lines, reader.int32(), reader.int64() if op is Op.CREATE_TTL else 0
-    )
+    flags = reader.int32()
+    ttl_ms = reader.int64() if op is Op.CREATE_TTL else 0
+    if in_multi and op is not Op.CREATE_TTL:
+        op = Op.CREATE_CONTAINER if flags == CONTAINER_FLAGS else Op.CREATE
 
-
-def _creation(op: Op, asked: CreateRequest, session: int) -> PendingWrite:
     def decide(plan: WritePlan) -> Change:
-        if not 0 <= asked.flags < len(FLAGS):
-            raise Refused(ErrorCode.BAD_ARGUMENTS)
-        flag = FLAGS[asked.flags]
-        lifetime = _lifetime(op, flag, asked.ttl_ms, session)
-        wanted = PlannedCreate(asked.path, asked.data, asked.acl, lifetime, flag.sequential)
-        return plan.create(wanted)
+        lifetime = _lifetime(op, flags, ttl_ms, session)
+        return plan.create(path, data, lines, lifetime, sequential=flags in SEQUENTIAL)
 
     return PendingWrite(op, decide)
 
 
-def _lifetime(op: Op, flag: CreateFlags, ttl_ms: int, session: int) -> Lifetime:
-    if flag.ttl != (op is Op.CREATE_TTL) or (flag.ttl and not 0 < ttl_ms <= LONGEST_TTL_MS):
+def _lifetime(op: Op, flags: int, ttl_ms: int, session: int) -> Lifetime:
+    has_ttl = flags in WITH_TTL
+    if not 0 <= flags <= MAX_FLAGS or has_ttl != (op is Op.CREATE_TTL):
+        raise Refused(ErrorCode.BAD_ARGUMENTS)
+    if has_ttl and not 0 < ttl_ms <= LONGEST_TTL_MS:
         raise Refused(ErrorCode.BAD_ARGUMENTS)
     if op is Op.CREATE_CONTAINER:
         return Lifetime(container=True)
-    return Lifetime(owner=session if flag.ephemeral else 0, ttl_ms=ttl_ms)
+    return Lifetime(owner=session if flags in EPHEMERAL else 0, ttl_ms=ttl_ms)
 
 
 def _delete(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
@@ -227,25 +189,10 @@ def _check(op: Op, _session: int, reader: FrameReader) -> PendingWrite:
     return PendingWrite(op, lambda plan: plan.check(path, version))
 
 
-IN_MULTI: dict[int, Parse] = {
-    Op.CREATE: _create_in_multi,
-    Op.CREATE2: _create_in_multi,
-    Op.CREATE_CONTAINER: _create_in_multi,
-    Op.CREATE_TTL: _create_in_multi,
-    Op.DELETE: _delete,
-    Op.SET_DATA: _set_data,
-    Op.CHECK: _check,
-}
-ALONE: dict[int, Parse] = {
-    Op.CREATE: _create,
-    Op.CREATE2: _create,
-    Op.CREATE_CONTAINER: _create,
-    Op.CREATE_TTL: _create,
-    Op.DELETE: _delete,
-    Op.SET_DATA: _set_data,
-    Op.SET_ACL: _set_acl,
-    Op.CHECK: _check,
-}
+_CREATES = (Op.CREATE, Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL)
+_OTHERS: dict[int, Parse] = {Op.DELETE: _delete, Op.SET_DATA: _set_data, Op.CHECK: _check}
+IN_MULTI = _OTHERS | dict.fromkeys(_CREATES, partial(_create, in_multi=True))
+ALONE = _OTHERS | dict.fromkeys(_CREATES, _create) | {Op.SET_ACL: _set_acl}
 END_OF_MULTI = pack_multi_header(-1, done=True)
 
 
@@ -304,9 +251,6 @@ def _success(op: Op, outcome: Outcome) -> bytes:
 
 
 def _answer(op: Op, outcome: Outcome) -> bytes:
-    path = pack_string(outcome.path) if op in _WITH_PATH else b""
+    path = pack_string(outcome.path) if op in _CREATES else b""
     stat = pack_stat(outcome.stat) if outcome.stat and op is not Op.CREATE else b""
     return path + stat
-
-
-_WITH_PATH = frozenset({Op.CREATE, Op.CREATE2, Op.CREATE_CONTAINER, Op.CREATE_TTL})
