@@ -22,3 +22,18 @@ async def test_all_messages_are_corner_messages() -> None:
 
         assert "a word" in screen
         assert all(isinstance(one, CornerMessage) for one in app._notifications)
+
+
+async def test_nothing_is_left_of_an_earlier_message() -> None:
+    """Textual by itself may leave the container of a message that was removed late."""
+    app = app_of()
+    async with app.run_test(notifications=True) as pilot:
+        app.notify("the first")
+        await settled(pilot)
+        app.clear_notifications()
+        await settled(pilot)
+        app.notify("the second")
+        screen = "\n".join(await settled(pilot))
+
+        assert "the second" in screen
+        assert len(app.screen.query("ToastHolder")) == 1

@@ -183,6 +183,17 @@ class BaseApp(App[int]):
         lasts = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.post_message(Notify(CornerMessage(message, title, severity, lasts, markup=markup)))
 
+    def on_notify(self) -> None:
+        """Remove empty containers of earlier messages.
+
+        Textual removes a message without its container if the timer of the message is late. On a
+        busy machine that leaves two a minute, which stay for good and are laid out every time.
+        """
+        holders = self.screen.query("ToastHolder") if self.screen_stack else ()
+        for holder in holders:
+            if holder.is_mounted and not holder.children:
+                holder.remove()
+
     # Keys
 
     def on_mount(self) -> None:
