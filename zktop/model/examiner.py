@@ -15,8 +15,8 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure, Event
 from zktop.model.lock_tracker import LockTracker
+from zktop.model.locks_of_sessions import LocksOfSessions, index_after
 from zktop.model.report import LockRecord, Report
-from zktop.model.session_index import LocksOfSessions, index_after
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import DeadlockPlace

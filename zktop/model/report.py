@@ -19,7 +19,7 @@ from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
 from zktop.model.locks.watch_check import WatchCheck
-from zktop.model.session_index import LocksOfSessions
+from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
 from zktop.model.waits.deadlock import Deadlock

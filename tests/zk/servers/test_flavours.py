@@ -37,8 +37,8 @@ from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import probe
 from zktop.zk.servers import table_formats as tables
 from zktop.zk.servers.flavours import TABLE, TITLES, ServerKind, common, kind_of, trusted
+from zktop.zk.servers.large_table_reader import TableReader
 from zktop.zk.servers.table_formats import UnreadableError
-from zktop.zk.servers.table_reader import TableReader
 
 OTHERS = ("keeper", "raftkeeper", "zetcd")
 TELLING = OTHERS[:2]
@@ -205,7 +205,7 @@ def test_a_word_that_acts_is_never_sent(word: str) -> None:
 
 
 def test_nothing_else_sends_bytes_to_such_ports() -> None:
-    """The process that reads tables sends only the words of `table_reader`, from the same list."""
+    """The process that reads tables sends only the words of the reader, from the same list."""
     from pathlib import Path  # noqa: PLC0415
 
     import zktop.zk  # noqa: PLC0415
@@ -215,7 +215,7 @@ def test_nothing_else_sends_bytes_to_such_ports() -> None:
         path.name for path in folder.rglob("*.py") if re.search(r"\.sendall\(", path.read_text())
     }
 
-    assert sending == {"ask_once.py", "table_process.py"}
+    assert sending == {"ask_once.py", "large_table_process.py"}
     with pytest.raises(ValueError, match="only read"):
         TableReader().ask(Address("127.0.0.1", 1), "csnp", 1.0)
 

@@ -33,7 +33,7 @@ TABLE_LOOP = """
 import socket, sys
 from pathlib import Path
 from zktop.zk import Access, AdminAccess, Plan, Source, parse_hosts
-from zktop.zk.servers import introspect, table_formats, table_process
+from zktop.zk.servers import introspect, table_formats, large_table_process
 
 NARROW = 1 << 16
 
@@ -43,12 +43,12 @@ class Narrow(socket.socket):
         self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, NARROW)
 
 socket.socket = Narrow  # so that the answer exceeds the buffers
-itself = Path(table_process.__file__).read_text()
-usual = f"BUFFER_BYTES = {table_process.BUFFER_BYTES >> 20} << 20"
+itself = Path(large_table_process.__file__).read_text()
+usual = f"BUFFER_BYTES = {large_table_process.BUFFER_BYTES >> 20} << 20"
 changed = itself.replace(usual, f"BUFFER_BYTES = {NARROW}")
 assert changed != itself
-table_process.__file__ = sys.argv[2]
-Path(table_process.__file__).write_text(changed)
+large_table_process.__file__ = sys.argv[2]
+Path(large_table_process.__file__).write_text(changed)
 
 introspect.REST_FACTOR = 0  # so that a table is under way most of the time
 table_formats.watched = lambda *_lines, **_form: {}

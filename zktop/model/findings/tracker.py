@@ -43,7 +43,7 @@ from zktop.model.findings.sessions import restless
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
-from zktop.model.session_index import LocksOfSessions
+from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.settings import SECOND_MS, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock

@@ -20,11 +20,11 @@ from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate
 from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, share, unreached
 from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
 from zktop.zk.servers.table_formats import EnsembleMember, Paths
-from zktop.zk.servers.table_reader import TableReader, TableSizeEstimate
 
 
 class KnownServers:

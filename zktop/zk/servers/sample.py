@@ -15,15 +15,15 @@ from zktop.zk.read.reader import now_ms
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
-from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
-from zktop.zk.servers.table_formats import Paths, Wanted
-from zktop.zk.servers.table_reader import (
+from zktop.zk.servers.large_table_reader import (
     READ_AT_ONCE_BYTES,
     SAFE_UNREAD_BYTES,
     TableReader,
     TableSizeEstimate,
     kernel_buffer_bytes,
 )
+from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
+from zktop.zk.servers.table_formats import Paths, Wanted
 
 ANSWER_TIMEOUT_S = 5.0  # per answer
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory

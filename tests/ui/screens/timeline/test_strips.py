@@ -9,7 +9,7 @@ from ui.past.test_playback import tape
 
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
-from zktop.ui.past.connection_tables import contacts
+from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.past.states import LockState, expired_at, lock_states
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips

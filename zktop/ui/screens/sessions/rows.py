@@ -15,7 +15,7 @@ from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.server_tables import Presence
 from zktop.ui.filters import Fields
-from zktop.ui.past.connection_tables import PacketRates
+from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions.directory import NO_LOCKS, SessionDirectory, SessionLocks

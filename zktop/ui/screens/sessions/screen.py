@@ -15,7 +15,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
-from zktop.ui.past.connection_tables import recent_contacts
+from zktop.ui.past.contacts_and_packet_rates import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import Reorder

@@ -9,7 +9,7 @@ from zktop.model.facts import Flavour, Server
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.server_tables import TABLE_NAMES, ServerTables, TableKind
-from zktop.ui.past.connection_tables import PacketRates
+from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.screens.common.format import per_second, sortable
 from zktop.ui.styled_text import Ink, Line, line
 from zktop.ui.widgets.header import OUTAGES, lag, newest_of, out_for, outage

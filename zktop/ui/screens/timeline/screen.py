@@ -12,7 +12,7 @@ from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import PressKey, SeekTo, ShowPage
-from zktop.ui.past.connection_tables import contacts
+from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.past.states import expired_at, lock_states
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty_screen import empty_state

@@ -2,9 +2,9 @@
 
 A ZooKeeper server holds the lock of its watch table while it writes the table, so a reader that
 stalls freezes it. zktop can be stopped (ctrl-z) or busy; this process is never busy, and a process
-session of its own keeps terminal signals away. It needs the standard library alone: `table_reader`
-runs this file with a JSON object per line on stdin, and reads for each a line with the size of the
-answer and then the answer. It exits at the end of stdin.
+session of its own keeps terminal signals away. It needs the standard library alone:
+`large_table_reader` runs this file with a JSON object per line on stdin, and reads for each a line
+with the size of the answer and then the answer. It exits at the end of stdin.
 """
 
 import json

@@ -8,9 +8,9 @@ import pytest
 from zk.bad_servers import answers, listener, silent
 
 from zktop.zk.connect.address import Address
-from zktop.zk.servers import table_reader
+from zktop.zk.servers import large_table_reader
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.table_reader import TableReader, TableSizeEstimate, kernel_buffer_bytes
+from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate, kernel_buffer_bytes
 
 TABLE = b"0x1\n\t/locks/l/m-0000000001\n" * 200_000
 
@@ -59,7 +59,7 @@ def test_a_table_that_is_too_large_is_drained(
     reader: TableReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is read to the end for the server's sake, and not kept in memory."""
-    monkeypatch.setattr(table_reader, "MAX_ANSWER_BYTES", 1000)
+    monkeypatch.setattr(large_table_reader, "MAX_ANSWER_BYTES", 1000)
     sent = []
 
     def send_lines(line: object) -> None:
@@ -100,7 +100,7 @@ def test_closing_leaves_no_process(reader: TableReader) -> None:
 
 def test_an_unread_answer_ends_the_process() -> None:
     """A stopped zktop does not take the answer, and may never go on."""
-    process = table_reader._start_process()
+    process = large_table_reader._start_process()
     with listener(answers(TABLE)) as address:
         question = f'"host": "{address.host}", "port": {address.port}, "word": "wchc"'
         limits = f'"seconds": 0.2, "most": {len(TABLE)}, "kept_s": 0.1'
@@ -113,7 +113,7 @@ def test_an_unread_answer_ends_the_process() -> None:
 
 def test_the_process_ends_with_zktop() -> None:
     """The process ends when the pipe to zktop closes."""
-    process = table_reader._start_process()
+    process = large_table_reader._start_process()
     _closed(process)
 
     assert process.wait(20) == 0
@@ -121,7 +121,7 @@ def test_the_process_ends_with_zktop() -> None:
 
 def test_the_process_is_in_a_session_of_its_own() -> None:
     """Ctrl-z and ctrl-c of the terminal do not reach it."""
-    process = table_reader._start_process()
+    process = large_table_reader._start_process()
     told = subprocess.run(
         ["ps", "-o", "sid=", "-p", str(process.pid)], capture_output=True, text=True, check=True
     )

@@ -16,7 +16,7 @@ import msgspec
 
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.ask_once import READ_ONLY_WORDS
-from zktop.zk.servers import table_process
+from zktop.zk.servers import large_table_process
 from zktop.zk.servers.four_letter import RefusedError, not_refused
 
 READ_AT_ONCE_BYTES = 1 << 20  # 10 ms at 1 Gbit/s
@@ -32,7 +32,7 @@ PATIENCE_S = 2.0  # added to the deadline of the process
 def kernel_buffer_bytes() -> int:
     """The number of bytes that the kernel buffers for a reader that does not read."""
     with socket.socket() as line:
-        return table_process.widened(line)
+        return large_table_process.widened(line)
 
 
 class TableSizeEstimate:
@@ -119,7 +119,7 @@ class TableReader:
 
 def _start_process() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603  a file of zktop
-        [sys.executable, "-I", "-S", table_process.__file__],
+        [sys.executable, "-I", "-S", large_table_process.__file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -154,7 +154,7 @@ def _read_chunk(pipe: IO[bytes], deadline: float) -> bytes:
     poll.register(pipe, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
         raise TimeoutError("no answer in time")
-    more = pipe.read(table_process.CHUNK_BYTES)
+    more = pipe.read(large_table_process.CHUNK_BYTES)
     if not more:
         raise BrokenPipeError("it has ended")
     return more
