@@ -111,3 +111,13 @@ def test_the_event_of_its_end_says_how() -> None:
 
     assert (begin.number, begin.how) == (1, None)
     assert (end.number, end.how) == (1, "bob closed its session")
+
+
+def test_what_does_not_change_stays_the_same_object() -> None:
+    """Many reports are kept; each of them would have its own deadlock and potential deadlock."""
+    release = ENDS["bob gave up waiting for /x"]
+    first, second, third, fourth = looked((*RING, *ALL), (), release, ())
+
+    assert second.deadlocks[0] is first.deadlocks[0]
+    assert third.inversions[0].deadlocked_at is not None
+    assert fourth.inversions[0] is third.inversions[0]

@@ -6,7 +6,7 @@ disappear one after another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ MAX_ENDED: Final = 50
 CLEAR_AFTER_MS: Final[Millis] = 2_000
 RULES_CHANGED: Final = "nobody left: the rules changed (actors, leases or kind of a lock)"
 
+Told = TypeVar("Told", Deadlock, Inversion)
 Departed = Callable[[DeadlockPlace], Departure | None]
 
 
@@ -37,6 +38,7 @@ class DeadlockLog:
     def __init__(self) -> None:
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
+        self._inversions: dict[str, Inversion] = {}  # as they were told last
         self._count = 0
 
     def look(
@@ -66,14 +68,18 @@ class DeadlockLog:
 
     def dated(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
         """Add to potential deadlocks when they last happened."""
-        dates = ((one, self._happened_at(one)) for one in inversions)
-        return tuple(one if at is None else replace(one, deadlocked_at=at) for one, at in dates)
+        before, self._inversions = self._inversions, {}
+        for one in inversions:
+            made = replace(one, deadlocked_at=self._happened_at(one))
+            self._inversions[one.id] = _same(made, before.get(one.id))
+        return tuple(self._inversions.values())
 
     def _numbered(self, one: Deadlock) -> Deadlock:
         known = self._alive.get(one.id)
         if known is None:
             self._count += 1
-        return replace(one, number=known.number if known else self._count)
+        made = replace(one, number=known.number if known else self._count)
+        return _same(made, known)
 
     def _cleared(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
         """Update how it ended, as long as more of its nodes may disappear."""
@@ -86,6 +92,11 @@ class DeadlockLog:
         locks = {turn.lock for turn in inversion.turns}
         known = (*self._alive.values(), *(one.deadlock for one in reversed(self.over)))
         return next((one.since_ms for one in known if locks <= set(one.locks)), None)
+
+
+def _same(made: Told, before: Told | None) -> Told:
+    """The object of the look before if it is equal: reports that are kept share it."""
+    return before if before == made else made
 
 
 def _how(was: Deadlock, departed: Departed) -> str:

@@ -24,7 +24,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.world import TableFacts
 from zktop.ui.interfaces import Frame
 
-LIVE_BYTES: Final = 30_000_000
+LIVE_BYTES: Final = 20_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
