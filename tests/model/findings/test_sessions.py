@@ -30,7 +30,7 @@ from model.findings.cases import (
 from zktop.model.findings.apply import examine_ensemble
 from zktop.model.findings.context import EnsembleContext, SessionContext
 from zktop.model.findings.finding import LookAgainAt
-from zktop.model.findings.sessions import restless
+from zktop.model.findings.sessions import sessions_to_examine
 
 A, B = k("alice", 0), k("bob", 1)
 
@@ -144,7 +144,7 @@ def test_p4_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
     tables = connected("alice", at=NOW - SECOND), connected("alice", quiet_ms=quiet_ms)
 
     assert not found("P4", lonely(*tables))
-    assert not list(restless(shared_context(*tables), ()))
+    assert not list(sessions_to_examine(shared_context(*tables), ()))
 
 
 def test_p4_remembers_a_silence_that_is_over() -> None:
@@ -209,7 +209,7 @@ def test_only_odd_sessions_are_worth_an_interview() -> None:
     case = lonely(connections(ZK1, *rows, zxid=1_000_000))
     owners = {session(name) for name in ("calm", "silent", "no timeout", "away")}
 
-    assert set(restless(case.shared, owners)) == {session("silent"), session("away")}
+    assert set(sessions_to_examine(case.shared, owners)) == {session("silent"), session("away")}
 
 
 def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:

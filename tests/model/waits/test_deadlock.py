@@ -139,7 +139,7 @@ def test_confidence_follows_from_what_is_known(known: dict[str, object], confide
             {"quiet_ms": {"A": 30_000, "B": 1_000}},
             "not watched for 30 s yet, or sent requests meanwhile: B",
         ),
-        ({"quiet_ms": {"A": 30_000}}, "no server tells whether the clients send requests"),
+        ({"quiet_ms": {"A": 30_000}}, "no server shows whether the clients send requests"),
         ({"still_since_ms": STILL}, "no requests but pings since the ring closed"),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_double_request_of_a_thread_is_a_deadlock():
 def test_the_learned_timeout_is_part_of_the_evidence():
     """T21: it may resolve by itself."""
     made = only(RING, patience_ms={"B": 10_000})
-    text = "may resolve by itself: B gave up before, learned timeout 10 s"
+    text = "may resolve by itself: B has given up before, after 10 s"
 
     assert (False, text) in [(clue.supports, clue.text) for clue in made.evidence]
 

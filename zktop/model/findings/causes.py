@@ -1,8 +1,8 @@
 """One alarm for one cause: a finding that follows from another one is folded under it.
 
-A finding follows from another if both are about the same node, session or lock and its rule
-names the other's as a cause; or if its session waits, through any number of locks, for one that
-another finding holds up.
+A finding follows from another if its rule lists the other's rule as a cause, and both are about
+the same node, session or lock. A finding that may be a mere delay also follows from one that holds
+up a lock for which its session waits, directly or through other locks.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from zktop.model.text import Text
 
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
 
-# What holds a lock up for all that wait in it, and what may be nothing but such a delay.
+# Rules for what holds up all waiters of a lock, and for what may be nothing but such a delay.
 ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
 DELAYS: Final = frozenset(rule.id for rule in RULES if rule.is_delay)
 
@@ -31,19 +31,19 @@ def _causes(rule: AnyRule) -> tuple[tuple[frozenset[str], By], ...]:
     )
 
 
-# effect -> the rules it may follow from, and what the two findings have in common
+# effect -> the rules it may follow from, and what the two findings must have in common
 CAUSES: Final = {rule.id: _causes(rule) for rule in RULES if rule.after}
 
 
 class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
-    """How to get from a session to the sessions that it waits for."""
+    """Leads from a session to the sessions that it waits for."""
 
     waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
     held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
 
 
 def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
-    """All findings in the order of the screen; each effect names its cause."""
+    """All findings in the order of the screen; each effect has the id of its cause."""
     found = sorted(findings, key=order)
     index = _Index(found)
     causes = {one.id: cause for one in found if (cause := index.cause(one, ahead)) is not None}
@@ -66,8 +66,8 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
 class _Index:
     """Findings that may be causes, by what they are about.
 
-    Thousands of findings of one rule are common. So only rules that may be a cause of a rule at
-    hand are indexed, and only rules that have such a cause are looked up.
+    Thousands of findings of one rule are common. So a finding is indexed only if its rule may
+    be the cause of another rule present, and looked up only if its rule has such a cause.
     """
 
     def __init__(self, findings: Iterable[Finding]) -> None:
@@ -95,17 +95,17 @@ class _Index:
                         filed[key].append(finding)
 
     def cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """The id of the finding that this one follows from."""
+        """The id of the finding that this one follows from, if any."""
         for rules, by in self._causes[finding.rule]:
             for key in _keys(finding, by):
                 for other in self._by[by].get(key, ()):
                     if other.rule in rules and other.id != finding.id:
                         return other.id
         is_delay = finding.rule in DELAYS and self._has_roots
-        return self._ahead(finding, ahead) if is_delay else None
+        return self._cause_ahead(finding, ahead) if is_delay else None
 
-    def _ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """Follow the sessions of a finding to the sessions that they wait for."""
+    def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
+        """Find a cause in the locks that its sessions wait in, or that their holders wait in."""
         known: set[Session] = set(finding.sessions)
         front = list(finding.sessions)
         for _ in range(MAX_LOCKS_AHEAD):
@@ -129,7 +129,7 @@ def _keys(finding: Finding, by: By) -> Iterator[object]:
 
 
 def _root(effect: str, causes: dict[str, str]) -> str | None:
-    """Follow causes to the first one; None for findings that name each other."""
+    """Follow causes to the first one; None for findings that are causes of each other."""
     seen = {effect}
     at = causes[effect]
     while at in causes and at not in seen:

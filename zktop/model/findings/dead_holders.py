@@ -39,7 +39,7 @@ _SEQUENTIAL = r"(?s).*\d{10}"
 def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     """A persistent node stands in the queue: no session's end will ever remove it.
 
-    It must have blocked others for longer than its creator may need.
+    It must have blocked others for longer than its creator could need.
     """
     if "persistent-contender" not in ctx.lock.warnings:
         return
@@ -88,7 +88,7 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
 def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
     """An ephemeral node outlived its session: the servers are inconsistent.
 
-    No list of sessions has had its owner for longer than any timeout.
+    Its owner has been missing from all lists of sessions for longer than any timeout.
     """
     for session, places in ctx.owned.items():
         newest = max(place.znode.newest for place in places)
@@ -100,7 +100,7 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
                 "remove it.",
                 confidence="C4",
                 evidence=(
-                    (True, "no list of sessions has had it for longer than any timeout"),
+                    (True, "no list of sessions has shown it for longer than any timeout"),
                     (None, "it is not a local session, which the leader would not list"),
                 ),
                 advice="Collect `dump` of all servers and restart the one that still has the "
@@ -199,7 +199,7 @@ def too_many_leases(ctx: LockContext) -> Iterator[RuleResult]:
     only_if=("waiters", "connections"),
 )
 def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
-    """The holder's process answers pings and does nothing else: stuck, or it forgot to release."""
+    """The holder's process keeps pinging and does nothing else: stuck, or it forgot to release."""
     usual = ctx.usual
     if not ctx.waiters or ctx.lock.kind == "election":
         return
@@ -218,7 +218,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
-    """Since when it has held the lock and sent only pings."""
+    """The time since which it has held the lock and sent only pings; None if unknown."""
     since = ctx.past.granted(holder.node).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
     presence = ctx.ensemble.presence(holder.owner)
@@ -231,15 +231,15 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
     owner = ctx.name_of(holder)
     return RuleMatch(
         about=ctx.about(holder),
-        sentence=f"{owner} holds {ctx.name}, answers pings and has made no request for "
+        sentence=f"{owner} holds {ctx.name}, keeps pinging and has made no request for "
         f"{span(ctx.now_ms - since)}; {waits(len(ctx.waiters))}.",
         confidence="C2",
         evidence=(
-            (True, "its last operation is a ping and its request counter stands still"),
+            (True, "its last operation is a ping, and its request counter does not change"),
             (True, f"that is more than {FAR_BEYOND} times the usual longest hold"),
             (False, "its work needs no ZooKeeper and really takes that long"),
         ),
-        advice=f"Take a thread dump of {owner}: which thread owns the lock, and what does it do?",
+        advice=f"Take a thread dump of {owner}: which thread owns the lock, and what is it doing?",
         since=since,
     )
 
@@ -257,7 +257,7 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
 def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
     """The holder seems to wait for a lock that is not being watched.
 
-    It watches a sequential node outside of all known locks.
+    It watches a sequential node outside all known locks.
     """
     for holder in ctx.holders if ctx.waiters else ():
         for path in hidden_waits(ctx, holder.owner):
@@ -265,7 +265,7 @@ def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def hidden_waits(ctx: LockContext, session: Session) -> Iterator[Text]:
-    """The nodes outside of all known locks that a session may be waiting for."""
+    """The nodes outside all known locks that a session may be waiting for."""
     for path in sorted(ctx.ensemble.watched(session) or ()):
         if not re.fullmatch(_SEQUENTIAL, path) or path in ctx.at_path:
             continue

@@ -1,4 +1,4 @@
-"""P11 to P15: servers that are down, silent or behind, their clocks, and waves of expiries."""
+"""P11 to P15: servers that are down, silent or behind, their clocks, and mass expiries."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -33,8 +33,8 @@ def member_down(ctx: EnsembleContext) -> Iterator[RuleResult]:
                 f"{name} is down: {server.why} (noticed at {_noticed(server)}). "
                 f"{_answering(servers)}",
                 "C4",
-                "Start it again; its log says why it ended. Until then the ensemble survives one "
-                "failure less.",
+                "Start it again; its log says why it stopped. Until then the ensemble survives "
+                "one fewer failure.",
             )
         elif server.state == "no-quorum":
             yield _verdict(
@@ -59,7 +59,7 @@ def no_answer(ctx: EnsembleContext) -> Iterator[RuleResult]:
                 f"{_answering(servers)}",
                 "C3",
                 "Check its process: a long garbage collection, a slow disk, or a process that "
-                "was stopped. Its clients move to other servers when their timeouts end.",
+                "was stopped. Its clients move to other servers when they time out.",
                 (None, "the network between zktop and this server works"),
             )
 
@@ -110,11 +110,11 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     yield RuleMatch(
         about=FindingSubject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
         sentence=f"{len(sessions)} of {count(known, 'session')} with places in locks expired "
-        f"within {span(max(1_000, last - first))}, from {clock(first)} on"
+        f"within {span(max(1_000, last - first))}, starting at {clock(first)}"
         f"{_where(gone)}. {_effect(gone)}",
         confidence="C3",
         evidence=(
-            (True, "their nodes vanished, and no server had a connection of them any more"),
+            (True, "their nodes vanished, and they were no longer connected to any server"),
             (None, "they did not all close their sessions on purpose"),
         ),
         advice="Look at what they share: their host, their network, or the server they were "
@@ -124,7 +124,7 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 
 def _where(gone: Collection[ExpiredPlace]) -> str:
-    """The server and the host that most of them shared."""
+    """The server and the host that most of the sessions shared."""
     servers = Counter({one.session: one.server for one in gone}.values())
     hosts = Counter({one.session: one.host for one in gone}.values())
     shared = [
@@ -152,7 +152,7 @@ def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     figures = [one.server for _, one in sorted(ctx.world.tables.items()) if one.server]
     ours = next((one for one in figures if one.server == own), None)
     if own is None or ours is None or ours.server_zxid is None:
-        yield MissingInput("the server that zktop reads from does not tell its zxid", "names")
+        yield MissingInput("the server that zktop reads from does not show its zxid", "names")
         return
     for other in figures:
         # Only servers that were asked before ours can prove that it is behind.
@@ -168,20 +168,20 @@ def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
         sentence=f"zktop reads from {short(ours.server)}, which is at least {behind} transactions "
         f"behind {short(other.server)}: this picture is old.",
         confidence="C4",
-        evidence=((True, f"{short(other.server)} was asked first and is further"),),
-        advice="Believe no age and no alarm now; connect zktop to another server.",
+        evidence=((True, f"{short(other.server)} was asked first and is ahead"),),
+        advice="Do not trust ages and alarms now; connect zktop to another server.",
         as_of=ours.at,
     )
 
 
-MIN_SKEW_MS = 1_000  # less changes no age on a screen
+MIN_SKEW_MS = 1_000  # a smaller skew is not visible in the ages on screen
 
 
 @Rule("P11", "clock-skew", "info", "lock")
 def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
     """The leader's clock jumped or differs from ours: ages on the screen are approximate.
 
-    A node is older than an earlier one, or younger than the time at which it was read.
+    A node's creation time is before that of an earlier node, or after the time of reading it.
     """
     members = [member for member in ctx.members if member.czxid and member.ctime is not None]
     members.sort(key=lambda member: member.czxid)
@@ -199,7 +199,7 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
-    # One clock is wrong, not every lock: all locks share this subject.
+    # The one wrong clock shows in many locks, so their findings share one subject.
     return RuleMatch(
         about=replace(ctx.about(key=("clock",)), lock=None, key=("clock",)),
         sentence=f"The leader's clock {how}: ages are approximate.",

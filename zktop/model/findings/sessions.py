@@ -16,12 +16,12 @@ from zktop.model.findings.finding import (
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.world.server_tables import Presence
 
-MIN_TIMEOUT_TICKS = 2  # the default of servers
+MIN_TIMEOUT_TICKS = 2  # the servers' default
 LATER_TABLES_MS = 30_000
-MAX_NAMED = 5  # sessions of one finding; the others are counted
+MAX_NAMED = 5  # sessions named in one finding; the others are counted
 # Shares of the session timeout.
 SILENT_SHARE = 1 / 2
-GIVEN_UP_SHARE = 2 / 3  # its client gives up its connection
+GIVEN_UP_SHARE = 2 / 3  # by then, its client has given up the connection
 ALMOST_EXPIRED_SHARE = 0.9
 
 
@@ -57,10 +57,10 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
         f"{waits(ctx.behind)}.",
         confidence="C3" if listed else "C2",
         evidence=(
-            (True, "no connection table of any server has it"),
+            (True, "no server's connection table has it"),
             (listed, "the list of sessions still has it"),
         ),
-        advice="Nothing to do but wait: it reconnects or expires. Look at its host if it comes "
+        advice="Nothing to do but wait: it reconnects or expires. Look at its host if it happens "
         "again.",
         as_of=max(one.facts.connections.at for one in ensemble.tables if one.facts.connections),
         patience_ms=ctx.shared.thresholds.settle,
@@ -86,10 +86,10 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
         sentence=f"{ctx.name} has changed its connection {len(moves)} times in ten minutes.",
         confidence="C4",
         evidence=(
-            (True, "its server, or the start of its connection, was another one each time"),
+            (True, "its server, or the start of its connection, was different each time"),
             (None, "no rolling restart is going on"),
         ),
-        advice="Look at the network and the load of its host: between two connections nothing "
+        advice="Look at the network and the load of its host: while it is disconnected, nothing "
         "wakes it.",
         since=moves[0],
     )
@@ -99,13 +99,13 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
 def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A session timeout is the shortest that the servers grant.
 
-    It was probably requested in seconds instead of milliseconds. The most that is granted is what
-    many healthy sessions get: Curator asks for a minute.
+    It was probably requested in seconds instead of milliseconds. The longest timeout granted is no
+    sign of a mistake: many healthy sessions get it, because Curator asks for a minute.
     """
     witnesses = ctx.shared.ensemble.tables
     ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
     if not ticks:
-        yield MissingInput("no server tells its tick time", "expiry")
+        yield MissingInput("no server shows its tick time", "expiry")
         return
     least = MIN_TIMEOUT_TICKS * min(ticks)
     having = (one.by_timeout.get(least, ()) for one in witnesses)
@@ -172,11 +172,11 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
         )
 
 
-def restless(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
-    """The sessions about which a rule may find something, by a few comparisons for each row.
+def sessions_to_examine(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
+    """The sessions that a rule may have a finding about, by a few comparisons for each session.
 
-    They are the sessions that were silent for long, those that moved, and owners that no server
-    lists. Asked only when tables are new.
+    They are sessions that were silent for long, sessions that moved, and owners that are connected
+    to no server. Called only when there are new tables.
     """
     tables = [one.connections for one in shared.ensemble.tables if one.connections is not None]
     for rows in tables:
@@ -233,8 +233,9 @@ def _silent(ctx: SessionContext, presence: Presence, share: float) -> RuleMatch:
                 "it is paused, and wakes too late: then two will believe that they own the lock",
             ),
         ),
-        advice="Look at its host: many silent sessions of one host are a pause, of one server a "
-        "network. Does the resource check a fencing number? The czxid of the node is one.",
+        advice="Look at its host: many silent sessions from one host suggest a pause, on one "
+        "server a network problem. Does the resource check a fencing number? The czxid of the "
+        "node is one.",
         severity=_severity(share),
         as_of=presence.at,
     )

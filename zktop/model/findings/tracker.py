@@ -39,7 +39,7 @@ from zktop.model.findings.context import (
 from zktop.model.findings.deadlocks import tangled, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes, Subject, next_look
-from zktop.model.findings.sessions import restless
+from zktop.model.findings.sessions import sessions_to_examine
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
@@ -169,7 +169,7 @@ class FindingTracker:
                 self._set_due(session, FIRST)
                 for path in locks:
                     self._set_due(path, FIRST)
-        for session in restless(shared, look.locks_of.keys()):
+        for session in sessions_to_examine(shared, look.locks_of.keys()):
             if session in look.locks_of and self._is_news(session):
                 self._set_due(session, FIRST)
         for subject in self._found.keys() - {ENSEMBLE}:

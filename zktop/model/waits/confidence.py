@@ -18,7 +18,7 @@ Confidence = Literal["C1", "C2", "C3", "C4"]
 
 
 class Evidence(Struct, frozen=True, gc=False):
-    """One reason: it supports the finding, would refute it, or (None) is assumed."""
+    """A reason for the finding (True), against it (False), or an assumption (None)."""
 
     supports: bool | None
     text: str
@@ -29,8 +29,8 @@ class Evidence(Struct, frozen=True, gc=False):
             force_setattr(self, "text", clean(self.text))
 
 
-QUIET_MS: Final = 30_000  # without a request: a client that is not blocked would have sent one
-# A ring through several threads of which one still works is worth a hint after this long.
+QUIET_MS: Final = 30_000  # a client that is not blocked would have sent a request by then
+# A ring that has lasted this long is reported as a hint, even if one of its clients still works.
 WORKING_RING_MS: Final = 30_000
 
 
@@ -47,7 +47,7 @@ class _Grading(Struct, frozen=True):
 
     @property
     def caps(self) -> dict[DeadlockRule, Callable[[], Confidence]]:
-        """The highest confidence of the rules that prove less than a plain ring."""
+        """The highest possible confidence, for each rule that proves less than a plain ring."""
         return {
             "D3": self._cap_of_knots,
             "D4": self._cap_of_upgrades,
@@ -101,13 +101,13 @@ class _Grading(Struct, frozen=True):
         return all((e.queue.lock, e.request.node) in self.known.watched for e in edges)
 
     def _is_still(self, actor: str) -> bool:
-        """True if it sent nothing since the ring closed, but for setting its watch."""
+        """True if all that it has sent since the ring closed is the request that set its watch."""
         since = self.known.still_since_ms.get(actor)
         closed = self.case.closing.request.since_ms
         return since is not None and closed is not None and since <= closed + self.known.settle_ms
 
     def _is_quiet(self) -> bool:
-        """True if no actor sent anything for QUIET_MS while observed, and none lacks its watch."""
+        """True if no actor sent anything in QUIET_MS of observation, and none lacks its watch."""
         quiet = self.known.quiet_ms
         if any((e.queue.lock, e.request.node) in self.known.astray for e in self.case.ring):
             return False
@@ -126,7 +126,7 @@ class _Grading(Struct, frozen=True):
             text = f"{case.owner(actor)} {shown}: it has several threads"
             yield Evidence(supports=False, text=text)
         for actor in sorted(doubles(case.ring).keys() - known.threads):
-            text = f"{case.owner(actor)} stands twice in one queue: perhaps two threads"
+            text = f"{case.owner(actor)} is in one queue twice: perhaps two threads"
             yield Evidence(supports=False, text=text)
 
     def _about_time(self) -> Iterator[Evidence]:
@@ -148,12 +148,12 @@ class _Grading(Struct, frozen=True):
             watched = f"in the {seconds} s that zktop has watched"
             yield Evidence(supports=True, text=f"no requests but pings {watched}")
         elif self.known.quiet_ms.keys() >= still.keys():
-            short = sorted(a for a in still if self.known.quiet_ms[a] < QUIET_MS)
-            late = ", ".join(map(self.case.owner, short)) or "a client without its watch"
-            text = f"not watched for {seconds} s yet, or sent requests meanwhile: {late}"
+            active = sorted(a for a in still if self.known.quiet_ms[a] < QUIET_MS)
+            names = ", ".join(map(self.case.owner, active)) or "a client without its watch"
+            text = f"not watched for {seconds} s yet, or sent requests meanwhile: {names}"
             yield Evidence(supports=None, text=text)
         else:
-            yield Evidence(supports=None, text="no server tells whether the clients send requests")
+            yield Evidence(supports=None, text="no server shows whether the clients send requests")
         if self._is_watched():
             yield Evidence(supports=True, text="every waiter watches what its recipe needs")
 
@@ -167,8 +167,8 @@ class _Grading(Struct, frozen=True):
             yield Evidence(supports=None, text=f"{queue.lock} has {queue.room} leases ({origin})")
         patience = self.known.patience_ms.get(actor)
         if patience is not None:
-            gave_up = f"{self.case.owner(actor)} gave up before"
-            text = f"may resolve by itself: {gave_up}, learned timeout {patience / 1000:g} s"
+            gave_up = f"{self.case.owner(actor)} has given up before"
+            text = f"may resolve by itself: {gave_up}, after {patience / 1000:g} s"
             yield Evidence(supports=False, text=text)
 
     def _about_merges(self) -> Iterator[Evidence]:

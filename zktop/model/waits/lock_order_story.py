@@ -32,7 +32,7 @@ class StoryLine(Struct, frozen=True, gc=False):
 class Inversion(Struct, frozen=True, gc=False):
     """A potential deadlock.
 
-    `missed_by_ms`: how close it came; 0 if all had their locks at once, None if unknown.
+    `missed_by_ms` says how close it came: 0 if all had their locks at once, None if unknown.
     """
 
     id: str
@@ -62,27 +62,27 @@ def inversions(known: LockOrderGraph) -> tuple[Inversion, ...]:
 def _inversion(name: str, cycle: Cycle, known: LockOrderGraph) -> Inversion:
     rule: Literal["D9", "D10"] = "D10" if name.startswith("D10") else "D9"
     soft, missed = is_soft(cycle), missed_by(cycle)
-    called = _called(cycle)
-    doubtful = [name for name, s in zip(called, cycle, strict=True) if s.asker.is_concurrent]
+    names = _display_names(cycle)
+    doubtful = [owner for owner, s in zip(names, cycle, strict=True) if s.asker.is_concurrent]
     majority, odd = _majority(cycle, known)
     return Inversion(
         id=name,
         rule=rule,
         confidence="C1" if soft or doubtful else "C2",
-        actors=called,
+        actors=names,
         seen=_seen(cycle, known),
         last_ms=tuple(sample.asked_ms for sample in cycle),
         turns=_turns(cycle),
         missed_by_ms=missed,
         majority=majority,
         odd_one_out=odd,
-        sentence=_sentence(cycle, called, soft=soft),
+        sentence=_sentence(cycle, names, soft=soft),
         evidence=_clues(doubtful, missed, soft=soft),
     )
 
 
 def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
-    """First each actor gets a lock, then each asks for the lock of the next."""
+    """First each actor gets a lock, then each asks for the lock of the next actor."""
     got = [_turn(column, "got", sample.held) for column, sample in enumerate(cycle)]
     asks = [_turn(column, "asks", sample.wanted) for column, sample in enumerate(cycle)]
     return (*got, *asks)
@@ -93,7 +93,10 @@ def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryL
 
 
 def missed_by(cycle: Cycle) -> int | None:
-    """Time between the critical windows, each from asking for a lock to releasing one."""
+    """Time from the end of one window to the start of the last; 0 if all overlap, None if unknown.
+
+    The window of an actor is the time from asking for its second lock to releasing either lock.
+    """
     starts = [s.asked_ms for s in cycle if s.asked_ms is not None]
     if len(starts) < len(cycle):
         return None
@@ -120,8 +123,8 @@ def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]
     return text, tuple(sorted(rare.by_owner)) if usual.count > rare.count else ()
 
 
-def _called(cycle: Cycle) -> tuple[str, ...]:
-    """Names of the actors; equal ones get the last digits of their sessions."""
+def _display_names(cycle: Cycle) -> tuple[str, ...]:
+    """The owners of the actors; equal ones with the last digits of their sessions."""
     askers = [sample.asker for sample in cycle]
     identities: dict[str, set[str]] = {}
     for asker in askers:
@@ -129,19 +132,19 @@ def _called(cycle: Cycle) -> tuple[str, ...]:
     return tuple(
         asker.owner
         if len(identities[asker.owner]) == 1
-        else f"{asker.owner} {_end(asker, identities)}"
+        else f"{asker.owner} {_distinct_end(asker, identities)}"
         for asker in askers
     )
 
 
-def _end(asker: OrderActor, identities: dict[str, set[str]]) -> str:
+def _distinct_end(asker: OrderActor, identities: dict[str, set[str]]) -> str:
     others = identities[asker.owner]
     ends = {identity[-SESSION_DIGITS:] for identity in others}
     return f"…{asker.identity[-SESSION_DIGITS:]}" if len(ends) == len(others) else asker.identity
 
 
-def _sentence(cycle: Cycle, called: tuple[str, ...], *, soft: bool) -> str:
-    parts = [_habit(sample, owner) for sample, owner in zip(cycle, called, strict=True)]
+def _sentence(cycle: Cycle, names: tuple[str, ...], *, soft: bool) -> str:
+    parts = [_habit(sample, owner) for sample, owner in zip(cycle, names, strict=True)]
     needs = " when a writer queues between them" if soft else ""
     return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
 

@@ -1,7 +1,7 @@
 """Deadlocks that only watch tables show: waiters that watch each other, or a successor.
 
-By queue order some member may hold the lock. But if it watches a node behind its own, it does not
-know that it holds, and no event will wake it. No correct recipe gets there.
+By queue order, one of them may even hold the lock. But a client that watches a node behind its own
+does not know that it holds, and no event will wake it. No correct recipe gets into this state.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,9 +27,9 @@ Watched = Mapping[str, AbstractSet[str]]
 def watch_deadlocks(
     queue: WaitQueue, watched: Watched, names: DisplayNames
 ) -> tuple[Deadlock, ...]:
-    """Both faults in one lock; `watched` maps an actor to the nodes of this lock that it watches.
+    """Find both kinds in one lock; `watched` maps an actor to the nodes that it watches there.
 
-    Actors whose watch table could not be read are left out.
+    Actors whose watches could not be read are missing from `watched`.
     """
     rings = [*_rings(queue, watched), *_successors(queue, watched)]
     return tuple(_deadlock(queue, found, names) for found in rings)
@@ -51,7 +51,7 @@ def _rings(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
 
 
 def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
-    """Waiters whose watches in this lock are all on nodes behind their own."""
+    """Find waiters that watch only nodes behind their own in this lock."""
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
     in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}
@@ -83,7 +83,7 @@ def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
         steps=tuple(
             step(edge, held[edge.request.node], names, closes=edge is found[-1]) for edge in found
         ),
-        behind=_behind(queue, found),
+        behind=_count_behind(queue, found),
         sentence=_sentence(queue, found, names),
         ways_out=(),
         signature=signature("D7", found, names),
@@ -93,7 +93,7 @@ def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
     )
 
 
-def _behind(queue: WaitQueue, found: Ring) -> int:
+def _count_behind(queue: WaitQueue, found: Ring) -> int:
     sleeping = {edge.request.actor for edge in found}
     first = next(i for i, r in enumerate(queue.requests) if r.actor in sleeping)
     return len({r.actor for r in queue.requests[first:]} - sleeping)
