@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import Layout, LockKind
 
 SECOND_MS = 1000
 
-# `form` names the notation of the value in a config, where the type does not tell.
+# `form` is the notation of the value in a config file, where the type does not determine it.
 Duration = Annotated[
     int, Meta(extra={"form": "duration"}, extra_json_schema={"format": "zktop-duration"})
 ]
@@ -33,7 +33,7 @@ class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits beyond which something becomes a finding; all times in milliseconds."""
+    """The limits beyond which something becomes a finding; durations are in milliseconds."""
 
     settle: Duration = 2 * SECOND_MS
     long_hold: Duration = 30 * SECOND_MS
@@ -58,10 +58,10 @@ class Settings(msgspec.Struct, frozen=True, dict=True):
     roots: tuple[Root, ...] = ()
     layouts: tuple[Layout, ...] = ()  # defined by the user; tried before the built-in ones
     identity: Literal["session", "owner"] = "session"
-    identity_pattern: str | None = None  # over owner labels; its first group names the actor
+    identity_pattern: str | None = None  # for owner labels; its first group names the actor
     owners: dict[str, str] = {}  # client address or session -> label
     thresholds: Thresholds = Thresholds()
-    own_roots: tuple[str, ...] = ()  # those of `roots` that zktop added itself
+    own_roots: tuple[str, ...] = ()  # the paths of those `roots` that zktop added itself
 
     def root_of(self, path: str) -> Root | None:
         """The first root whose path or pattern matches this path."""

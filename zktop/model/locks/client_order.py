@@ -1,7 +1,8 @@
-"""The order of members: as their own clients sort them, and as one kind of client counts children.
+"""The order in which clients sort members, and in which one kind of client counts all children.
 
-While all numbers are positive and different, all libraries agree on the order. After the server's
-32-bit counter has overflowed they differ: some compare numbers, some text, some drop the sign.
+As long as all numbers are positive and distinct, all libraries agree on the order. Once the
+server's 32-bit counter has overflowed, they do not: some compare numbers, some text, some drop the
+sign.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,7 +17,7 @@ from zktop.model.locks.lock import FOREIGN, Member
 
 
 class ClientOrder:
-    """The counted children in order; those that the client fails at are apart."""
+    """The children that a client counts, in its order; those it fails at are kept apart."""
 
     def __init__(
         self,
@@ -27,7 +28,7 @@ class ClientOrder:
         group: str = "",
         for_readers: bool = False,
     ) -> None:
-        """Rank these children; readers wait for some of them alone."""
+        """Rank these children; readers wait for only some of them."""
         if for_readers:
             children = list(_barring(view, children))
         self._shares = layout.ties == "share"
@@ -45,13 +46,14 @@ class ClientOrder:
         self._place = {child.node: place for place, child in enumerate(self.children)}
 
     def before(self, member: Member) -> int:
+        """Return how many of the counted children go before a member."""
         place = self._place.get(member.node)
         if place is None:
             return bisect_left(self._ranks, self._rank_of(member) or self._by_number(member))
         return bisect_left(self._ranks, self._ranks[place]) if self._shares else place
 
     def is_before(self, child: Member, member: Member) -> bool:
-        """Return whether a child is counted, and goes before a member."""
+        """Return whether a child is counted and goes before a member."""
         place = self._place.get(child.node)
         return place is not None and place < self.before(member)
 
@@ -60,11 +62,11 @@ class ClientOrder:
         return self._rank_of(child) is not None
 
     def back(self, end: int) -> Iterator[Member]:
-        """Yield the children before a position, the nearest first."""
+        """Yield the children before a position, nearest first."""
         return (self.children[place] for place in range(end - 1, -1, -1))
 
     def equals(self, child: Member) -> tuple[Member, ...]:
-        """Return the children with the key of one of them, if the server decides their order."""
+        """Return a child and those tied with it, if only the server's listing orders them."""
         place = self._place[child.node]
         if self._has_tie_rule:
             return (child,)
@@ -72,7 +74,7 @@ class ClientOrder:
         return self.children[bisect_left(self._ranks, rank) : bisect_right(self._ranks, rank)]
 
     def _by_number(self, member: Member) -> Rank:
-        """Rank a member whose own name its client does not read."""
+        """Rank a member whose client does not read its own node's name."""
         number = member.sequence or 0
         return (1, number if self._view.compare == "number" else written(number))
 
@@ -87,7 +89,7 @@ def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
 def rank_in(
     layout: Layout, view: ClientView, children: Sequence[Member], group: str
 ) -> Callable[[Member], Rank | None]:
-    """Return the function that ranks a child; names of the layout keep its order."""
+    """Return a function that ranks a child in this view; None for a child that does not count."""
     if view.counts != "own":
         rank = ranker_of(view, group)
         return lambda child: rank(child.znode.name)
@@ -103,9 +105,9 @@ def rank_in(
 
 
 def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:
-    """Return whether some clients of a layout sort its own members, given in order, differently.
+    """Return whether some clients of a layout would sort its members, given in order, differently.
 
-    Numbers below zero show an overflow, after which no order is sure.
+    Negative numbers show an overflow, after which no order is certain.
     """
     return (
         sorts_by_id(layout)
@@ -115,7 +117,7 @@ def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:
 
 
 def sorts_by_id(layout: Layout) -> bool:
-    """Return whether some clients compare whole names, in which an id is before the number."""
+    """Return whether some clients compare whole names, in which an id precedes the number."""
     is_whole = any(view.counts == "all" and not view.key for view in layout.sights)
     return is_whole and "(?P<id>" in layout.pattern
 
@@ -124,7 +126,7 @@ def _first(ranked: tuple[Rank, Member]) -> Rank:
     return ranked[0]
 
 
-SortKey = Callable[[Member], Any]  # keys of one layout can be compared
+SortKey = Callable[[Member], Any]  # keys of one layout can be compared with each other
 
 _WORD = 1 << 32
 _NOWHERE: Final = (1 << 31) - 1  # a member without a number goes last
@@ -132,7 +134,7 @@ sequence: Final = attrgetter("sequence")
 
 
 def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
-    """Sort members as the layout's clients do; they come in the order of the listing."""
+    """Sort members, given in the order of the listing, as the layout's clients do."""
     listed = list(members)
     if is_sane(listed) and sorts_by_number(layout):
         listed.sort(key=sequence)
@@ -145,7 +147,7 @@ def in_order(layout: Layout, members: Iterable[Member]) -> tuple[Member, ...]:
 
 
 def is_sane(members: Sequence[Member]) -> bool:
-    """Return whether all numbers are there, different and not negative."""
+    """Return whether all numbers are known, distinct and not negative."""
     numbers = [member.sequence for member in members]
     if None in numbers:
         return False
@@ -160,7 +162,7 @@ def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
 
 
 def sorts_by_number(layout: Layout) -> bool:
-    """Return whether this layout sorts by number, as long as the numbers are sane."""
+    """Return whether this layout sorts by number, provided the numbers are sane."""
     return layout.order not in ("name", "arrival")
 
 

@@ -1,8 +1,8 @@
 """A queue in a folder with other children: foreign nodes, or contenders of other libraries.
 
-A client counts what its own code accepts, whichever client made it. It decides when it creates its
-node and when its watch fires: a child that arrives later and sorts before a holder takes nothing
-away from it, and a waiter notices that child when it lists the children next.
+A client counts every child whose name its own code accepts, even if another library created it.
+It decides only when it creates its node and when its watch fires. So a later child that sorts
+before a holder does not take the lock from it, and a waiter notices it at its next listing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ from zktop.model.text import Text
 
 Does = Literal["holds", "waits", "stranded"]
 
-MAX_WATCHED = 8  # children of one session to consider: a cache watches all of them
+MAX_WATCHED = 8  # watched children to consider for a session: a cache watches all children
 
 
 class LayoutMembers(Struct, frozen=True):
@@ -44,7 +44,7 @@ class LayoutMembers(Struct, frozen=True):
 
 
 class ClientDecision(Struct, frozen=True, gc=False):
-    """How one member's client sees the children, and what follows for the member."""
+    """How a member's client sees the children, and what follows for the member."""
 
     does: Does
     view: ClientView
@@ -62,7 +62,7 @@ class UnreadableChild(Struct, frozen=True, gc=False):
 
 
 class FolderQueue(QueueDefaults):
-    """The members of one layout, each of which waits by the view of its own client."""
+    """The members of one layout; each holds or waits according to its own client's view."""
 
     def __init__(self, group: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
         self.layout, self.rule, self.members = group.layout, group.rule, group.members
@@ -98,7 +98,7 @@ class FolderQueue(QueueDefaults):
         return member.node in self.exempt
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return the members before it, back to one that waits for all the others itself."""
+        """Return the members before it, back to one that itself waits for all the others."""
         decision = self._decisions[member.node]
         if decision.does != "waits":
             return ()
@@ -118,7 +118,7 @@ class FolderQueue(QueueDefaults):
         return decision.before if decision.does == "waits" else 0
 
     def nearest(self, member: Member) -> Member | None:
-        """Return the last of the members before a waiter."""
+        """Return the member right before a waiter."""
         decision = self._decisions[member.node]
         if decision.does != "waits":
             return None
@@ -134,7 +134,7 @@ class FolderQueue(QueueDefaults):
             return ()
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
-        now, before = self._watched_now_or_always(member, decision)
+        now, before = self._watched_now_and_at_first(member, decision)
         return targets(self.layout, self._seen_target(member, decision) or before or now)
 
     @property
@@ -156,7 +156,7 @@ class FolderQueue(QueueDefaults):
 
     @property
     def unreadable(self) -> Iterator[UnreadableChild]:
-        """Yield the children that clients of this queue fail at."""
+        """Yield the children whose names clients of this queue cannot read."""
         failing: dict[Text, tuple[Member, list[Member], list[Member]]] = {}
         for member in self.waiters:
             decision = self._decisions[member.node]
@@ -227,17 +227,17 @@ class FolderQueue(QueueDefaults):
         memory = self.folder.memory
         return member.node in memory.waited and child.node in memory.names
 
-    def _watched_now_or_always(
+    def _watched_now_and_at_first(
         self, member: Member, decision: ClientDecision
     ) -> tuple[list[Member], list[Member]]:
-        """Return what it watches if it lists now, and what if it has never listed again."""
+        """Return what it watches if it has just listed again, and what if it never has."""
         older = partial(_came_before, member=member)
         return self._watched(member, decision), self._watched(member, decision, older)
 
     def _seen_target(self, member: Member, decision: ClientDecision) -> list[Member]:
-        """Return the watches of its session that match its view at some time.
+        """Return the watches of its session that its view explains, for some time of listing.
 
-        A client listed no sooner than its own node and the watched node existed.
+        Its client listed the children once both its own node and the watched node existed.
         """
         here = self.folder.watched_by(member.owner)
         if not here:
@@ -265,7 +265,7 @@ class FolderQueue(QueueDefaults):
         return watched_members(self, member, first, filter(existed, order.back(before)))
 
     def _proofs(self) -> Iterator[tuple[Text, ViewProof]]:
-        """Find the members whose watch proves another view than the assumed one."""
+        """Find the members whose watch proves a view other than the assumed one."""
         views = self.folder.views(self.layout)
         for member in self.members if len(views) > 1 else ():
             known = self.folder.memory.proofs.get(member.node)
@@ -274,10 +274,10 @@ class FolderQueue(QueueDefaults):
                 yield member.node, proof
 
     def _proof(self, member: Member, views: Sequence[ClientView]) -> ViewProof | None:
-        """Find the view that explains the watches of a session where the assumed one does not.
+        """Find the view that explains the watches of a session if the assumed one does not.
 
-        Its session must watch nothing else here: caches watch every child, and left-over watches
-        are no sign of a wait.
+        The session must watch nothing else here: caches watch every child, and watches left over
+        from earlier say nothing about a wait.
         """
         seen = self.folder.watched.get(member.owner)
         if seen is None or not seen.here or seen.zxid < max(member.czxid, self.folder.changed):
@@ -294,19 +294,19 @@ class FolderQueue(QueueDefaults):
         return None
 
     def _predicted(self, member: Member, view: ClientView) -> set[Text]:
-        """Return what a member watches by one view, whenever its client listed last."""
+        """Return all nodes that a member may watch in a view, depending on its last listing."""
         decision = self._decide_by(member, view, is_proven=True)
         if decision.does != "waits" or self.layout.watch in ("none", "children"):
             return set()
         return {
             same.node
-            for some in self._watched_now_or_always(member, decision)
+            for some in self._watched_now_and_at_first(member, decision)
             for child in some
             for same in decision.order.equals(child)
         }
 
     def _explained(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
-        """Return what the other members of its session watch."""
+        """Return all nodes that the other members of its session may watch."""
         others = [
             one
             for one in self.members

@@ -1,4 +1,4 @@
-"""A lock at one moment: its holders and its waiters, in the order that its own clients use."""
+"""A lock at one moment: its holders and waiters, in the order that its own clients use."""
 
 from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
@@ -41,19 +41,19 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def label(self) -> Text | None:
-        """The label of its client, by its data or its name; parsed on each access."""
+        """The label of its client, from its name or data; parsed on each access."""
         if self.named is not None or not self.znode.data:
             return self.named
         return label_of(self.znode.data, self.layout)
 
     @property
     def token(self) -> Text | None:
-        """The part of the name by which its client recognises it: mostly a uuid."""
+        """The part of the name by which its client recognises it, usually a UUID."""
         return None if self.token_at is None else Text(self.node[self.token_at])
 
     @property
     def owner(self) -> Session:
-        """The session that owns the node; 0 when there is none or it is unread."""
+        """The session that owns the node; 0 if there is none or the node has not been read."""
         return self.znode.stat.owner if self.znode.stat else 0
 
     @property
@@ -63,7 +63,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def ctime(self) -> Millis | None:
-        """When it was created, by the clock of the leader of that time."""
+        """When it was created, by the clock of the leader at that time."""
         return self.znode.stat.ctime if self.znode.stat else None
 
 
@@ -87,7 +87,7 @@ class LockQueue(Protocol):
         """The ids of warnings about it."""
 
     def find(self, node: str) -> Member | None:
-        """Return the member of this name."""
+        """Return the member with this name."""
 
     def holds(self, member: Member) -> bool:
         """Return whether this member is among the holders."""
@@ -96,7 +96,7 @@ class LockQueue(Protocol):
         """Return whether a member is about to join or leave, neither holder nor waiter."""
 
     def is_exempt(self, member: Member) -> bool:
-        """Return whether a member holds in spite of others before it: a re-entrant read."""
+        """Return whether a member holds despite others before it: a re-entrant read."""
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return members that must go first; following theirs in turn leads to all of them."""
@@ -112,7 +112,7 @@ class LockQueue(Protocol):
 
 
 class QueueDefaults:
-    """The answers of a queue with few members, all of which hold or wait in order."""
+    """Default methods, for queues with few members, all of which hold or wait in order."""
 
     __slots__ = ()
 
@@ -143,7 +143,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     kind: LockKind
     queues: tuple[LockQueue, ...]
     stat: Stat | None  # of the root
-    seen_zxid: int  # the transaction of its newest listing
+    seen_zxid: int  # the transaction of its latest listing
     at: Millis
     leases: int | None = None
     leases_are: Literal["known", "inferred"] | None = None
@@ -153,10 +153,10 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     warnings: tuple[str, ...] = ()
     error: str | None = None
     blocking: bool = False  # configured: followers of this election wait
-    until: Millis | None = None  # the end of the next lease, which changes it without an event
+    until: Millis | None = None  # the next end of a lease, which changes it without an event
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
-    dependencies: tuple[Dependency, ...] = ()  # the other facts that it was made from
+    dependencies: tuple[Dependency, ...] = ()  # facts outside `family` that it was made from
 
     @property
     def holders(self) -> Sequence[Member]:
@@ -179,21 +179,22 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def next_sequence(self) -> int | None:
-        """The number that the next sequential child gets; None when it is unknown.
+        """The number that the next sequential child will get; None if it is unknown.
 
-        The root's counter may be older than the newest members. Behind the last number comes a
-        negative one, so from there on only the counter counts.
+        The root's counter may have been read before the newest members were created, so their
+        numbers are considered too. After the largest number the counter turns negative; from then
+        on the members' numbers show nothing.
         """
         counter = self.stat.next_sequence if self.stat else None
         if counter is None:
             return None
-        there = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
-        newest = max(there, default=-1)
-        is_wrapped = newest >= LARGEST or min(there, default=0) < 0
+        known = [m.sequence for m in self.members if m.sequence is not None and "/" not in m.node]
+        newest = max(known, default=-1)
+        is_wrapped = newest >= LARGEST or min(known, default=0) < 0
         return counter if is_wrapped else max(counter, newest + 1)
 
     def member(self, node: str) -> Member | None:
-        """Return the member of this name, relative to the lock's path."""
+        """Return the member with this name, relative to the lock's path."""
         return next(filter(None, (queue.find(node) for queue in self.queues)), None)
 
     def state(self, member: Member) -> MemberState:
@@ -224,7 +225,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return self.queue_of(member).expected(member)
 
     def is_exempt(self, member: Member) -> bool:
-        """Return whether it holds in spite of others before it: a re-entrant read."""
+        """Return whether it holds despite others before it: a re-entrant read."""
         return self.queue_of(member).is_exempt(member)
 
     def queue_of(self, member: Member) -> LockQueue:
@@ -243,7 +244,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
 
 class NotALock(msgspec.Struct, frozen=True):
-    """A path that is no lock, and what it is instead."""
+    """A path that is not a lock, and what it is instead."""
 
     path: Text
     kind: str
@@ -273,7 +274,7 @@ def absolute(lock: str, node: str) -> Text:
 
 
 def relative(lock: str, path: str) -> Text:
-    """Return the name of a path relative to a lock; undoes `absolute`.
+    """Return a path relative to a lock; the inverse of `absolute`.
 
     >>> relative("/locks/a", "/locks/a"), relative("/locks/a", "/locks/a/leases/x")
     ('.', 'leases/x')

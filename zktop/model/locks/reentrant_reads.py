@@ -1,8 +1,8 @@
 """Read locks that the holder of a write lock takes in addition.
 
-Since Curator 5.5 (and in menagerie) such a read takes the number of its own write node. Before
-that it had a later number of its own, and only its session shows what it is; after the write was
-released, the next writer got in beside it.
+Since Curator 5.5 (and in menagerie) such a read has the number of its client's write node. In
+older versions it has a later number, so that only its session shows what it is, and once the write
+lock is released, the next writer gets in beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from zktop.model.text import Text
 
 
 class Reentry(msgspec.Struct, frozen=True, gc=False):
-    """Members that hold out of order, warnings, and whether a watch table could change that."""
+    """Members that hold out of order, warnings, and whether watch tables could change that."""
 
     exempt: frozenset[Text] = frozenset()
     warnings: tuple[str, ...] = ()
@@ -25,11 +25,11 @@ NO_REENTRY = Reentry()
 
 
 def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry:
-    """Find reads that the write lock of their own session covers."""
+    """Find the reads that are covered by the write lock of their own session."""
     writer = _holding_writer(members)
     if writer is None:
         return NO_REENTRY
-    twins = [m for m in _neighbours(members) if m.sequence == writer.sequence]
+    twins = [m for m in _sharing_first_number(members) if m.sequence == writer.sequence]
     inherited = {m.node for m in twins} | {writer.node} if len(twins) > 1 else set()
     later = [m for m in members if m.mode == "read" and m.sequence != writer.sequence]
     own = [m for m in later if m.owner and m.owner == writer.owner]
@@ -46,11 +46,11 @@ def _holding_writer(members: Sequence[Member]) -> Member | None:
     front = next(iter(members), None)
     if front is None:
         return None
-    same = (m for m in _neighbours(members) if m.sequence == front.sequence)
+    same = (m for m in _sharing_first_number(members) if m.sequence == front.sequence)
     return next((m for m in same if m.mode != "read"), None)
 
 
-def _neighbours(members: Sequence[Member]) -> Iterator[Member]:
+def _sharing_first_number(members: Sequence[Member]) -> Iterator[Member]:
     front = members[0].sequence
     for member in members:
         if member.sequence != front:
@@ -59,9 +59,9 @@ def _neighbours(members: Sequence[Member]) -> Iterator[Member]:
 
 
 def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLookup) -> bool:
-    """Return whether a read right behind the writer may be held since before the writer got in.
+    """Return whether the read right behind the writer may have got the lock before the writer did.
 
-    Its client would watch the writer if it were waiting. Without watch tables it is possible.
+    If it were waiting, its client would watch the writer. Without watch tables either is possible.
     """
     after = next((m for m in members if m.sequence != writer.sequence), None)
     if after is None or after.mode != "read" or not after.owner or after.owner == writer.owner:

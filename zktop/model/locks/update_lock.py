@@ -1,9 +1,9 @@
 """Make the next version of a lock from the one before, after a few children changed.
 
-This is for the one queue that most locks have, with numbers that all clients sort alike. Anything
-else (a foreign child, a second layout, a repeated or negative number, leases that the data
-decides) is made from scratch. Both versions of a listing have nearly the same order, so a walk
-along both finds the few differences.
+This works for the one queue that most locks have, with numbers that all clients sort alike. Any
+other lock (with a foreign child, a second layout, a repeated or negative number, or leases that
+the data decides) is made from scratch. Two versions of a listing are in nearly the same order, so
+a walk along both finds the few differences.
 """
 
 from bisect import bisect_left
@@ -34,15 +34,15 @@ from zktop.model.world.sequence_diff import splits
 
 
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
-    """Children of one version alone: gone or come; a changed child is in both lists."""
+    """Children that are in only one of two versions; a changed child is in both lists."""
 
-    gone: list[Znode]
-    come: list[Znode]
+    removed: list[Znode]
+    added: list[Znode]
 
     @property
     def names(self) -> list[Text]:
-        """The names of the children that came, went or changed; a changed one twice."""
-        return [znode.name for znode in chain(self.gone, self.come)]
+        """The names of the children that were added, removed or changed; a changed one twice."""
+        return [znode.name for znode in chain(self.removed, self.added)]
 
 
 def children_diff(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> ChildrenDiff:
@@ -50,43 +50,43 @@ def children_diff(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> 
 
     >>> one, two, three = Znode("a"), Znode("b"), Znode("c")
     >>> found = children_diff({"a": one, "b": two}, {"b": two, "c": three})
-    >>> [z.name for z in found.gone], [z.name for z in found.come]
+    >>> [z.name for z in found.removed], [z.name for z in found.added]
     (['a'], ['c'])
     """
     was, now = list(before.values()), list(after.values())
     found = ChildrenDiff([], [])
     for split in splits(was, now):
-        found.gone.extend(was[split.here : split.here + split.left])
-        found.come.extend(now[split.there : split.there + split.joined])
-    return _without_moved(found) if len(found.gone) > 1 and len(found.come) > 1 else found
+        found.removed.extend(was[split.here : split.here + split.left])
+        found.added.extend(now[split.there : split.there + split.joined])
+    return _without_moved(found) if len(found.removed) > 1 and len(found.added) > 1 else found
 
 
 def _without_moved(found: ChildrenDiff) -> ChildrenDiff:
-    """Leave out unchanged children that are listed in another order."""
-    moved = set(map(id, found.gone)).intersection(map(id, found.come))
+    """Leave out unchanged children that only moved within the listing."""
+    moved = set(map(id, found.removed)).intersection(map(id, found.added))
     if not moved:
         return found
     return ChildrenDiff(
-        [znode for znode in found.gone if id(znode) not in moved],
-        [znode for znode in found.come if id(znode) not in moved],
+        [znode for znode in found.removed if id(znode) not in moved],
+        [znode for znode in found.added if id(znode) not in moved],
     )
 
 
-_MAX_CHANGES = 64  # more are as quickly made from scratch
+_MAX_CHANGES = 64  # beyond that, making the lock from scratch is as fast
 _FROM_SCRATCH: Final = frozenset(
     ("medallion-semaphore", "permit-semaphore", "member-group", "clickhouse-leader-election")
 )
 
 
 def updated(lock: Lock, site: LockSite) -> Lock | None:
-    """Return the next version, or None when it must be made from scratch."""
+    """Return the next version of a lock, or None if it must be made from scratch."""
     queue = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
         return None
     changes = children_diff(lock.family.members, site.family.members)
-    if len(changes.gone) + len(changes.come) > _MAX_CHANGES:
+    if len(changes.removed) + len(changes.added) > _MAX_CHANGES:
         return None
-    if changes.gone or changes.come or queue.oddities.repeated:
+    if changes.removed or changes.added or queue.oddities.repeated:
         following = _following(queue, changes, site)
     else:
         following = queue  # listed again without a change
@@ -111,13 +111,13 @@ def _is_ordinary(lock: Lock, queue: RankedQueue, site: LockSite) -> bool:
 def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> RankedQueue | None:
     members = list(queue.members)
     oddities = queue.oddities
-    for znode in changes.gone:
+    for znode in changes.removed:
         place = _place(members, queue.layout, znode)
         if place is None:
-            return None  # a foreign child went
+            return None  # a foreign child was removed
         oddities = oddities.with_change(members[place], _around(members, place, place + 1), -1)
         del members[place]
-    for znode in changes.come:
+    for znode in changes.added:
         member = _new_member(queue, znode, site)
         if member is None:
             return None
@@ -155,7 +155,7 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
 
 
 def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | None:
-    """Make the member, if it is surely one of this layout, in the mode that `queue` gives it."""
+    """Make the member, in the mode that `queue` gives it; None unless its layout is certain."""
     layout, own = queue.layout, site.settings.layouts
     name = read(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:

@@ -1,4 +1,4 @@
-"""The roots that a user has named: whether they exist, and whether they may be listed."""
+"""The roots that a user has named: whether they exist and may be listed."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ class MissingRoot(msgspec.Struct, frozen=True, gc=False):
 
     root: str
     absent: Text  # the first znode of its path that does not exist
-    meant: str | None  # the root with a similar name that exists
+    meant: str | None  # the root, corrected to a similar name that exists
 
 
 class DeniedRoot(msgspec.Struct, frozen=True, gc=False):
@@ -24,11 +24,11 @@ class DeniedRoot(msgspec.Struct, frozen=True, gc=False):
 
     root: str
     base: Text
-    children: int | None  # their number, where a Stat shows it
+    children: int | None  # how many, if a Stat shows it
 
 
 def named_roots(settings: Settings) -> Sequence[Root]:
-    """Return the roots of the user, without those that zktop adds."""
+    """Return the roots that the user named, without those that zktop added."""
     return [root for root in settings.roots if root.path not in settings.own_roots]
 
 
@@ -36,7 +36,7 @@ def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
     for root in named_roots(settings):
         absent = _first_absent(base_of(root.path), world)
         if absent is not None:
-            yield MissingRoot(root.path, absent, _meant(root.path, absent, world))
+            yield MissingRoot(root.path, absent, _corrected(root.path, absent, world))
 
 
 def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
@@ -70,8 +70,8 @@ def _first_absent(base: Text, world: World) -> Text | None:
     return None
 
 
-def _meant(root: str, absent: Text, world: World) -> str | None:
-    """Put the name that looks most like the absent one in its place."""
+def _corrected(root: str, absent: Text, world: World) -> str | None:
+    """Replace the absent name by the most similar one beside it; None if none is similar."""
     parent, name = split(absent)
     alike = nearest(name, sorted(world.family(parent).members))
     return None if alike is None else join(parent, alike) + root[len(absent) :]

@@ -1,7 +1,7 @@
-"""The tables of one ensemble member, indexed for the questions that are asked of them.
+"""The tables of one ensemble member, with indexes.
 
-An index is built on its first use and lives as long as the table it was built from. A watch table
-that was read again without a change keeps its index.
+An index is built on first use and lives as long as its table. A watch table that has not changed
+when it is read again keeps its index.
 """
 
 import re
@@ -28,11 +28,12 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
 }
 
 USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, where a server does not show its own
-_COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))  # from, and before: a persistent watch counts as two
+# Servers from the first version on, and before the second, count a recursive watch as two.
+_COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))
 
 
 class Presence(Connection, frozen=True, gc=False, kw_only=True):
-    """A session's connection, by the server that heard of it last."""
+    """A session's connection, as the server that last heard from the session shows it."""
 
     server: Text
     at: Millis  # when that server's table was read
@@ -44,13 +45,13 @@ class Presence(Connection, frozen=True, gc=False, kw_only=True):
         return None if self.quiet_ms is None else self.at - self.quiet_ms
 
     def silence(self, now_ms: Millis) -> int | None:
-        """Count the milliseconds since its last contact, if none came after the table."""
+        """The milliseconds since its last contact, assuming none after the table was read."""
         return None if self.contact is None else max(0, now_ms - self.contact)
 
     def newness(self) -> tuple[Millis, Millis, Millis]:
-        """Sort key for the claims of several servers: the newest contact is the largest.
+        """Sort key for the claims of several servers; the largest is the newest contact.
 
-        Without a known contact, that is when the session connected.
+        If the last contact is unknown, the start of the connection replaces it.
         """
         contact = self.established or self.at if self.contact is None else self.contact
         return contact, self.established or 0, self.at
@@ -106,8 +107,8 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
     server: Text
     facts: TableFacts = NO_TABLES
     watches: WatchIndex | None = None
-    surplus: int | None = None  # watches that it counts and does not list; None: unknown
-    surplus_before: int | None = None  # the same, by the tables before these
+    surplus: int | None = None  # watches that it counts but does not list; None: unknown
+    surplus_before: int | None = None  # the same in its previous tables
 
     @classmethod
     def of(
@@ -124,7 +125,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def connections(self) -> dict[Session, Connection] | None:
-        """Its connections by session; None when it gave no table."""
+        """Its connections by session; None if it gave no table."""
         fact = self.facts.connections
         if fact is None or fact.rows is None:
             return None
@@ -148,9 +149,9 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def sessions(self) -> Sequence[Collection[Session]]:
-        """The lists of all sessions of the ensemble; nothing when it gave none.
+        """The lists of all sessions of the ensemble that this server gave.
 
-        An empty list counts as none: the reader itself had a session.
+        An empty list is left out: it cannot be right, because the reader itself had a session.
         """
         expiry = self.expiry
         listed = expiry.expires_in_ms, expiry.timeouts_ms, self._bare_sessions
@@ -162,27 +163,27 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def lists_all_watches(self) -> bool:
-        """Whether its watch table has child watches among the others."""
+        """Whether its watch table includes child watches."""
         return self.facts.watches is not None and self.facts.watches.is_mixed
 
     def lists(self, session: Session) -> bool:
-        """Return whether one of its lists of sessions has this one."""
+        """Return whether any of its lists of sessions includes this one."""
         return any(session in one for one in self.sessions)
 
     @cached_property
     def owners(self) -> dict[Text, Session]:
-        """The owner of each ephemeral znode, by its dump."""
+        """The owner of each ephemeral znode, according to its `dump`."""
         dumped = self.expiry.ephemerals or {}
         return {path: session for session, paths in dumped.items() for path in paths}
 
     @property
     def expiry(self) -> Expiry:
-        """Its expiry table, empty when it gave none."""
+        """Its expiry table; empty if it gave none."""
         return self.facts.expiry or Expiry(zxid=0, at=0, server=self.server)
 
     @property
     def figures(self) -> Server:
-        """Its figures, empty when it gave none."""
+        """Its figures; empty if it gave none."""
         return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
     def presence(self, session: Session) -> Presence | None:
@@ -208,11 +209,11 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
                 yield MissingTable(self.server, table, why or Text("it gave no answer"))
 
     def hidden_watches(self, own: Session | None) -> int | None:
-        """Count the child watches that its tables do not show; None when it is unknown.
+        """Count the child watches that its tables do not show; None if unknown.
 
-        The count and the table are read one after the other, so the larger one of two differences
-        is taken. A server before 3.6 makes us keep child watches ourselves, and how many of the
-        count are ours is not known where we are connected.
+        The count and the table are read one after the other, so the larger of the last two
+        differences is taken. With servers before 3.6 zktop has to set child watches of its own, so
+        on the one that it is connected to, the number of other watches is unknown.
         """
         if self.lists_all_watches:
             return 0
@@ -224,10 +225,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return max(0, max(self.surplus, self.surplus_before or 0) - ours)
 
     def hides_watches(self, own: Session | None) -> bool | None:
-        """Return whether there are watches that no table lists; None where nothing is counted.
-
-        Some of them may be ours.
-        """
+        """Return whether it has watches that no table lists, even our own; None if unknown."""
         if self.lists_all_watches:
             return False
         hidden = self.surplus if self._is_old_and_ours(own) else self.hidden_watches(own)
@@ -262,7 +260,7 @@ def _surplus(facts: TableFacts, watches: WatchIndex | None) -> int | None:
 def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
     """Return the longest time that a session lives after its last contact.
 
-    A server rounds the date up to a whole tick of its clock, and looks twice a tick.
+    A server rounds the time of expiry up to a whole tick, and checks twice a tick.
     """
     return timeout_ms + tick_ms * 3 // 2
 
