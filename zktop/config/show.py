@@ -24,7 +24,7 @@ class SettingRow(NamedTuple):
 
 
 def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
-    """Yield every setting in the order of the config file; of a cluster only what is set."""
+    """Yield every setting in the order of the config file; for a cluster, only what is set."""
     for name, override in (("config", effective.file), ("cluster", effective.cluster)):
         value, origin = (override.texts[-1], override.origin) if override else ("none", "")
         yield SettingRow(name, value, str(origin))
@@ -69,7 +69,7 @@ def _text(kind: inspect.Type, value: object) -> str:
         scheme, colon, _ = str(value).partition(":")
         return f"{scheme}:{MASK}" if colon and extra.get("form") == "login" else MASK
     if extra.get("form") in ("duration", "timeout"):
-        assert isinstance(value, int)  # noqa: S101  the reader made it one
+        assert isinstance(value, int)  # noqa: S101  parsed as a number
         return duration_text(value)
     if value in (None, (), {}):
         return "none"

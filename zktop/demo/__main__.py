@@ -1,11 +1,11 @@
 """Run one contender of a process pool: `python -m zktop.demo PARENT`, its parent's process id.
 
-The first line of stdin is the order as JSON, because other users can read command lines; the lines
-after it are commands. Each step is a line of JSON on stdout. The process ends on signals, on the
-command `stop`, and with its parent.
+The first line of stdin is the order as JSON: other users could read it on the command line. The
+lines after it are commands. Each step is a line of JSON on stdout. The process ends on signals, on
+the command `stop`, and with its parent.
 
-A thread waits for signals. A signal handler would run in the middle of whatever the main thread
-does, even while that holds a lock of its own.
+A thread waits for signals, because a signal handler would interrupt the main thread anywhere, even
+where it holds a `threading.Lock`.
 """
 
 import ctypes
@@ -23,15 +23,15 @@ from zktop.demo_types import ContenderOrder, ContenderStep
 from zktop.errors import ExitCode, ZktopError
 
 STOPPING = frozenset({signal.SIGINT, signal.SIGTERM})
-HANG_UP_AFTER_S = 0.7  # then the session of a contender that does not react is closed
-EXIT_AFTER_S = 1.5  # and then the process ends, whatever it is doing
+HANG_UP_AFTER_S = 0.7  # then the session of a contender that has not stopped is closed
+EXIT_AFTER_S = 1.5  # and then the process exits, whatever it is doing
 PR_SET_PDEATHSIG = 1
 
 
 def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = None) -> int:
     """Run a contender in the main thread until it is done or stopped; return its exit code.
 
-    `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. Their end means `stop`.
+    `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. Their end means `stop`, too.
     """
     contender = DemoContender(order, say)
     with _stopped_by_signals(contender):
@@ -45,12 +45,12 @@ def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = 
 def die_with_parent(parent: int) -> None:
     """Make the kernel kill this process when its parent ends (Linux only).
 
-    By SIGKILL, because a stopped process reacts to nothing else. On other systems the end of
-    `commands` stops it, and a stopped process gets the SIGHUP of an orphaned process group.
+    By SIGKILL, because a suspended process reacts to nothing else. On other systems it ends
+    when `commands` do, or, if suspended, by the SIGHUP that an orphaned process group gets.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent has ended before this call
+    if os.getppid() != parent:  # the parent ended before this call
         os._exit(ExitCode.INTERRUPTED)
 
 
@@ -93,7 +93,7 @@ def _read_commands(contender: DemoContender, commands: TextIO) -> None:
 
 
 def _stop(contender: DemoContender) -> None:
-    """Stop the contender; later close its session, then exit: the server may not respond."""
+    """Stop the contender; if the server does not respond, close its session, and finally exit."""
     contender.stop()
     for seconds, act in (
         (HANG_UP_AFTER_S, contender.hang_up),
@@ -114,7 +114,7 @@ def main() -> int:
 
 
 def _print(step: ContenderStep) -> None:
-    """Print a step; ignore a broken pipe, so that the locks are still released."""
+    """Print a step; ignore a broken pipe, so that the contender still releases its locks."""
     try:
         sys.stdout.write(step.json() + "\n")
         sys.stdout.flush()

@@ -2,9 +2,9 @@
 
 The loop has no thread of its own: it runs on the thread that asks for reports, while that waits.
 
-kazoo delivers watch events and answers through two queues with a thread each, so that an answer
-can overtake the event that it follows. Here both go through one queue, in the order in which they
-were read from the socket.
+kazoo delivers watch events through one queue and answers through another, each on its own thread,
+so an answer can overtake an event that was sent before it. Here both go through one queue, in the
+order in which they were read from the socket.
 """
 
 import heapq
@@ -19,7 +19,7 @@ from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
-LONGEST_BATCH_S = 0.005  # then the batch ends, even if more jobs wait
+LONGEST_BATCH_S = 0.005  # then the batch ends, even if more jobs are waiting
 
 Job = tuple[Callable[..., object], tuple[Any, ...]]
 WhileWaiting = Callable[[], AbstractContextManager[None]]
@@ -31,14 +31,14 @@ class EventLoop:
     def __init__(
         self, after_batch: Callable[[], None], while_waiting: WhileWaiting, log: logging.Logger
     ) -> None:
-        """Prepare; `while_waiting` surrounds every wait, where a command may be interrupted."""
+        """Prepare; every wait runs inside `while_waiting`, where a command may be interrupted."""
         self._after_batch, self._while_waiting, self._log = after_batch, while_waiting, log
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._timers: list[tuple[float, int, Job]] = []
         self._order = itertools.count()
 
     def post(self, job: Callable[..., object], *arguments: Any) -> None:
-        """Queue a call. Thread-safe: the only way in for other threads."""
+        """Queue a call. This is the only method that other threads may use."""
         self._jobs.put((job, arguments))
 
     def after(self, seconds: float, job: Callable[..., object], *arguments: Any) -> None:
@@ -47,7 +47,7 @@ class EventLoop:
         heapq.heappush(self._timers, (due, next(self._order), (job, arguments)))
 
     def run(self, until: float) -> bool:
-        """Run a batch: wait for the first job, until then at most; return whether more wait."""
+        """Run a batch of jobs, waiting for the first; return whether more jobs are waiting."""
         job = self._first(until)
         end = time.monotonic() + LONGEST_BATCH_S
         while job is not None:
@@ -57,7 +57,7 @@ class EventLoop:
         return not self._jobs.empty()
 
     def run_until(self, is_done: Callable[[], bool], seconds: float) -> bool:
-        """Run until the condition is true; False after the timeout."""
+        """Run until the condition is true; return False after the timeout."""
         deadline = time.monotonic() + seconds
         while not is_done() and time.monotonic() < deadline:
             self.run(deadline)
@@ -86,7 +86,7 @@ class EventLoop:
     def _call(self, job: Job) -> None:
         try:
             job[0](*job[1])
-        except Exception:  # noqa: BLE001  the next job must run
+        except Exception:  # noqa: BLE001  the other jobs must run
             self._log.exception("a job of the observer failed")
 
 

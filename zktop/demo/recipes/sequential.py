@@ -1,6 +1,6 @@
 """Exclusive locks with sequential nodes: by polling, parent watches and predecessor watches.
 
-Each is copied from an article with a sample in C, Java or PHP; `source` names it.
+Each follows the sample code of an article, in C, Java or PHP; `source` names the article.
 """
 
 from kazoo.exceptions import ConnectionLoss, NoNodeError
@@ -11,8 +11,8 @@ from zktop.demo_types import Flaw
 
 FAILED_POLL_HOLDS = Flaw(
     "failed-poll-holds",
-    "takes a poll that failed for an empty list, and so for the lock: two holders after a "
-    "restart of the server",
+    "mistakes a failed poll for an empty list, and so believes it has the lock: two holders "
+    "after a restart of the server",
 )
 
 
@@ -44,9 +44,9 @@ class Poll(QueueRecipe):
         return self._give_up()
 
     def _is_smallest(self, me: str) -> bool:
-        """List the queue once. Without a response the place is unknown, which is not first."""
+        """List the queue once; return whether our name is first, or False if no answer came."""
         try:
-            queue = self._asked()
+            queue = self._list_or_fail()
         except ConnectionLoss:
             if not self._has_flaw(FAILED_POLL_HOLDS):
                 self._report_decision("no answer, so nothing is known: ask again")
@@ -60,8 +60,8 @@ class Poll(QueueRecipe):
         self._report_decision("no number is smaller")
         return True
 
-    def _asked(self) -> list[str]:
-        """List like the C client: a request fails at once while it is disconnected."""
+    def _list_or_fail(self) -> list[str]:
+        """List the queue as the C client does: while disconnected, a request fails at once."""
         if not self.client.connected:
             raise ConnectionLoss
         return self._sorted(self.client.get_children(self.path))
@@ -86,8 +86,8 @@ MICROSECONDS = Flaw(
 )
 NO_RECHECK = Flaw(
     "no-recheck",
-    "looks only once, when it is notified: if the lock is not its own then, it never lists or "
-    "watches again, so killing the middle one of three hangs the last one for good",
+    "looks only once, when it is notified: if it is not first then, it never lists or watches "
+    "again, so killing the middle one of three hangs the last one for good",
 )
 VOID_WATCH = Flaw(
     "void-watch",
@@ -106,7 +106,7 @@ PERSISTENT = Flaw(
 
 
 class WatchPredecessor(QueueRecipe):
-    """Watch the next smaller node; start again, up to ten times, when our node was lost."""
+    """Watch the next smaller node; start again, up to ten times, if our node is lost."""
 
     name = "predecessor"
     source = "article 2, Java on ZkClient: /Mutex, with time-out and retries"
@@ -122,7 +122,7 @@ class WatchPredecessor(QueueRecipe):
     joins = ("plain-lock",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Queue up, and again after a lost session."""
+        """Queue up; do it again after a lost session."""
         deadline = Timeout(timeout)
         for attempt in range(RETRIES):
             try:
@@ -170,15 +170,15 @@ class WatchPredecessor(QueueRecipe):
 
 
 class WatchPredecessorByGet(QueueRecipe):
-    """Watch the node before ours by reading it; list the queue again when it has just gone."""
+    """Watch the node before ours by reading it; if it is gone by then, list the queue again."""
 
     name = "get-watch"
     source = "article 5, PHP, method 2: /lockKey_<id>/lock_ nodes"
     brief = "lock_ nodes; each reads and watches the one before it"
     creates = "an ephemeral lock_<number> node below the lock"
     lists = (
-        "the queue, and again whenever it is woken, or the node before it went too early to be "
-        "watched"
+        "the queue, and again whenever it is woken, or the node ahead of it is gone before it can "
+        "be watched"
     )
     decides = "the smallest number has the lock"
     watches = "the node right before its own, by reading it (get)"
@@ -189,6 +189,6 @@ class WatchPredecessorByGet(QueueRecipe):
         try:
             self.client.get(f"{self.path}/{name}", self.client.wakeup.set)
         except (NoNodeError, ConnectionLoss):
-            self._report_decision(f"{name} went while the watch was set: look again")
+            self._report_decision(f"{name} was deleted before the watch was set: look again")
             return False
         return True

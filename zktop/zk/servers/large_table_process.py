@@ -1,10 +1,12 @@
-"""A separate process that reads large answers to their end, and does nothing else.
+"""A separate process that does nothing but read large answers to their end.
 
-A ZooKeeper server holds the lock of its watch table while it writes the table, so a reader that
-stalls freezes it. zktop can be stopped (ctrl-z) or busy; this process is never busy, and a process
-session of its own keeps terminal signals away. It needs the standard library alone:
-`large_table_reader` runs this file with a JSON object per line on stdin, and reads for each a line
-with the size of the answer and then the answer. It exits at the end of stdin.
+A ZooKeeper server locks its watch table while it writes the table to a client, so a client that
+stalls freezes the server. zktop may be busy, or suspended by ctrl-z; this process is never busy,
+and runs in a process session of its own, out of reach of terminal signals.
+
+`large_table_reader` runs this file as a script, so it imports only the standard library. Each line
+of stdin is a request, a JSON object. For each, stdout has a line of JSON with the size of the
+answer, and then the answer itself. The process exits at the end of stdin.
 """
 
 import json
@@ -19,58 +21,58 @@ BUFFER_BYTES = 4 << 20  # requested size of the receive buffer
 CHUNK_BYTES = 1 << 18
 
 
-def widened(line: socket.socket) -> int:
-    """Enlarge the receive buffer as far as allowed; return how much data it holds."""
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-    return line.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+def enlarge_buffer(connection: socket.socket) -> int:
+    """Enlarge the receive buffer as far as allowed; return how many bytes it can hold."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    return connection.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
-def connected(host: str, port: int, deadline: float) -> socket.socket:
-    """Connect with a large receive buffer, which must be set before connecting."""
+def connect(host: str, port: int, deadline: float) -> socket.socket:
+    """Connect with a large receive buffer; its size must be set before connecting."""
     problem: OSError | None = None
     for family, kind, protocol, _, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM
     ):
-        line = socket.socket(family, kind, protocol)
+        connection = socket.socket(family, kind, protocol)
         try:
-            widened(line)
-            line.settimeout(left(deadline))
-            line.connect(address)
+            enlarge_buffer(connection)
+            connection.settimeout(seconds_left(deadline))
+            connection.connect(address)
         except OSError as refusal:
-            line.close()
+            connection.close()
             problem = refusal
         else:
-            return line
+            return connection
     raise problem or OSError(f"{host} has no address")
 
 
-def left(deadline: float) -> float:
-    """The seconds left; raises TimeoutError when there are none."""
+def seconds_left(deadline: float) -> float:
+    """The seconds left until the deadline; raises TimeoutError if there are none."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("no answer in time")
     return seconds
 
 
-def received(line: socket.socket, deadline: float) -> Iterator[bytes]:
-    """Yield chunks until the server closes."""
+def receive(connection: socket.socket, deadline: float) -> Iterator[bytes]:
+    """Yield chunks until the server closes the connection."""
     while True:
-        line.settimeout(left(deadline))
-        chunk = line.recv(CHUNK_BYTES)
+        connection.settimeout(seconds_left(deadline))
+        chunk = connection.recv(CHUNK_BYTES)
         if not chunk:
             return
         yield chunk
 
 
 def answer(question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Send a word and read to the end; an answer above the limit is read and dropped."""
+    """Send a four-letter word and read the whole answer; discard one above the limit."""
     deadline = time.monotonic() + question["seconds"]
     chunks: list[bytes] = []
     size = 0
     try:
-        with connected(question["host"], question["port"], deadline) as line:
-            line.sendall(question["word"].encode("ascii"))
-            for chunk in received(line, deadline):
+        with connect(question["host"], question["port"], deadline) as server:
+            server.sendall(question["word"].encode("ascii"))
+            for chunk in receive(server, deadline):
                 size += len(chunk)
                 if size <= question["most"]:
                     chunks.append(chunk)
@@ -87,7 +89,7 @@ def main() -> None:
     """Answer requests from stdin until it ends."""
     for line in sys.stdin.buffer:
         question = json.loads(line)
-        # Without a handler SIGALRM ends the process wherever it hangs.
+        # SIGALRM has no handler, so it ends the process wherever it hangs.
         signal.setitimer(signal.ITIMER_REAL, question["seconds"] + question["kept_s"])
         head, chunks = answer(question)
         sys.stdout.buffer.write(json.dumps(head).encode() + b"\n")

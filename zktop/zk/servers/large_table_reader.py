@@ -32,7 +32,7 @@ PATIENCE_S = 2.0  # added to the deadline of the process
 def kernel_buffer_bytes() -> int:
     """The number of bytes that the kernel buffers for a reader that does not read."""
     with socket.socket() as line:
-        return large_table_process.widened(line)
+        return large_table_process.enlarge_buffer(line)
 
 
 class TableSizeEstimate:

@@ -1,7 +1,7 @@
-"""Reads the neighbours of a root that does not exist.
+"""Lists the names beside a root that does not exist.
 
-The names beside it tell a typing mistake from a root that is yet to be created. They are read once
-per connection; the root's own watch reports when it appears.
+They show whether the root is misspelt or has yet to be created. They are read once per connection;
+the watch on the root itself reports when it is created.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from zktop.zk.read.requests import NO_NODE, ListChildren, decode_children
 
 
 class MissingRoots:
-    """The roots that the user named, by their first znodes."""
+    """Lists the folders in which roots are missing; `bases` are the first znodes of the roots."""
 
     def __init__(
         self, reader: Reader, emit: Callable[[SourceFact], None], bases: Iterable[str]

@@ -1,21 +1,21 @@
-"""What events announced and is not read yet: new znodes to read, changed folders to list again."""
+"""Reads that watch events make necessary: new znodes to read, changed folders to list again."""
 
 import time
 
 from zktop.zk.watch.root_pattern import WatchedRoot
 from zktop.zk.watch.tree_reader import ListedZnode
 
-READ_AFTER_S = 0.05
-TOGETHER_S = 0.05
-CALM_PER_S = 200
+READ_AFTER_S = 0.05  # while busy; arrivals are counted in windows of the same length
+BATCH_EVERY_S = 0.05
+BUSY_PER_S = 200
 
 
 class UnreadZnodes:
     """Paths to read, oldest first.
 
-    Normally a new znode is read at once. When znodes come and go fast, most are gone before an
-    answer could arrive: then they are read after 50 ms, all that are due in one request, because
-    many small requests would delay other clients of the server.
+    Normally a new znode is read at once. At more than 200 a second, most would be gone before an
+    answer could arrive, and many small requests would delay other clients of the server. So they
+    are then read 50 ms after they appeared, all that are due in one request.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class UnreadZnodes:
         self._window = 0.0
         self._in_window = 0
         self._busy_until = 0.0
-        self._next = 0.0  # while it is busy
+        self._next_batch = 0.0  # when the next batch is due, while busy
 
     def __len__(self) -> int:
         return len(self._since)
@@ -37,7 +37,7 @@ class UnreadZnodes:
         if now - self._window > READ_AFTER_S:
             self._window, self._in_window = now, 0
         self._in_window += 1
-        if self._in_window > CALM_PER_S * READ_AFTER_S:
+        if self._in_window > BUSY_PER_S * READ_AFTER_S:
             self._busy_until = now + 1.0
         if path not in self._since:
             self._since[path] = (now, scope)
@@ -53,7 +53,7 @@ class UnreadZnodes:
         """Remove and return the paths that are due."""
         now = time.monotonic()
         is_busy = now < self._busy_until
-        if is_busy and now < self._next:
+        if is_busy and now < self._next_batch:
             return {}
         oldest_to_wait = now - READ_AFTER_S if is_busy else now
         ready: dict[WatchedRoot, list[str]] = {}
@@ -65,13 +65,13 @@ class UnreadZnodes:
             for path in paths:
                 del self._since[path]
         if ready:
-            self._next = now + TOGETHER_S
+            self._next_batch = now + BATCH_EVERY_S
         return ready
 
     def wait_s(self) -> float | None:
         """Seconds until the next path is due; None if there is none."""
         for since, _ in self._since.values():
-            return max(0.005, max(since + READ_AFTER_S, self._next) - time.monotonic())
+            return max(0.005, max(since + READ_AFTER_S, self._next_batch) - time.monotonic())
         return None
 
 
@@ -84,7 +84,7 @@ MAX_DELETIONS = 256  # or twice the number of children
 
 
 class ChangedFolders:
-    """Folders that events changed since their listing, by path.
+    """Folders that have changed since they were last listed, by path.
 
     Events name created and deleted children but not the parent's own counters, and a deletion that
     no listing confirms must be remembered. So a folder is listed again once it is quiet, or after
@@ -127,7 +127,7 @@ class ChangedFolders:
 
 
 def has_many_deletions(folder: ListedZnode) -> bool:
-    """True if there are too many remembered deletions to wait for."""
+    """True if it has so many remembered deletions that it must be listed without waiting."""
     return folder.deletions > max(MAX_DELETIONS, 2 * len(folder.names))
 
 
