@@ -235,7 +235,7 @@ class Flaw(Struct, frozen=True):
 
 
 class RecipeInfo(Struct, frozen=True):
-    """What a recipe does, in words, and what can be ordered of it."""
+    """What a recipe does, in words, and which modes and flaws an order may ask for."""
 
     name: str
     source: str
@@ -296,14 +296,14 @@ class ExpectedStep(Struct, frozen=True):
 class SceneMove(Struct, frozen=True):
     """One move of a scene: its narration, what is done, and what must happen then.
 
-    A move that does nothing waits for what may have happened before it.
+    A move without acts only waits; steps that were reported before it count, too.
     """
 
     says: str
     acts: tuple[StartContender | CommandContender, ...] = ()
     until: tuple[ExpectedStep, ...] = ()
     ended: tuple[str, ...] = ()  # contenders whose processes must end
-    rest_s: float = 0.0  # wait so long before the move, so that idle contenders are seen idle
+    rest_s: float = 0.0  # before the move, so that idle contenders are seen to be idle
 
 
 class Scene(Struct, frozen=True):
@@ -334,7 +334,7 @@ SceneAction = Literal["play", "pause", "step", "stop"]
 
 
 class SceneProgress(Struct, frozen=True):
-    """The scene that is loaded, and how far it was played."""
+    """The loaded scene, and how far it has been played."""
 
     scene: Scene | None = None
     folder: str | None = None  # the parent of its locks

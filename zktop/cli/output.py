@@ -30,7 +30,7 @@ def put_json_line(value: object) -> None:
 
 
 def put_table(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows in aligned columns; the last column is never cut."""
+    """Print rows in aligned columns."""
     cells = [[clean(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:

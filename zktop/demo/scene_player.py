@@ -34,7 +34,7 @@ PACE_S = 2.0
 
 
 class SceneFailedError(ZktopError):
-    """What a move expects did not happen in time."""
+    """Something that a move expects did not happen in time."""
 
     exit_code = ExitCode.FINDINGS
 
@@ -69,7 +69,7 @@ class SceneRun:
         return self._stopped or self.played == len(self.scene.moves)
 
     def play(self, pace_s: float = 0.0) -> None:
-        """Play on to the end, with a pause between two moves."""
+        """Play to the end, with a pause between two moves."""
         while not self.over:
             self.step()
             if not self.over:
@@ -201,11 +201,11 @@ class ScenePlayer:
         self.close()
 
     def load(self, scene: Scene) -> None:
-        """Load a scene, paused before its first move; clean up the one that is loaded."""
+        """Clean up the loaded scene; load another one, paused before its first move."""
         self._interrupt(lambda: self._load(scene))
 
     def play(self, scene: Scene | None = None, pace_s: float = PACE_S) -> None:
-        """Play on to the end; from the beginning if a scene is given or the loaded one is over."""
+        """Play to the end; from the beginning if a scene is given or the loaded one is over."""
         if scene is not None:
             self.load(scene)
         self._commands.put(lambda: self._head_for(None, pace_s))
@@ -223,13 +223,13 @@ class ScenePlayer:
         self._interrupt(self._clear)
 
     def close(self) -> None:
-        """Clean up and end the thread; waits for that, mostly less than a second."""
+        """Clean up, and wait for the thread to end, usually less than a second."""
         self._interrupt(self._clear)
         self._commands.put(None)
         self._thread.join()
 
     def _interrupt(self, act: Callable[[], None]) -> None:
-        """Queue a command, and do not wait for the end of a move that no longer matters."""
+        """Queue a command, and stop the current scene rather than wait for its move to end."""
         scene_run = self._scene_run
         self._commands.put(act)
         if scene_run is not None:
@@ -249,7 +249,7 @@ class ScenePlayer:
                 self._set(problem=str(problem) or type(problem).__name__, is_cleaning=False)
 
     def _next(self) -> Callable[[], None] | None:
-        """The next command; without one, the next move after the pace, or the repetition."""
+        """Wait for the next command; if none comes in time, the next move or the repetition."""
         act, wait_s = {
             "playing": (self._move, self._rest_s),
             "over": (self._repeat, self._repeat_after_s),

@@ -49,7 +49,7 @@ def _short(number: int) -> str:
 
 
 class WordStyle(NamedTuple):
-    """How one of these servers prints what they all print."""
+    """How one of these servers formats its answers, where they differ."""
 
     title: str  # of `srvr`
     zxid: Callable[[int], str]  # in `srvr`
@@ -57,7 +57,7 @@ class WordStyle(NamedTuple):
     mntr: dict[str, str]  # first lines
     hexed: Callable[[int], str]
     without_session: str  # the details of such a connection
-    paths_once: bool = False  # in `wchc`, whatever a session watches there
+    paths_once: bool = False  # `wchc` lists a path once, even if a session has two watches on it
 
 
 KEEPER = WordStyle(
@@ -123,7 +123,7 @@ def _cons(style: WordStyle, core: ServerCore) -> str:
 
 
 def _details(client: ClientConnection, style: WordStyle) -> str:
-    """Details with the last request but pings; `lresp` is a clock time, unlike in ZooKeeper."""
+    """Details; the last request is never a ping, and `lresp`, unlike ZooKeeper's, a clock time."""
     if client.session is None:
         return style.without_session
     last, latency, hexed = client.last_asked, client.latency, style.hexed
@@ -139,14 +139,14 @@ def _details(client: ClientConnection, style: WordStyle) -> str:
 
 
 def _watches(core: ServerCore) -> list[tuple[int, str]]:
-    """All watches by session; one of data and one of children are two."""
+    """All watches, with their sessions; a data watch and a child watch on a path are two."""
     data, child = core.store.watches.data, core.store.watches.child
     return [
         (client.session_id, path)
         for table in (data, child)
         for path, watchers in table.by_path.items()
         for client, mode in watchers.items()
-        if table is data or mode is not WatchMode.RECURSIVE  # which stands in both tables here
+        if table is data or mode is not WatchMode.RECURSIVE  # which is in both tables here
     ]
 
 

@@ -59,15 +59,15 @@ class WatchingCost(msgspec.Struct, frozen=True, gc=False):
 
 
 class Source:
-    """Reads an ensemble, in wire order, while one of its methods runs; then `take` the facts."""
+    """Reads an ensemble while `run` or `run_until_...` runs; `take` returns the facts."""
 
     def __init__(
         self, access: Access, plan: Plan | None = None, while_waiting: WhileWaiting = nullcontext
     ) -> None:
         self.access, self.plan = access, plan or Plan()
         self.log = RecentLog()
-        self.is_read = False  # all roots, once
-        self.is_sampled = not self.plan.introspect  # the tables of all servers, once
+        self.is_read = False  # True once all roots have been read
+        self.is_sampled = not self.plan.introspect  # True once all servers' tables have been read
         self._facts: list[SourceFact] = []
         self._emit: Callable[[SourceFact], None] = self._facts.append
         self._while_waiting = while_waiting
@@ -113,7 +113,7 @@ class Source:
         self._introspection = Introspection(
             self.access,
             self.plan.admin,
-            lambda facts: self._loop.post(self._tables_came, facts),
+            lambda facts: self._loop.post(self._emit_tables, facts),
             lambda: self._clock.seen,
             self._pace,
             every=self.plan.sample_every,
@@ -128,7 +128,7 @@ class Source:
         )
 
     def start(self) -> None:
-        """Connect and begin to read; raises NoConnectionError with the reason."""
+        """Connect and start reading; raises NoConnectionError with the reason."""
         check_kazoo()
         if self.access.sasl:
             check_login(self.access.sasl)
@@ -139,7 +139,7 @@ class Source:
         try:
             self._connection.open(max(0.1, deadline - time.monotonic()))
         except BaseException:
-            self.close(0.0)  # kazoo may take long to abandon an attempt
+            self.close(0.0)  # kazoo may take a long time to abandon an attempt
             raise
         if self.plan.introspect:
             self._introspection.start()
@@ -150,7 +150,7 @@ class Source:
         self._connection.close(seconds)
 
     def run(self, until: float) -> bool:
-        """Handle what arrives, or wait until then; return whether more has arrived."""
+        """Handle what arrives, waiting at most until `until`; return whether more has arrived."""
         return self._loop.run(until)
 
     def run_until_read(self, seconds: float) -> bool:
@@ -204,7 +204,7 @@ class Source:
         return tuple(sentences)
 
     def _expect(self, probes: Sequence[Probe]) -> None:
-        """Choose the way of watching that all reachable servers support."""
+        """Choose a way of watching that all reachable servers support."""
         self._traits = flavours.common(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._observer.persistent = self._traits.recursive and self.plan.persistent
@@ -219,7 +219,7 @@ class Source:
             self._end_reading()
 
     def _end_reading(self) -> None:
-        """Let the servers be asked again about znodes that were found to be hidden."""
+        """Once all is read, ask the servers again, about znodes that turned out to be hidden."""
         if self.plan.introspect and not (self.is_read or self._introspection.has_asked_for_hidden):
             self.is_sampled = False
             self._introspection.ask_again()
@@ -251,18 +251,18 @@ class Source:
         """Let the client also try ensemble members that are not in --hosts."""
         addresses = {Address(member.host, member.port) for member in found if member.port}
         others = sorted(addresses - {*self.access.hosts.addresses})
-        # The configuration names plain ports.
+        # The ensemble's configuration lists only ports without TLS.
         if self.access.tls is None and others != self._others:
             self._others = others
-            threading.Thread(target=self._meet, args=(others,), daemon=True).start()
+            threading.Thread(target=self._probe_others, args=(others,), daemon=True).start()
 
-    def _meet(self, others: Sequence[Address]) -> None:
+    def _probe_others(self, others: Sequence[Address]) -> None:
         """Probe new members first: a server that hangs would delay every connection attempt."""
         usable = [probe.address for probe in preflight(others) if probe.usable]
         self._loop.post(self._connection.extend, usable)
 
-    def _tables_came(self, facts: Sequence[ServerFact]) -> None:
-        """Pass table facts on. That a server does not answer is passed on at once."""
+    def _emit_tables(self, facts: Sequence[ServerFact]) -> None:
+        """Emit table facts after earlier events; the news that a server is silent, at once."""
         if any(isinstance(fact, Server) and fact.is_up for fact in facts):
             self._barrier.after(lambda: self._facts.extend(facts))
         else:

@@ -22,7 +22,7 @@ OVERSLEEP = Scene(
     "After a pause longer than its session, the holder still believes in a lock it has lost.",
     (
         move(
-            "ann has the lock, and then its process stops, heartbeats included",
+            "ann has the lock, and then her process stops, heartbeats included",
             contends("ann", "predecessor", "Mutex", work="oversleep", sleep_sessions=3.0),
             until="ann working",
         ),
@@ -31,9 +31,9 @@ OVERSLEEP = Scene(
             contends("bob", "predecessor", "Mutex"),
             until="bob acquired",
         ),
-        move("ann wakes up, works on, and then finds out", until="ann lost", ended="ann"),
+        move("ann wakes up, goes on working, and then finds out", until="ann lost", ended="ann"),
     ),
-    "For a while both believed to hold it. Writes should carry a fencing number (the czxid).",
+    "For a while both believed they held it. Writes should carry a fencing number (the czxid).",
 )
 
 WORK_FAILS = Scene(
@@ -93,7 +93,7 @@ LOST_WAKE_UP = Scene(
             until="cid decided",
         ),
         move(
-            "bob gives up just now: cid watches a node that will never come back",
+            "bob gives up at this moment: cid watches a node that will never come back",
             do="bob cancel",
             until="cid watching",
             ended="bob",

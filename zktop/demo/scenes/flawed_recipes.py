@@ -15,31 +15,31 @@ NAIVE_SORT = Scene(
             until="r acquired",
         ),
     ),
-    "By its number r has to wait, but r thinks that it holds. A report can only hint at that.",
+    "By its number r has to wait, but r thinks it has the lock. A report can only hint at that.",
 )
 
 MIXED = Scene(
     "mixed-libraries",
     "Two libraries in one lock",
-    "Each looks only at names of its own kind: they meet in one lock, and do not exclude.",
+    "Each looks only at names of its own kind: they share a lock that excludes neither.",
     (first(contends("ann", "kazoo-lock", "jobs"), contends("bob", "get-watch", "jobs")),),
     "Two kinds of names below one lock, and two holders at once.",
 )
 
 FAILED_POLL = Scene(
     "failed-poll",
-    "A poll that failed, taken for the lock",
+    "A failed poll, mistaken for the lock",
     "No response is not an empty list: a client that sees no one is not alone.",
     (
         first(contends("ann", "poll", "Lock", poll_s=0.3)),
         behind(contends("bob", "poll", "Lock", poll_s=0.3, flaw="failed-poll-holds")),
         move(
-            "bob's connection breaks for a moment, and bob thinks that nobody is before it",
+            "bob's connection breaks for a moment, and bob thinks that nobody is before him",
             do="bob cut 0.5",
             until="bob acquired, bob connected",
         ),
     ),
-    "ann holds the lock, bob believes to hold it. ZooKeeper shows no error: bob is wrong.",
+    "ann holds the lock; bob believes he holds it. ZooKeeper shows no error: bob is wrong.",
 )
 
 BUSY_TIME_OUT = Scene(
@@ -79,7 +79,7 @@ NO_RECHECK = Scene(
         behind(contends("two", "predecessor", "Mutex")),
         behind(contends("three", "predecessor", "Mutex", flaw="no-recheck")),
         move(
-            "the second is closed; the third is notified, and watches nothing any more",
+            "the second is closed; the third is notified, and no longer watches anything",
             do="two cancel",
             until="three notified, three decided",
             ended="two",

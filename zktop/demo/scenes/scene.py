@@ -41,14 +41,14 @@ def first(*starts: StartContender) -> SceneMove:
     """Start contenders that acquire their locks at once."""
     names = [start.name for start in starts]
     verb = "has" if len(starts) == 1 else "have"
-    says = f"{' and '.join(names)} {_wishes(starts[0], len(starts))}, and {verb} it"
+    says = f"{' and '.join(names)} {_asks_for(starts[0], len(starts))}, and {verb} it"
     return move(says, *starts, until=", ".join(f"{name} acquired" for name in names))
 
 
 def behind(start: StartContender, says: str | None = None) -> SceneMove:
     """Start a contender that has to wait."""
     what = "decided" if start.claims[0].recipe == "poll" else "watching"
-    says = says or f"{start.name} {_wishes(start)}, and has to wait"
+    says = says or f"{start.name} {_asks_for(start)}, and has to wait"
     return move(says, start, until=f"{start.name} {what}")
 
 
@@ -64,7 +64,7 @@ def _parsed(kind: type[Value], words: str) -> Value:
     return convert(fields, kind, strict=False)
 
 
-def _wishes(start: StartContender, number: int = 1) -> str:
+def _asks_for(start: StartContender, number: int = 1) -> str:
     claim = start.claims[0]
     to = {"read": "to read", "write": "to write"}.get(claim.mode or "", "for")
     return f"{'asks' if number == 1 else 'ask'} {to} {claim.path}"

@@ -32,7 +32,7 @@ _BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
 
 
 class Queues(msgspec.Struct, frozen=True):
-    """The queues of a lock, and what else was found out."""
+    """The queues of a lock, and what else its children show."""
 
     queues: tuple[LockQueue, ...]
     leases: Leases = Leases()
@@ -63,22 +63,22 @@ def one_queue(
     rule = rule_of(layout, found.number)
     if rule == "first-n" and layout.mode != "lease":
         members = tuple(msgspec.structs.replace(m, mode="lease") for m in members)
-    again = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
+    reentry = reentrant_reads(members, watching) if layout.reentrant else NO_REENTRY
     options = QueueOptions(
         found.number,
-        again.exempt,
+        reentry.exempt,
         marked=found.holders,
-        remarks=again.warnings + found.warnings,
+        remarks=reentry.warnings + found.warnings,
     )
     folder = opened(members) if opened is not None and found.holders is None else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
-    asks_watches = again.asks_watches or found.asks_watches or isinstance(queue, FolderQueue)
+    asks_watches = reentry.asks_watches or found.asks_watches or isinstance(queue, FolderQueue)
     leases_found = msgspec.structs.replace(found, layout=layout)
     return Queues((queue,), leases_found, asks_watches=asks_watches)
 
 
 def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQueue:
-    """Make the queue of one layout; children that its clients do not count do not matter."""
+    """Make the queue of one layout, with a folder only if other children affect it."""
     oddities = count_oddities(one.layout, one.members)
     if folder is None or not folder.matters(one.layout, one.members, one.name):
         return RankedQueue(one.layout, one.rule, one.members, oddities, one.options)
@@ -112,7 +112,7 @@ def mixed(
     *,
     interop: bool,
 ) -> Queues:
-    """Make one queue for each layout, of the children that its clients count."""
+    """Make one queue for each layout, from the children that its clients count."""
     found = {one.name: members_of(one, places.get(one.name, ()), known) for one in layouts}
     reads = any(member.mode == "read" for members in found.values() for member in members)
     groups_of_members = [

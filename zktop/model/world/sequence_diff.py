@@ -1,6 +1,6 @@
 """Where two versions of a sequence differ.
 
-Queues and listings keep their order, so two versions agree in long runs. A run of identical
+Queues and listings keep their order, so two versions have long runs in common. A run of identical
 objects is compared at once, in C; the caller handles the stretches that differ.
 """
 
@@ -14,16 +14,16 @@ import msgspec
 T = TypeVar("T")
 
 RUN_OBJECTS: Final = 512  # objects compared at once
-MAX_SKIPPED: Final = 64  # objects searched for the place where both agree again
+MAX_SKIPPED: Final = 64  # objects searched for the next one that both have
 
 
 class Split(msgspec.Struct, frozen=True, gc=False):
     """A stretch of the earlier version that the later version replaces by another one."""
 
-    here: int
-    left: int
-    there: int
-    joined: int
+    here: int  # where it begins in the earlier version
+    left: int  # how many objects it has there
+    there: int  # where it begins in the later version
+    joined: int  # how many objects it has there
 
 
 def splits(before: Sequence[T], after: Sequence[T]) -> Iterator[Split]:

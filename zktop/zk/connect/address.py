@@ -37,7 +37,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
         return self.chroot if path == "/" else self.chroot + path
 
     def inside(self, full: str) -> str | None:
-        """The path below the chroot; None when it is outside."""
+        """The path below the chroot; None if it is outside."""
         if not self.chroot:
             return full
         if full == self.chroot:
@@ -64,17 +64,17 @@ def _address(text: str) -> Address:
 
 
 def tls_context(tls: Tls | None) -> ssl.SSLContext | None:
-    """Make the client context, None without TLS; the error names a file that cannot be used."""
+    """Make the client context, or None without TLS; an error names the files."""
     if tls is None:
         return None
     context = ssl.create_default_context()
-    context.check_hostname = False  # as ZooKeeper's own clients: certificates name ensembles
+    context.check_hostname = False  # like ZooKeeper's own clients: certificates name ensembles
     context.verify_mode = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
     try:
         if tls.ca:
             context.load_verify_locations(tls.ca)
         if tls.cert:
-            context.load_cert_chain(tls.cert, tls.key, "")  # no question at the terminal
+            context.load_cert_chain(tls.cert, tls.key, "")  # never ask for a password
     except (OSError, ssl.SSLError) as problem:
         files = ", ".join(filter(None, (tls.ca, tls.cert, tls.key)))
         why = problem.strerror or problem

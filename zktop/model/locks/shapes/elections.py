@@ -1,4 +1,4 @@
-"""Elections that nodes with fixed names show: those of zk-ruby, Hadoop, HBase and Patroni."""
+"""Elections with fixed node names: those of zk-ruby, Hadoop, HBase and Patroni."""
 
 from typing import Final
 
@@ -21,8 +21,8 @@ def _ruby_election(context: ShapeContext) -> Queues:
     members = in_order(context.layout, found)
     folder = context.opening.of(context.site.family, (context.layout,))(members)
     queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
-    strangers = tuple(znode.name for znode in rest if znode.name != "leader_ack")
-    return Queues((queue,), foreign=strangers, asks_watches=isinstance(queue, FolderQueue))
+    foreign = tuple(znode.name for znode in rest if znode.name != "leader_ack")
+    return Queues((queue,), foreign=foreign, asks_watches=isinstance(queue, FolderQueue))
 
 
 RUBY: Final = LockShape(
@@ -34,7 +34,7 @@ RUBY: Final = LockShape(
 
 
 def _fixed(context: ShapeContext, node: str, standbys: str = "") -> Queues:
-    """Make the queue of one holder; standbys may have nodes of their own, below this child."""
+    """Make the queue of one holder; standbys may have nodes below a child named `standbys`."""
     found = context.site.family.members.get(Text(node))
     holders = [context.single(node, found)] if found else []
     below = context.site.below(standbys) if standbys else NO_FAMILY
