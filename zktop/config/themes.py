@@ -140,7 +140,7 @@ def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     if reader.mistakes:
         named = [replace(each, origin=_in_file(each.origin, file)) for each in reader.mistakes]
         raise ConfigError(named)
-    assert isinstance(theme, ThemeFile)  # noqa: S101  no mistake, so it was made
+    assert isinstance(theme, ThemeFile)  # noqa: S101  made if there is no mistake
     return theme
 
 

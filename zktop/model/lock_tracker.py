@@ -1,7 +1,7 @@
 """The locks of a world, and how they differ from the locks of the world before.
 
-A path is read again when its facts change. Locks that the clock or a new watch table can change
-are read again then, too: timed leases, and layouts that are recognised by watches.
+The lock at a path is made again when its facts change. Locks with timed leases are also made again
+when a lease ends, and locks that are recognised by watches when there is a new watch table.
 """
 
 from collections.abc import Iterable

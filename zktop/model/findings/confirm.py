@@ -28,7 +28,7 @@ class SeenTimes(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def lasted(self) -> int:
-        """How far apart the facts are that prove it."""
+        """The time between the first and the newest facts that show it."""
         return self.last - self.first
 
 
@@ -43,7 +43,7 @@ class SubjectFindings(msgspec.Struct, frozen=True):
         seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
         for finding in found:
-            if finding.id in seen:  # several locks may show one and the same trouble
+            if finding.id in seen:  # several locks may show the same trouble
                 continue
             known = self.seen.get(finding.id) or SeenTimes(now_ms, finding.as_of, finding.as_of)
             known = replace(known, last=max(known.last, finding.as_of))

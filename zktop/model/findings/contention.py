@@ -62,7 +62,7 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
 def hold_bound(ctx: LockContext) -> int:
     """The length of a hold beyond which it is no longer normal.
 
-    Without knowing what is usual here, only what is long by any measure is worth a line.
+    As long as the usual length is unknown, only a hold that is long by any measure is reported.
     """
     usual, least = ctx.usual, ctx.thresholds.long_hold
     return max(least, LONG_HOLD_FACTOR * usual[1]) if usual else LONG_ANYWHERE_FACTOR * least
@@ -83,7 +83,7 @@ def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> 
             else (None, "too few holds were seen to say what is usual here"),
             (None, "this lock has no second, longer kind of job"),
         ),
-        advice=f"Ask what {holder} is doing; a thread dump of its process tells.",
+        advice=f"Ask what {holder} is doing; a thread dump of its process shows it.",
         severity="warning" if usual else "info",
         since=since,
     )

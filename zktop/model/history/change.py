@@ -25,7 +25,7 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     deleted: tuple[Member, ...] = ()
     granted: tuple[Member, ...] = ()  # hold now and did not before, including created ones
     lost: tuple[Member, ...] = ()  # held before and do not hold now, including deleted ones
-    read: tuple[Member, ...] = ()  # known by name alone before, with their owners now
+    read: tuple[Member, ...] = ()  # members whose owner was unknown before and is known now
     apart: tuple[Split, ...] = ()  # where the lists of all members differ
 
     @classmethod
@@ -57,13 +57,13 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def entered(self) -> Sequence[Session]:
-        """The sessions of new members, and of members whose owner is known only now."""
+        """The sessions of new members, and of members whose owner has only now become known."""
         members = (*self.created, *self.read) if self.read else self.created
         return [stat.owner if (stat := one.znode.stat) else 0 for one in members]
 
     @property
     def sessions(self) -> Iterator[Session]:
-        """The sessions whose places came, went, or changed between waiting and holding."""
+        """The sessions of members that came, went, or changed between waiting and holding."""
         moved = chain(self.deleted, self.granted, self.lost) if self.before is not None else ()
         owners = chain(self.entered, (member.owner for member in moved))
         return filter(None, owners)
@@ -82,7 +82,7 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
 
 
 class ChangeContext(msgspec.Struct, frozen=True, gc=False):
-    """The time of a change, the server tables, and since when the connection had been lost."""
+    """The time of a change, the server tables, and when the connection was lost, if it was."""
 
     now_ms: Millis
     ensemble: Ensemble
@@ -90,7 +90,7 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     blind_since: Millis | None = None
 
 
-# Members that came, that went, that are known better now; and where the lists differ.
+# Members that came, members that went, members read since; and where the lists differ.
 _Diff = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
 
 
@@ -136,7 +136,7 @@ def _joined(parts: list[Sequence[Member]]) -> Sequence[Member]:
 def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
     """Compare two lists of members that mostly keep their order.
 
-    What differs by position is compared by name in the end, to find members that only moved.
+    Members at positions that differ are compared by name, to find those that only moved.
     """
     if before == after:
         return [], [], [], ()
@@ -163,7 +163,7 @@ def _in_order(members: dict[Text, Member]) -> list[Member]:
 
 
 def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Sort members; those of nearly every queue stand in that order."""
+    """Sort members by arrival; in nearly every queue they already are."""
     arrivals = [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
     is_sorted = all(map(lt, arrivals, arrivals[1:]))
     return members if is_sorted else tuple(sorted(members, key=_arrival))
@@ -214,7 +214,7 @@ def is_held(lock: Lock | None) -> bool:
 
 
 def newer_than_counters(lock: Lock) -> int:
-    """The number of members that are newer than the reading of the root's counters."""
+    """The number of members created after the root's counters were read."""
     read_at = lock.stat.pzxid if lock.stat else None
     if read_at is None:
         return 0

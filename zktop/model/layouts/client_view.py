@@ -1,7 +1,7 @@
 """How a client's code sees the children of a lock: which names it counts, and how it sorts them.
 
-A library counts the names that its own code accepts, and cuts its sort key out of any of them. So
-a foreign name may get a rank like any other, a number by accident, or an error.
+A library counts every name that its own code accepts, and takes its sort key from it. So a foreign
+name may be ranked like any other, be taken for a number by accident, or make the client fail.
 """
 
 import re
@@ -45,7 +45,7 @@ def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ..
 
 
 def assumed(views: Iterable[ClientView], mode: LockMode) -> ClientView:
-    """Return the view that a member has as long as no watch proves another one."""
+    """Return the view that a member is assumed to have until a watch proves another one."""
     return next((one for one in views if not one.modes or mode in one.modes), _OWN[0])
 
 

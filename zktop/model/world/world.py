@@ -75,7 +75,7 @@ class World(msgspec.Struct, frozen=True):
     at: Millis = 0  # when the newest fact arrived
 
     def after(self, *facts: SourceFact) -> "World":
-        """Return the world with these facts learned; older facts change nothing."""
+        """Return the world with these facts added; facts older than known ones change nothing."""
         if not facts:
             return self
         sorted_facts = _grouped(facts)
@@ -103,7 +103,7 @@ class World(msgspec.Struct, frozen=True):
         return self.family(parent).members.get(name)
 
     def changed_since(self, before: "World") -> WorldDiff:
-        """Compare with an earlier world, at a cost that depends on the difference alone."""
+        """Compare with an earlier world, at a cost that depends only on the difference."""
         return WorldDiff(
             self.families.changed_since(before.families),
             self.tables.changed_since(before.tables),

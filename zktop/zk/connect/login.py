@@ -48,7 +48,7 @@ def _is_there(package: str) -> bool:
 
 
 class LoginGuard:
-    """Ends an endless login: kazoo loops at a server that does not know SASL."""
+    """Ends an endless login: with a server that does not support SASL, kazoo loops forever."""
 
     def __init__(self) -> None:
         self._steps = 0
