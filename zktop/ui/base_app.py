@@ -205,6 +205,8 @@ class BaseApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Deliver a key, or queue it while another is being handled."""
+        if isinstance(event, events.Key) and not self.screen_stack:
+            return  # the app ends
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.key_queue.holds(event):
@@ -216,7 +218,7 @@ class BaseApp(App[int]):
             await self._deliver(key)
 
     async def _deliver(self, key: events.Key) -> None:
-        if self.screen_stack:  # there is none while the app ends
+        if self.screen_stack:
             to = self.focused or self.screen
             await super().on_event(key)
             self.key_queue.follow(to)

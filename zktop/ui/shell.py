@@ -279,7 +279,8 @@ class Shell(BaseApp):
 
     @property
     def page(self) -> Page | None:
-        current = self._switcher.visible_content if self._switcher.is_mounted else None
+        name = self._switcher.current
+        current = next((one for one in self._switcher.children if one.id == name), None)
         return current if isinstance(current, Page) else None
 
     @property
