@@ -6,8 +6,8 @@ import pytest
 
 from zktop.config.check_layouts import view_mistakes
 from zktop.model.facts import Stat
-from zktop.model.layouts.client_view import assumed, views_of
-from zktop.model.layouts.layout import ClientView, Layout, written
+from zktop.model.layouts.client_view import assumed_view, views_of
+from zktop.model.layouts.layout import ClientView, Layout, sequence_text
 from zktop.model.locks.client_order import ClientOrder, in_order
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.locks.shapes import LAYOUTS, layout_named
@@ -102,7 +102,7 @@ def seen(waiter: str, child: Member) -> str:
     name, prefix, mode, number = WAITERS[waiter]
     layout = layout_named(name)
     assert layout is not None
-    me = place(prefix + written(MINE), MINE, name, mode)
+    me = place(prefix + sequence_text(MINE), MINE, name, mode)
     view = layout.sights[number]
     ranking = ClientOrder(layout, view, [me, child], for_readers=mode == "read")
     return "F" if child in ranking.unreadable else "!" if ranking.is_before(child, me) else "."
@@ -115,7 +115,7 @@ def test_a_waiter_counts_a_node_as_its_library_does(waiter: str, column: str, fi
     children = (
         [place(FIXED[column], None)]
         if prefix is None
-        else [place(prefix + written(number), number) for number in (EARLY, LATE)]
+        else [place(prefix + sequence_text(number), number) for number in (EARLY, LATE)]
     )
 
     expected = ["!", "."] if field == "#" else [field] * len(children)
@@ -127,7 +127,7 @@ def test_one_layout_for_several_clients_counts_what_any_of_them_does(
     waiter: str, column: str
 ) -> None:
     """A WriteLock with extra patterns, and tutorials that write `lock_`."""
-    assert seen(waiter, place(NODES[column] + written(EARLY), EARLY)) == "!"
+    assert seen(waiter, place(NODES[column] + sequence_text(EARLY), EARLY)) == "!"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_dotnet_reads_what_is_no_number_behind_a_dash_as_zero(
     name, prefix, *_ = WAITERS["WriteLock of .NET"]
     layout = layout_named(name)
     assert layout is not None
-    me, other = place(prefix + written(number), number, name), place(foreign, None)
+    me, other = place(prefix + sequence_text(number), number, name), place(foreign, None)
     java, dotnet = (ClientOrder(layout, layout.sights[at], [me, other]) for at in (1, 3))
 
     assert ("!" if dotnet.is_before(other, me) else ".") == field
@@ -159,7 +159,9 @@ def test_dotnet_reads_what_is_no_number_behind_a_dash_as_zero(
 def test_sights_agree_with_the_order_of_the_own_names(layout: Layout) -> None:
     """As long as the counter has not overflowed; every view that is for all modes."""
     heads = [head for head in OWN.get(layout.name, ()) if head is not None]
-    members = [place(head + written(n), n, layout.name, mode) for n, (head, mode) in _own(heads)]
+    members = [
+        place(head + sequence_text(n), n, layout.name, mode) for n, (head, mode) in _own(heads)
+    ]
     expected = [one.node for one in in_order(layout, members)]
 
     for view in layout.sights:
@@ -247,4 +249,4 @@ def test_a_sight_may_be_for_some_modes_alone() -> None:
     """A plain Lock of kazoo counts no readers, a WriteLock does."""
     lock, both = ClientView(counts="a", modes=("exclusive",)), ClientView(counts="b")
 
-    assert [assumed((lock, both), mode) for mode in ("exclusive", "write")] == [lock, both]
+    assert [assumed_view((lock, both), mode) for mode in ("exclusive", "write")] == [lock, both]

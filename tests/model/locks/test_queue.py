@@ -11,12 +11,12 @@ from model.locks.lock_worlds import NOBODY_SAID, ZXID, child, gone, lock_in, nod
 from model.locks.slow_queue import ORDERS, blockers, closure
 
 from zktop.model.facts import Children
-from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, written
+from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, sequence_text
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.shapes import layout_named
-from zktop.model.locks.update_lock import updated
+from zktop.model.locks.update_lock import update_lock
 
 UNSURE = {"hive-lock", "accumulo-fate-lock", "medallion-semaphore", "permit-semaphore"}
 SENSIBLE = [
@@ -39,7 +39,7 @@ numbers = st.one_of(
 
 def names_of(layout: Layout, number: int) -> st.SearchStrategy[str]:
     """Return names that this layout's clients could write with this number."""
-    pattern = layout.pattern.replace("{SEQ}", re.escape(written(number)))
+    pattern = layout.pattern.replace("{SEQ}", re.escape(sequence_text(number)))
     pattern = pattern.replace("(?P<id>.+?)", r"(?P<id>[a-z0-9_.]{1,12})")
     pattern = pattern.replace("(?P<name>.+?[-_]?)", r"(?P<name>[a-z]{1,8}[-_])")
     # A dash before ten digits may be the name's or the number's, so there is none.
@@ -145,7 +145,7 @@ def test_a_small_change_takes_the_short_way():
     lock = lock_in(world)
     after = world.after(gone("lock-0000000002", zxid=ZXID + 1))
 
-    assert updated(lock, LockSite(lock.path, after, NOBODY_SAID)) is not None
+    assert update_lock(lock, LockSite(lock.path, after, NOBODY_SAID)) is not None
 
 
 def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
@@ -157,7 +157,7 @@ def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
     listed = Children(
         path=lock.path, names=tuple(known.members), stat=known.stat, zxid=ZXID + 5, at=known.at
     )
-    after = updated(lock, LockSite(lock.path, world.after(listed), NOBODY_SAID))
+    after = update_lock(lock, LockSite(lock.path, world.after(listed), NOBODY_SAID))
 
     assert after is not None
     assert after.queues[0] is lock.queues[0]
@@ -177,9 +177,9 @@ def _name(layout: Layout, dice: random.Random, number: int) -> str:
     uuid = UUID(hexadecimal)
     mode = dice.choice(["read", "write"])
     return {
-        "kazoo-lock": f"{hexadecimal}__{dice.choice(['lock', 'rlock'])}__{written(number)}",
-        "curator-mutex": f"_c_{uuid}-lock-{written(number)}",
-        "plain-lock": f"lock-{written(number)}",
-        "guid-lock": f"host-{dice.randint(1, 3)}-lock-{written(number)}",
-        "go-rw": f"_c_{hexadecimal}-{mode}-{written(number)}",
+        "kazoo-lock": f"{hexadecimal}__{dice.choice(['lock', 'rlock'])}__{sequence_text(number)}",
+        "curator-mutex": f"_c_{uuid}-lock-{sequence_text(number)}",
+        "plain-lock": f"lock-{sequence_text(number)}",
+        "guid-lock": f"host-{dice.randint(1, 3)}-lock-{sequence_text(number)}",
+        "go-rw": f"_c_{hexadecimal}-{mode}-{sequence_text(number)}",
     }[layout.name]

@@ -1,6 +1,6 @@
-"""Sort the children of a znode by the layout that their names follow.
+"""Group the children of a znode by the layout their names follow.
 
-Where a name could come from several clients, owners, siblings and the path decide.
+If several clients could have written a name, owners, siblings and the path decide.
 """
 
 from collections.abc import Iterable
@@ -23,18 +23,18 @@ class ParsedChild(msgspec.Struct, frozen=True, gc=False):
 
 
 class SortedChildren(msgspec.Struct, frozen=True, gc=False):
-    """Children by layout, and those that no layout matches."""
+    """Children by layout, and those that match no layout."""
 
     matches: dict[str, list[ParsedChild]]
     layouts: dict[str, Layout]
     rest: list[Znode]
 
     def give_up(self, layout: str) -> None:
-        """Drop the match of one layout."""
+        """Treat the children of one layout as unmatched."""
         self.rest.extend(place.znode for place in self.matches.pop(layout))
 
     def move(self, source: str, target: Layout) -> None:
-        """Match the children of one layout with another layout instead."""
+        """Move the children of one layout to another; those it does not match are unmatched."""
         self.layouts[target.name] = target
         for place in self.matches.pop(source):
             name = read(target, place.znode.name)
@@ -70,13 +70,13 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
 def _first(
     text: str, layouts: tuple[Layout, ...], guess: Layout | None
 ) -> tuple[Layout | None, ParsedName | None]:
-    """Find the first layout that matches a name; siblings mostly follow the same one."""
+    """Find the first layout that matches a name; try the one of its siblings first."""
     if guess is not None:
         name = read(guess, text)
         if name is not None:
             return guess, name
     if not text[-1:].isdigit() and layouts is BY_NAME:
-        return None, None  # every built-in one ends with a number
+        return None, None  # built-in layouts end with a number
     for layout in layouts:
         name = read(layout, text)
         if name is not None:
@@ -84,7 +84,7 @@ def _first(
     return None, None
 
 
-# No earlier layout can match the names of these.
+# Layouts whose names no earlier layout can match.
 _STRICT = frozenset(
     layout.name
     for layout in BY_NAME
@@ -96,7 +96,7 @@ _SIGN = 1 << 63
 
 
 def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
-    """Decide between layouts with the same names, by owners, siblings and path."""
+    """Choose between layouts with the same names, by owners, siblings and path."""
     _session_ids(by_layout)
     _dashless(by_layout)
     _mesos(site, by_layout)
@@ -105,7 +105,7 @@ def disambiguate(site: LockSite, by_layout: SortedChildren) -> None:
 
 
 def _session_ids(by_layout: SortedChildren) -> None:
-    """`x-<id>-`: the id is the owner's session, in base 16 by the C client, else in base 10."""
+    """`x-<id>-`: the id is the owner's session, in hex from the C client, else in decimal."""
     matches = by_layout.matches
     places = matches.get(C_WRITELOCK.name, []) + matches.get(JAVA_WRITELOCK.name, [])
     if not places:
@@ -131,7 +131,7 @@ def _is_session(place: ParsedChild, base: int) -> bool:
 
 
 def _dashless(by_layout: SortedChildren) -> None:
-    """`lock-2147483648` shows that the dash is a minus sign, in its siblings, too."""
+    """`lock-2147483648` proves the dash a minus sign, in its siblings too."""
     if "plain-lock-dashless" in by_layout.matches and "plain-lock" in by_layout.matches:
         places = by_layout.matches["plain-lock"]
         dashless = _LAYOUT["plain-lock-dashless"]
@@ -140,7 +140,7 @@ def _dashless(by_layout: SortedChildren) -> None:
 
 
 def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
-    """Treat bare numbers as Mesos beside `info_` names, and in the folder of its log."""
+    """Treat bare numbers as Mesos if they are beside `info_` names or in its log's folder."""
     if "bare-sequence" not in by_layout.matches:
         return
     if "mesos-group" in by_layout.matches or site.path.endswith("/log_replicas"):
@@ -148,7 +148,7 @@ def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
 
 
 def _probes(site: LockSite, by_layout: SortedChildren) -> None:
-    """Drop nodes that old versions of Spring left behind: no contender made them."""
+    """Treat nodes that old versions of Spring left behind as unmatched."""
     places = by_layout.matches["curator-custom"]
     leaked = [place for place in places if is_probe(place.znode.name, site.family)]
     places[:] = [place for place in places if place not in leaked]
@@ -158,7 +158,7 @@ def _probes(site: LockSite, by_layout: SortedChildren) -> None:
 
 
 def is_probe(name: str, siblings: Family) -> bool:
-    """Detect a node that old Spring left behind: it is named after a sibling."""
+    """Return whether old Spring left this node behind: it is named after a sibling."""
     found = read(CURATOR_CUSTOM, name)
     return found is not None and found.group in siblings.members
 

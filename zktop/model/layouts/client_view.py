@@ -1,7 +1,7 @@
-"""How a client's code sees the children of a lock: which names it counts, and how it sorts them.
+"""How a client's code sees the children of a lock: which names it counts and how it sorts them.
 
-A library counts every name that its own code accepts, and takes its sort key from it. So a foreign
-name may be ranked like any other, be taken for a number by accident, or make the client fail.
+A library counts every name its code accepts, and takes a sort key from it. So a foreign
+name may be ranked like any other, be mistaken for a number, or make the client fail.
 """
 
 import re
@@ -14,7 +14,7 @@ from zktop.model.layouts.layout import ClientView, Layout, LockMode, compiled
 Rank = tuple[int] | tuple[int, int | str]  # ranks of one view can be compared
 NameRanker = Callable[[str], Rank | None]  # None: the name is not counted
 
-FAILS: Final[Rank] = (9,)  # the client fails at the name, and gives up
+FAILS: Final[Rank] = (9,)  # the client cannot read the name and gives up
 
 BY_NUMBER: Final = r"(-\d{9}|\d{10})$"  # a key: the number that a server appended
 
@@ -31,12 +31,12 @@ _OWN: Final = (ClientView(),)
 
 
 def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ...]:
-    """Return the views of a layout; `sees` and `unseen` of a user's layout make one, too."""
+    """Return the views of a layout; a user's layout may define one with `sees` and `unseen`."""
     if layout.sights:
         return layout.sights
     if not layout.sees and not layout.unseen:
         return _OWN
-    from zktop.model.locks.shapes import layout_named  # noqa: PLC0415  a circle
+    from zktop.model.locks.shapes import layout_named  # noqa: PLC0415  circular
 
     seen = [layout_named(name, tuple(own)) for name in layout.sees]
     names = "|".join(_nameless(one.pattern) for one in (layout, *seen) if one is not None)
@@ -44,8 +44,8 @@ def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ..
     return (ClientView(counts=f"^{unseen}(?:{names})", key=BY_NUMBER, compare="number"),)
 
 
-def assumed(views: Iterable[ClientView], mode: LockMode) -> ClientView:
-    """Return the view that a member is assumed to have until a watch proves another one."""
+def assumed_view(views: Iterable[ClientView], mode: LockMode) -> ClientView:
+    """Return the view assumed for a member until a watch proves another."""
     return next((one for one in views if not one.modes or mode in one.modes), _OWN[0])
 
 
@@ -84,7 +84,7 @@ def ranker_of(view: ClientView, group: str = "") -> NameRanker:
 
 @lru_cache(maxsize=512)
 def bars_of(view: ClientView) -> Callable[[str], object] | None:
-    """Return the search for names that readers wait for; None: for writers."""
+    """Return a function that matches the names readers wait for; None if those are writers."""
     return _search(view.bars) if view.bars else None
 
 

@@ -1,12 +1,12 @@
 """The form of a lock layout: how one client library writes a lock into znodes.
 
-A layout is data. Each way in which client libraries differ has a key here, so a layout in a user's
+A layout is data. Every difference between client libraries has a key here, so a layout in a user's
 config can express everything that a built-in one does.
 
 A server prints the signed 32-bit counter of sequential nodes ten characters wide, so -1 reads
-`-000000001`. A pattern says `{SEQ}` for that, `{U36}` for a uuid with dashes and `{H32}` for 32
-hexadecimal digits. `{SEQ}` matches nothing that a counter cannot reach: in `lock-2147483648` the
-dash must be a minus sign, and the name before it ends without one.
+`-000000001`. In a pattern, `{SEQ}` stands for this number, `{U36}` for a uuid with dashes and
+`{H32}` for 32 hexadecimal digits. `{SEQ}` matches only numbers that a counter can reach: in
+`lock-2147483648` the dash must be a minus sign, so the text before the number is `lock`.
 """
 
 import re
@@ -20,20 +20,20 @@ LockMode = Literal["exclusive", "read", "write", "lease", "candidate"]
 LockKind = Literal["mutex", "read-write", "semaphore", "election", "single", "lease", "other"]
 WatchKind = Literal["data", "exists", "children"]
 
-# How clients sort the numbers; the ways differ only after the counter has overflowed.
+# How clients sort the numbers; it matters only after the counter has overflowed.
 SortOrder = Literal[
     "number",  # as signed integers
     "text",  # as text: a minus sorts before every digit, and newer before older
     "magnitude",  # the sign is lost
     "digits",  # as text without the sign
-    "unsigned",  # as unsigned integers, from behind the widest gap on: right even after a wrap
+    "unsigned",  # as unsigned integers, starting after the widest gap: correct even after a wrap
     "name",  # by the whole name of the node
     "arrival",  # by the transaction that created the node
 ]
 
 # Which of two equal numbers goes first.
 TieRule = Literal[
-    "server",  # the one that the server lists first
+    "server",  # the one the server lists first
     "share",  # neither: equal numbers do not block one another
     "name",
     "arrival",
@@ -41,29 +41,29 @@ TieRule = Literal[
 
 # What a waiter watches.
 WatchRule = Literal[
-    "predecessor",  # the member before it; of a semaphore the one `leases` places before it
-    "nearest",  # the nearest member that blocks it; of a semaphore the `leases` nearest
+    "predecessor",  # the member before it; in a semaphore, the one `leases` places before it
+    "nearest",  # the nearest member that blocks it; in a semaphore, the `leases` nearest
     "first-writer",  # a reader: the first writer of the queue; a writer: the member before it
     "holder",  # the first of the queue
     "children",  # the children of the lock
     "none",  # nothing: it polls
     "adjacent",  # the member right before it, also in a semaphore
-    "run",  # the first of the neighbours that carry the same id, right before it
-    "marker",  # the first waiter the children, the others the data of the member before them
+    "run",  # the first of the members with one id right before it
+    "marker",  # first waiter: the children; others: the data of the member before
 ]
 
-# Ways to wait that no table of a server shows.
+# Ways to wait that no server table shows.
 HiddenWait = Literal["children", "polls"]
-ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that many clients give
+ANY_WAY: tuple[HiddenWait, ...] = ("children", "polls")  # for names that many clients use
 
 
-# Where a counted name without a key goes, or one whose key is no number.
+# Where to sort a counted name without a key, or whose key is no number.
 Unread = Literal[
-    "ignored",  # nowhere: it does not count after all
+    "ignored",  # not counted after all
     "first",
     "last",
-    "zero",  # it has the number 0
-    "first-or-zero",  # without a key it goes first; a key that is no number is 0
+    "zero",  # as the number 0
+    "first-or-zero",  # first without a key; as 0 if the key is no number
     "fails",  # the client gives up
 ]
 
@@ -71,17 +71,17 @@ Unread = Literal[
 class ClientView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the clients of a layout see any child of the lock, whichever client made it.
 
-    They list the children, cut a key out of each name and compare the keys.
+    They list the children, extract a key from each name and compare the keys.
     """
 
     counts: str = "own"  # names of this layout ("own"), "all", or a pattern, searched in the name
     key: str = ""  # a pattern: its group 1 is compared; "": the whole name. Macro: {NAME}
     compare: Literal["text", "number"] = "text"
     unread: Unread = "ignored"
-    bars: str = ""  # searched: the names that readers wait for; "": by their modes
+    bars: str = ""  # a pattern of the names that readers wait for; "": their modes decide
     pool: bool = False  # a semaphore that counts the children
-    modes: tuple[LockMode, ...] = ()  # of members of these modes alone; (): of all
-    about: str = ""  # the versions or the setting that it is true of
+    modes: tuple[LockMode, ...] = ()  # applies only to members with these modes; (): to all
+    about: str = ""  # the versions or setting it applies to
 
 
 class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -89,7 +89,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     name: str
     pattern: str  # of a child's name; groups: seq, mode, id, name; macros: {SEQ} {U36} {H32}
-    modes: dict[str, LockMode] = {}  # what the mode group says -> mode; without: exclusive
+    modes: dict[str, LockMode] = {}  # text of the mode group -> mode; if empty: exclusive
     mode: LockMode = "exclusive"  # of a name without a mode group
     watch: WatchRule = "predecessor"
     how: WatchKind = "data"
@@ -98,15 +98,15 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ties: TieRule = "server"
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
-    unlisted: tuple[HiddenWait, ...] = ()  # how other recipes that write such names may wait
-    sights: tuple[ClientView, ...] = ()  # the first is assumed; a watch proves the others
-    unseen: str = ""  # without sights: a pattern of names that no client counts
+    unlisted: tuple[HiddenWait, ...] = ()  # other ways to wait of clients with such names
+    sights: tuple[ClientView, ...] = ()  # the first is assumed; a watch may prove another
+    unseen: str = ""  # a pattern of names that no client counts; ignored if there are `sights`
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
-    sees: tuple[str, ...] = ()  # without sights: other layouts whose names are counted, too
-    reentrant: bool = False  # the holder of a write lock may hold a read lock besides
-    grouped: bool = False  # several locks share the parent; the name group tells them apart
+    sees: tuple[str, ...] = ()  # other layouts whose names are counted; ignored like `unseen`
+    reentrant: bool = False  # the holder of a write lock may also hold a read lock
+    grouped: bool = False  # several locks share the parent; the name group separates them
     persistent: bool = False  # its nodes outlive their sessions on purpose
-    guessed: bool = False  # the names are too common to be sure
+    guessed: bool = False  # the names are too common for certainty
     about: str = ""  # which client writes it: one line
 
     @property
@@ -124,8 +124,8 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 SMALLEST, LARGEST = -(1 << 31), (1 << 31) - 1
 
-# Numbers above two billion, digit by digit: a digit is below that of the limit and the rest is
-# free, or it is equal and the next digit decides.
+# Numbers above two billion, digit by digit: if a digit is below that of the limit, the rest is
+# free; if it is equal, the next digit decides.
 _TAIL = r"{0}(?:0\d{{8}}|1(?:[0-3]\d{{7}}|4(?:[0-6]\d{{6}}|7(?:[0-3]\d{{5}}|4(?:[0-7]\d{{4}}"
 _TAIL += r"|8(?:[0-2]\d{{3}}|3(?:[0-5]\d{{2}}|6(?:[0-3]\d|4[0-{1}]))))))))"
 _POSITIVE = r"[01]\d{9}|" + _TAIL.format("2", 7)
@@ -217,10 +217,10 @@ def _is_possible(sequence: int | None) -> bool:
     return sequence is None or SMALLEST <= sequence <= LARGEST
 
 
-def written(sequence: int) -> str:
+def sequence_text(sequence: int) -> str:
     """Format a number as the server does.
 
-    >>> written(7), written(-5), written(-2147483648)
+    >>> sequence_text(7), sequence_text(-5), sequence_text(-2147483648)
     ('0000000007', '-000000005', '-2147483648')
     """
     return f"{sequence:010d}"

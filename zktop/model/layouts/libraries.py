@@ -1,8 +1,8 @@
 """Layouts of client libraries: Curator, kazoo, Go clients, zk-ruby, and ZooKeeper's own recipes.
 
 Curator's protected creates put `_c_` and a uuid before the name. It sorts children by the text
-after the name of the lock, so that uuids never matter. Go clients write the same without dashes in
-the uuid. zk-ruby writes numbers without a separator, and sorts them without their sign.
+after the name of the lock, so uuids never matter. Go clients write the same without dashes in
+the uuid. zk-ruby writes numbers without a separator and sorts them without their sign.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ _PREFIX: Final = "^_c_(?P<id>{U36})-"
 
 
 def _after(name: str) -> ClientView:
-    """Count every child, by the text behind the lock's name, or the whole name without it."""
+    """Count every child; sort by the text after the lock's name, else by the whole name."""
     return ClientView(counts="all", key=f"^(?:.*{name})?(.*)$")
 
 
@@ -56,7 +56,7 @@ CURATOR: Final = (
     ),
 )
 
-# Last of all that begin with `_c_`: it would match every other Curator name, too.
+# Last of the layouts with `_c_`: it also matches every other Curator name.
 CURATOR_CUSTOM: Final = Layout(
     name="curator-custom",
     pattern=_PREFIX + "(?P<name>.*?){SEQ}$",
@@ -135,7 +135,7 @@ GO: Final = (
         ties="share",
         id_is="token",
         watches_negative=False,
-        # Whoever wrote a name, it must read a number in it; else Lock() fails.
+        # Lock() fails unless every name, even a foreign one, has a number.
         sights=(
             ClientView(
                 counts="all",
@@ -230,7 +230,7 @@ JAVA_WRITELOCK: Final = Layout(
             unread="first",
             about="3.4.12, 3.5.4 to 3.6",
         ),
-        ClientView(counts="all", about="<= 3.4.11, 3.5.3"),  # by the session before the number
+        ClientView(counts="all", about="<= 3.4.11, 3.5.3"),  # compares the session first
         ClientView(
             counts="all",
             key="-([^-]*)$",

@@ -1,6 +1,6 @@
 """The place that may be a lock: one znode, its children, and a few nodes around it.
 
-A site records the answers it gives: they are the facts that a lock was made from.
+A site records the answers it gives: these are the facts a lock is made from.
 """
 
 import re
@@ -29,7 +29,7 @@ class LockSite:
 
     def __init__(self, path: Text, world: World, settings: Settings) -> None:
         self.path = path
-        self.world = world  # what is asked of it directly is not recorded
+        self.world = world  # direct queries are not recorded
         self.settings = settings
         self.family = world.family(path)
         self.dependencies: list[Dependency] = []

@@ -1,11 +1,11 @@
 """Registries: numbered nodes without a queue, such as lists of workers, hosts or items.
 
-Only names that many clients give are in doubt. A folder whose name or whose children sound like a
+Only names that many clients use are in doubt. A folder whose name or whose children sound like a
 lock is a lock, and so is a root in the config. Otherwise the watches decide: a client that waits
 watches the node of another member, and a client that only registers watches none, or its own.
-Without watch tables, two signs of a registry remain where no parent folder sounds like a lock: the
-name of the folder, and members that all belong to one session. A lock that threads of one process
-share through one session looks the same: it needs a watch table, or `--layout`.
+Without watch tables, two signs of a registry remain if no parent folder sounds like a lock: the
+folder's own name, and members that all belong to one session. A lock that threads of one process
+share looks the same: it needs a watch table, or `--layout`.
 """
 
 import re
@@ -67,7 +67,7 @@ def _is_registry(site: LockSite, members: list[ParsedChild]) -> bool:
 
 
 def _has_waiters(world: World, owned: dict[Session, frozenset[Text]]) -> bool:
-    """Return whether a session watches members of others, or some of its own."""
+    """Return whether a session watches members other than exactly all its own."""
     all_members = frozenset().union(*owned.values())
     tables = [table.watches.rows or {} for table in world.tables.values() if table.watches]
     for session, own in owned.items():

@@ -38,7 +38,7 @@ _PID: Final = r"(.+)\.PID\.(\d+)"
 
 @lru_cache(maxsize=1024)
 def label_of(data: bytes, layout: str) -> Text | None:
-    """Return what the data says about its owner, or None."""
+    """Return the label in a znode's data, or None."""
     if data in _CONSTANTS:
         return None
     found = _READERS.get(layout, _from_text)(data)
@@ -49,7 +49,7 @@ def label_of(data: bytes, layout: str) -> Text | None:
 
 
 def label_in_name(layout: Layout, name: ParsedName) -> Text | None:
-    """Return what the name says about its owner, or None."""
+    """Return the label in a znode's name, or None."""
     if layout.id_is == "token":
         return None
     if name.id is None:
@@ -73,7 +73,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _phrase(data: bytes) -> str | None:
-    """Find the longest printable stretch of a protobuf, which mostly is a host or a name."""
+    """Find the longest printable part of a protobuf, usually a host or a name."""
     phrases = [
         found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
     ]
@@ -110,13 +110,13 @@ def named_in(document: object) -> str | None:
 
 
 def _text(key: str) -> Callable[[Mapping[str, object]], str | None]:
-    def say(document: Mapping[str, object]) -> str | None:
+    def read_text(document: Mapping[str, object]) -> str | None:
         value = document[key]
         if isinstance(value, dict | list):
             return named_in(value)
         return str(value) if isinstance(value, str | int) else None
 
-    return say
+    return read_text
 
 
 def _vitess(document: Mapping[str, object]) -> str:

@@ -1,6 +1,6 @@
-"""Locks that are held until a date: the end of the lease, read from the data of the node.
+"""Locks held until a date: read the end of the lease from the node's data.
 
-Each function returns milliseconds since 1970. A lease whose end is over is free.
+Each function returns milliseconds since 1970. A lock past that time is free.
 """
 
 from datetime import UTC, datetime

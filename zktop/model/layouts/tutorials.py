@@ -1,4 +1,4 @@
-"""Short names that many libraries and tutorials share; they wait in the usual way."""
+"""Layouts with short names that many libraries and tutorials share; clients wait as usual."""
 
 from typing import Final
 

@@ -13,7 +13,7 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
-_DIGITS: Final = 9  # of a sequence number, at least
+_MIN_DIGITS: Final = 9  # of a sequence number
 
 
 def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
@@ -35,7 +35,9 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
 
 def unnumbered(names: Iterable[Text]) -> list[Text]:
     """Return the names without a sequence number; numbered children are not locks themselves."""
-    return [name for name in names if not name[-_DIGITS:].isdecimal() or len(name) < _DIGITS]
+    return [
+        name for name in names if not name[-_MIN_DIGITS:].isdecimal() or len(name) < _MIN_DIGITS
+    ]
 
 
 def _affected_by_child(path: str, name: Text) -> Iterator[Text]:
@@ -47,7 +49,7 @@ def _affected_by_child(path: str, name: Text) -> Iterator[Text]:
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:
-    """Return whether a path may be a lock: a parent of any children, or a node like a lock.
+    """Return whether a path may be a lock: it has children, or looks like a lock itself.
 
     A part of another lock is not a lock itself.
     """

@@ -1,6 +1,6 @@
-"""The order in which clients sort members, and in which one kind of client counts all children.
+"""How clients sort members, and how one kind of client sorts all the children it counts.
 
-As long as all numbers are positive and distinct, all libraries agree on the order. Once the
+As long as all numbers are positive and distinct, all libraries agree. Once the
 server's 32-bit counter has overflowed, they do not: some compare numbers, some text, some drop the
 sign.
 """
@@ -12,12 +12,12 @@ from operator import attrgetter
 from typing import Any, Final
 
 from zktop.model.layouts.client_view import FAILS, Rank, bars_of, ranker_of
-from zktop.model.layouts.layout import ClientView, Layout, read, written
+from zktop.model.layouts.layout import ClientView, Layout, read, sequence_text
 from zktop.model.locks.lock import FOREIGN, Member
 
 
 class ClientOrder:
-    """The children that a client counts, in its order; those it fails at are kept apart."""
+    """The children that a client counts, in its order; those it cannot read are separate."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ClientOrder:
         return (self.children[place] for place in range(end - 1, -1, -1))
 
     def equals(self, child: Member) -> tuple[Member, ...]:
-        """Return a child and those tied with it, if only the server's listing orders them."""
+        """Return a child and, if only the server's listing orders them, those with equal rank."""
         place = self._place[child.node]
         if self._has_tie_rule:
             return (child,)
@@ -76,7 +76,7 @@ class ClientOrder:
     def _by_number(self, member: Member) -> Rank:
         """Rank a member whose client does not read its own node's name."""
         number = member.sequence or 0
-        return (1, number if self._view.compare == "number" else written(number))
+        return (1, number if self._view.compare == "number" else sequence_text(number))
 
 
 def _barring(view: ClientView, children: Sequence[Member]) -> Iterator[Member]:
@@ -105,7 +105,7 @@ def rank_in(
 
 
 def has_two_orders(layout: Layout, members: Sequence[Member]) -> bool:
-    """Return whether some clients of a layout would sort its members, given in order, differently.
+    """Return whether some clients of a layout would sort these members differently.
 
     Negative numbers show an overflow, after which no order is certain.
     """
@@ -171,7 +171,7 @@ def _sequence(member: Member) -> int:
 
 
 def _unsigned(members: Sequence[Member]) -> SortKey:
-    """Start after the widest gap, so that numbers after an overflow sort last."""
+    """Start after the widest gap, so that numbers after an overflow come last."""
     numbers = sorted({_sequence(member) % _WORD for member in members})
     first = numbers[0] if numbers else 0
     if numbers and numbers[-1] - first > _WORD // 2:
@@ -183,9 +183,9 @@ def _unsigned(members: Sequence[Member]) -> SortKey:
 
 _KEYS: Final[dict[str, SortKey]] = {
     "number": _sequence,
-    "text": lambda member: written(_sequence(member)),
+    "text": lambda member: sequence_text(_sequence(member)),
     "magnitude": lambda member: abs(_sequence(member)),
-    "digits": lambda member: written(_sequence(member)).lstrip("-"),
+    "digits": lambda member: sequence_text(_sequence(member)).lstrip("-"),
     "name": lambda member: member.node,
     "arrival": lambda member: member.czxid,
 }

@@ -1,7 +1,7 @@
-"""All children of a lock's folder, foreign ones included, and the state of the previous look.
+"""All children of a lock's folder, including foreign ones, and the state of the previous look.
 
 Clients list the children when they create their node and when their watch fires, never in between.
-So what a client does depends on the children at its last listing, not only on the present ones.
+So a client acts on the children at its last listing, not on the present ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,18 +23,18 @@ class ViewProof(msgspec.Struct, frozen=True, gc=False):
     """The view that a watch proves for a member."""
 
     view: ClientView
-    is_fresh: bool  # the watch is surely no older than the member
+    is_fresh: bool  # the watch is certainly no older than the member
 
 
 class SessionWatches(msgspec.Struct, frozen=True, gc=False):
-    """The children that a session watches, by the table of its server."""
+    """The children that a session watches, according to its server's table."""
 
     zxid: int  # of the newest table
     since: int  # of the first table it was looked up in
     here: Mapping[Text, int]  # child -> the first table that showed the watch
 
     def proof(self, view: ClientView, node: Text, member: Member) -> ViewProof | None:
-        """Return the proof by a watch, unless the watch is older than the member."""
+        """Return what a watch proves; None if it is older than the member."""
         if self.here[node] < member.czxid:
             return None
         return ViewProof(view, self.since < member.czxid)
@@ -53,11 +53,11 @@ class FolderMemory(msgspec.Struct, frozen=True):
     watched: Mapping[Session, SessionWatches] = {}
 
     def has_stranded(self, member: Member) -> bool:
-        """Return whether its client had failed by then."""
+        """Return whether the member's client had failed by the previous look."""
         return self.stranded.get(member.node) == member.layout
 
     def looked_again(self, member: Member, now: frozenset[Text]) -> bool:
-        """Return whether what a member waited for is gone: then it has listed the children."""
+        """Return whether a member listed again, because the nodes it waited for are gone."""
         targets = self.waited.get(member.node)
         return targets is not None and now.isdisjoint(targets)
 
@@ -70,7 +70,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     children: tuple[Member, ...]
     memory: FolderMemory = NO_MEMORY
-    watched: Mapping[Session, SessionWatches] = {}  # by the tables; without a session: unknown
+    watched: Mapping[Session, SessionWatches] = {}  # from tables; others are unknown
     changed: int = 0  # the transaction of the newest child, or of the newest deletion
     own: tuple[Layout, ...] = ()  # the user's layouts
 
@@ -86,10 +86,9 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         return views_of(layout, self.own)
 
     def matters(self, layout: Layout, members: Sequence[Member], group: str = "") -> bool:
-        """Return whether a view of a layout counts a child that is not one of its members.
+        """Return whether a view of a layout counts other children or has another order.
 
-        Or whether it did: nodes of failed clients stay when the cause is gone. Or whether a view
-        has another order of the members.
+        Also true if clients of these members failed earlier: their nodes outlive the cause.
         """
         own = {member.node for member in members}
         if any(self.memory.has_stranded(member) for member in members):

@@ -1,7 +1,7 @@
 """A queue in a folder with other children: foreign nodes, or contenders of other libraries.
 
 A client counts every child whose name its own code accepts, even if another library created it.
-It decides only when it creates its node and when its watch fires. So a later child that sorts
+It decides only when it creates its node or its watch fires. So a later child that sorts
 before a holder does not take the lock from it, and a waiter notices it at its next listing.
 """
 
@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.layouts.client_view import assumed
+from zktop.model.layouts.client_view import assumed_view
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.client_order import ClientOrder
 from zktop.model.locks.folder import Folder, ViewProof
@@ -30,7 +30,7 @@ from zktop.model.text import Text
 
 Does = Literal["holds", "waits", "stranded"]
 
-MAX_WATCHED = 8  # watched children to consider for a session: a cache watches all children
+MAX_WATCHED = 8  # watched children to try per session, as a cache watches all children
 
 
 class LayoutMembers(Struct, frozen=True):
@@ -44,13 +44,13 @@ class LayoutMembers(Struct, frozen=True):
 
 
 class ClientDecision(Struct, frozen=True, gc=False):
-    """How a member's client sees the children, and what follows for the member."""
+    """How a member's client sees the children, and what the member does as a result."""
 
     does: Does
     view: ClientView
     order: ClientOrder
     before: int  # children that go before it
-    fails_at: tuple[Member, ...] = ()  # names that it cannot read, now or when it lists next
+    fails_at: tuple[Member, ...] = ()  # children it cannot read now, or at its next listing
 
 
 class UnreadableChild(Struct, frozen=True, gc=False):
@@ -58,7 +58,7 @@ class UnreadableChild(Struct, frozen=True, gc=False):
 
     child: Member
     failed: tuple[Member, ...]  # whose clients gave up and left their nodes behind
-    will_fail: tuple[Member, ...]  # when they list the children next
+    will_fail: tuple[Member, ...]  # at their next listing
 
 
 class FolderQueue(QueueDefaults):
@@ -98,7 +98,7 @@ class FolderQueue(QueueDefaults):
         return member.node in self.exempt
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return the members before it, back to one that itself waits for all the others."""
+        """Return the members before it, back to one that waits for all the others."""
         decision = self._decisions[member.node]
         if decision.does != "waits":
             return ()
@@ -151,7 +151,7 @@ class FolderQueue(QueueDefaults):
 
     @property
     def fails(self) -> bool:
-        """Whether a client failed at a name, or will when it lists the children next."""
+        """Whether a client failed at a name, or will at its next listing."""
         return any(self._decisions[member.node].fails_at for member in self.waiters)
 
     @property
@@ -175,7 +175,7 @@ class FolderQueue(QueueDefaults):
 
     def _decide(self, member: Member) -> ClientDecision:
         proof = self.proofs.get(member.node)
-        view = proof.view if proof else assumed(self.folder.views(self.layout), member.mode)
+        view = proof.view if proof else assumed_view(self.folder.views(self.layout), member.mode)
         return self._decide_by(member, view, is_proven=proof is not None)
 
     def _decide_by(
@@ -230,14 +230,14 @@ class FolderQueue(QueueDefaults):
     def _watched_now_and_at_first(
         self, member: Member, decision: ClientDecision
     ) -> tuple[list[Member], list[Member]]:
-        """Return what it watches if it has just listed again, and what if it never has."""
+        """Return what it watches if it has just listed again, and if it never has."""
         older = partial(_came_before, member=member)
         return self._watched(member, decision), self._watched(member, decision, older)
 
     def _seen_target(self, member: Member, decision: ClientDecision) -> list[Member]:
-        """Return the watches of its session that its view explains, for some time of listing.
+        """Return the watches of its session that are a possible target in its view.
 
-        Its client listed the children once both its own node and the watched node existed.
+        The client set them after both its own node and the watched node existed.
         """
         here = self.folder.watched_by(member.owner)
         if not here:
@@ -259,7 +259,7 @@ class FolderQueue(QueueDefaults):
         decision: ClientDecision,
         existed: Callable[[Member], bool] = lambda _: True,
     ) -> list[Member]:
-        """Return what it watches, among the children that existed."""
+        """Return what it watches if only these children existed."""
         order, before = decision.order, decision.before
         first = filter(existed, order.children[:before])
         return watched_members(self, member, first, filter(existed, order.back(before)))
@@ -276,13 +276,13 @@ class FolderQueue(QueueDefaults):
     def _proof(self, member: Member, views: Sequence[ClientView]) -> ViewProof | None:
         """Find the view that explains the watches of a session if the assumed one does not.
 
-        The session must watch nothing else here: caches watch every child, and watches left over
-        from earlier say nothing about a wait.
+        The session must watch nothing else here: caches watch every child, and watches left
+        from earlier prove nothing about a wait.
         """
         seen = self.folder.watched.get(member.owner)
         if seen is None or not seen.here or seen.zxid < max(member.czxid, self.folder.changed):
             return None
-        first = assumed(views, member.mode)
+        first = assumed_view(views, member.mode)
         usual = self._predicted(member, first)
         for view in views:
             if view is first or (view.modes and member.mode not in view.modes):

@@ -1,8 +1,8 @@
 """The queue of a semaphore whose leases are nodes of their own, behind a gate.
 
-Clients queue at the gate for the right to take a lease. The first member of the gate takes one and
+Clients queue at the gate for the right to take a lease. The first in the gate takes one and
 lets the next client in. Some clients create the lease before they know that it is theirs: such a
-lease is pending, and stands for its client's place at the gate. `shapes/semaphores` says which
+lease is pending, and represents its client at the gate. `shapes/semaphores` decides which
 leases are held.
 """
 
@@ -11,8 +11,8 @@ from typing import Literal
 
 from zktop.model.locks.lock import FOREIGN, LockQueue, Member, QueueDefaults, Target
 
-# What the first member of the gate does: it waits for a lease, it is about to take one, or it has
-# a lease already and its node in the gate is only a left-over.
+# What the first member of the gate does: it waits for a lease, is about to take one, or has one
+# already, so that its node in the gate is only a left-over.
 GateHead = Literal["waiting", "taking", "hidden"]
 
 
@@ -57,12 +57,12 @@ class LeasePool(QueueDefaults):
         return next((m for m in leases if m.node == node), None) or self.gate.find(node)
 
     def is_pending(self, member: Member) -> bool:
-        """Return whether it is the pending lease, or the place of its client at the gate."""
+        """Return whether it is the pending lease, or its client's node at the gate."""
         waiting = (self.pending, self.hidden)
         return any(other is not None and other.node == member.node for other in waiting)
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return all leases for the first of the gate, and the gate's order for the others."""
+        """Return all leases for the first at the gate, and those before it for the others."""
         if self.holds(member):
             return ()
         if self.is_pending(member) or self.gate.holds(member):
@@ -70,7 +70,7 @@ class LeasePool(QueueDefaults):
         return self.gate.blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:
-        """Return the leases while none is free, and the members before it at the gate."""
+        """Return the leases if none is free, and the members before it at the gate."""
         if self.holds(member):
             return ()
         leases = self._permits if self._is_full() else ()

@@ -1,7 +1,7 @@
 """How many members of a queue may hold the lock at once: the number of leases.
 
-It is configured, written in the data, shown by watches, or unknown. The same data may name the
-holders, or show which variant of its layout a client follows.
+It is configured, in the data, inferred from watches, or unknown. The same data may name the
+holders, or show which variant of a layout the clients follow.
 """
 
 from collections import Counter
@@ -14,19 +14,19 @@ import msgspec
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.lock import Member, WatchLookup
 
-_MAX_EXAMINED = 8  # waiters; their watches show how far back each of them looks
+_MAX_EXAMINED = 8  # waiters whose watches are examined
 _LONGEST_NUMBER = 10
 ACQUIRED = b"ACQUIRED"
 
 
 class Leases(msgspec.Struct, frozen=True):
-    """The number of leases and its origin, and what else the same data shows."""
+    """The number of leases, its origin, and what else the same data shows."""
 
     number: int | None = None
     are: Literal["known", "inferred"] | None = None
-    holders: tuple[Member, ...] | None = None  # if markers in the data name them
-    layout: Layout | None = None  # a variant of the layout that the data shows
-    asks_watches: bool = False  # a watch table may change this
+    holders: tuple[Member, ...] | None = None  # if the data marks them
+    layout: Layout | None = None  # the variant of the layout, if the data shows it
+    asks_watches: bool = False  # watch tables can change the answer
     warnings: tuple[str, ...] = ()
 
 
@@ -57,7 +57,7 @@ def number_in(data: bytes | None) -> int | None:
 
 
 def _marked(members: Sequence[Member], configured: int | None) -> Leases:
-    """DistributedLock.ZooKeeper: a holder writes a marker."""
+    """In DistributedLock.ZooKeeper, each holder writes a marker."""
     marked = tuple(member for member in members if member.znode.data == ACQUIRED)
     if configured is not None:
         return Leases(configured, "known", marked or None)
@@ -78,7 +78,7 @@ def _voted(layout: Layout, members: Sequence[Member], configured: int | None) ->
 
 
 def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
-    """Twitter's group: a lock if predecessors are watched; candidates watch the children."""
+    """Twitter's group is a lock if predecessors are watched; candidates watch the children."""
     waiters = list(pairwise(members[:_MAX_EXAMINED]))
     seen = [watching(after.owner, before.node) for before, after in waiters]
     if not seen or None in seen or any(seen):
@@ -88,7 +88,7 @@ def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> 
 
 
 def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
-    """Curator's old semaphore: a waiter watches the node that is `leases` places before it."""
+    """In Curator's old semaphore, a waiter watches the node `leases` places before it."""
     for place in range(1, min(len(members), _MAX_EXAMINED)):
         owner = members[place].owner
         for back in range(1, place + 1):

@@ -112,7 +112,7 @@ class LockQueue(Protocol):
 
 
 class QueueDefaults:
-    """Default methods, for queues with few members, all of which hold or wait in order."""
+    """Default methods for queues with few members, all of which hold or wait in order."""
 
     __slots__ = ()
 
@@ -153,10 +153,10 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     warnings: tuple[str, ...] = ()
     error: str | None = None
     blocking: bool = False  # configured: followers of this election wait
-    until: Millis | None = None  # the next end of a lease, which changes it without an event
+    until: Millis | None = None  # when the next lease ends: it changes without an event
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
-    dependencies: tuple[Dependency, ...] = ()  # facts outside `family` that it was made from
+    dependencies: tuple[Dependency, ...] = ()  # facts outside `family` it was made from
 
     @property
     def holders(self) -> Sequence[Member]:
@@ -182,7 +182,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         """The number that the next sequential child will get; None if it is unknown.
 
         The root's counter may have been read before the newest members were created, so their
-        numbers are considered too. After the largest number the counter turns negative; from then
+        numbers count too. After the largest number the counter turns negative; from then
         on the members' numbers show nothing.
         """
         counter = self.stat.next_sequence if self.stat else None
@@ -244,7 +244,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
 
 
 class NotALock(msgspec.Struct, frozen=True):
-    """A path that is not a lock, and what it is instead."""
+    """A path that is not a lock, and its kind."""
 
     path: Text
     kind: str

@@ -1,4 +1,4 @@
-"""Read the lock at a path of the world: `lock_at` returns it, or what the path is instead."""
+"""Make the lock at a path of the world, or say what the path is instead (`lock_at`)."""
 
 from typing import Final
 
@@ -19,11 +19,11 @@ from zktop.model.locks.open_folder import (
     stranded_in,
 )
 from zktop.model.locks.queue_warnings import NEARLY_EXHAUSTED
-from zktop.model.locks.queues_by_name import Queues, grouped, mixed, one_queue
+from zktop.model.locks.queues_by_name import Queues, grouped_queues, mixed_queues, one_queue
 from zktop.model.locks.recognise import Recognised, is_election, recognise
 from zktop.model.locks.shapes import SHAPE_OF_LAYOUT
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
-from zktop.model.locks.update_lock import updated
+from zktop.model.locks.update_lock import update_lock
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -40,7 +40,7 @@ def lock_at(
 ) -> Lock | NotALock:
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
-    The same object comes back as long as its facts are the same. A different root under the same
+    The same object is returned as long as its facts are the same. A different root under the same
     path has nothing to do with the previous one.
     """
     site = LockSite(Text(path), world, settings)
@@ -49,7 +49,7 @@ def lock_at(
         is_due = before.asks_watches or (before.until is not None and now >= before.until)
         if before.family is site.family and not is_due and site.still_hold(before.dependencies):
             return before
-        quick = updated(before, site)
+        quick = update_lock(before, site)
         if quick is not None:
             return quick
     recognised = recognise(site, before.layout if before else None)
@@ -72,7 +72,7 @@ def _denial(site: LockSite) -> str | None:
 
 
 class _Build:
-    """One lock while it is put together."""
+    """One lock under construction."""
 
     def __init__(
         self, site: LockSite, recognised: Recognised, now: Millis, before: Lock | None
@@ -124,11 +124,11 @@ class _Build:
         opened = self._opening.of(self._site.family, layouts)
         if len(layouts) > 1:
             interop = self._configured is not None and self._configured.interop
-            return mixed(layouts, places, self._known, opened, interop=interop)
+            return mixed_queues(layouts, places, self._known, opened, interop=interop)
         layout = layouts[0]
         listed = places.get(layout.name, [])
         if layout.grouped:
-            return grouped(layout, listed, self._known, opened)
+            return grouped_queues(layout, listed, self._known, opened)
         if layout.name == "clickhouse-leader-election":
             listed = [] if any(place.name.sequence is None for place in listed) else listed
         rest, stranded = self._recognised.rest, self._opening.memory.stranded
@@ -174,7 +174,7 @@ class _Build:
 
 
 def _is_shared(layout: Layout, made: Queues) -> bool:
-    """Return whether readers may share; with some names only once there is a reader."""
+    """Return whether readers may share; for some layouts, only if there is a reader."""
     if layout.means != "read-write" or not is_promoting(layout):
         return layout.means == "read-write"
     return any(member.mode == "read" for queue in made.queues for member in queue.members)

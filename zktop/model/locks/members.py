@@ -1,4 +1,4 @@
-"""Make the members of a lock from its znodes; a member whose znode did not change is reused."""
+"""Make the members of a lock from its znodes; reuse those whose znode did not change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

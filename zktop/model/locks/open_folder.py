@@ -1,4 +1,4 @@
-"""Make the folders of a lock: all children, the watches on them, and the previous state."""
+"""Make the folders of a lock: all children, the watches on them, the previous state."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -35,9 +35,9 @@ def seen_watching(
     nodes: Mapping[Text, Text],
     before: Mapping[Session, SessionWatches],
 ) -> dict[Session, SessionWatches]:
-    """Return which of these nodes sessions watch, and since when; `nodes` maps paths to names.
+    """Return which of these nodes each session watches, since when; `nodes` maps paths to names.
 
-    Sessions of the previous look are looked up again, even if their nodes are gone: a watch that
+    Sessions of the previous look are included even if their nodes are gone: a watch that
     is older than a session's next node is left over from an earlier one.
     """
     found: dict[Session, SessionWatches] = {}
@@ -93,14 +93,14 @@ class FolderOpener(msgspec.Struct, frozen=True):
 
 
 def _changed(family: Family) -> int:
-    """Return the last transaction that created or deleted a child, at the latest the listing."""
+    """Return the last transaction that created or deleted a child, or that of the listing."""
     if family.stat is None:
         return 0
     return family.listed_at if family.stat.pzxid is None else family.stat.pzxid
 
 
 def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
-    """Yield the queues that share a folder with other children, also those before leases."""
+    """Yield the queues that share a folder with other children, including gates."""
     for queue in queues:
         inner = queue.gate if isinstance(queue, LeasePool) else queue
         if isinstance(inner, FolderQueue):
@@ -108,7 +108,7 @@ def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
 
 
 def memory_of(before: Lock | None) -> FolderMemory:
-    """Return what the next version of a lock needs to know of this one."""
+    """Return what the next version of a lock needs from this one."""
     queues = list(folder_queues(before.queues)) if before is not None else []
     if not queues:
         return NO_MEMORY

@@ -27,8 +27,7 @@ def watched_members(
 ) -> list[Member]:
     """Return the members that a waiter watches, in the order that its client sees.
 
-    `first` begins with the first member that blocks it; `before` has those ahead of it, the
-    nearest first.
+    `first` starts at the first member that blocks it; `before` lists those ahead, nearest first.
     """
     layout, back = queue.layout, iter(before)
     room = queue.leases or 1 if queue.rule == "first-n" else 1
@@ -41,7 +40,7 @@ def watched_members(
         watched = list(islice(back, room if layout.watch == "nearest" else 1))
     if layout.watch == "run" and watched and watched[0].token is not None:
         watched += takewhile(lambda other: other.token == watched[0].token, back)
-        watched = watched[-1:]  # the client's first node: it cleans up its other nodes
+        watched = watched[-1:]  # the client's first node, as it deletes its others
     if not layout.watches_negative:
         watched = [other for other in watched if (other.sequence or 0) >= 0]
     return watched
@@ -71,9 +70,9 @@ class QueueOptions(Struct, frozen=True):
     """How a queue differs from the usual one of its layout."""
 
     leases: int | None = None
-    exempt: frozenset[Text] = NO_NODES  # members that hold in spite of others before them
-    marked: tuple[Member, ...] | None = None  # the holders, if their data names them
-    remarks: tuple[str, ...] = ()  # warnings besides those that its members give
+    exempt: frozenset[Text] = NO_NODES  # members that hold despite others before them
+    marked: tuple[Member, ...] | None = None  # the holders, if the data marks them
+    remarks: tuple[str, ...] = ()  # additional warnings
 
 
 DEFAULT_OPTIONS: Final = QueueOptions()
@@ -88,7 +87,7 @@ class SharedRule(Protocol):
 
 
 class RankedQueue(QueueDefaults):
-    """Members in queue order. `counted` are those that clients count: mostly all of them."""
+    """Members in queue order. `counted` are those that clients count, usually all."""
 
     __slots__ = (
         "_ahead", "_held", "_index", "_walls", "counted",
@@ -200,7 +199,7 @@ class RankedQueue(QueueDefaults):
         return (Target(previous[0].node, "data"),)
 
     def wall_before(self, ahead: int) -> int:
-        """Count the counted members up to the last one before a position that readers wait for."""
+        """Return the position after the last member before `ahead` that readers wait for."""
         walls = self.walls
         found = bisect_left(walls, ahead)
         return walls[found - 1] + 1 if found else 0
@@ -213,12 +212,12 @@ class RankedQueue(QueueDefaults):
         return self._walls
 
     def bars_readers(self, member: Member) -> bool:
-        if member.mode == "exclusive":  # zktools: its readers look for writers alone
+        if member.mode == "exclusive":  # zktools: readers wait only for writers
             return "write" not in self.layout.modes.values()
         return member.mode != "read"
 
     def _front(self) -> tuple[Member, ...]:
-        """Find the holders, looking no further than they reach."""
+        """Find the holders; in a regular queue, without examining the waiters."""
         if not self.regular:
             return tuple(member for member in self.members if self._is_free(member))
         held: Sequence[Member]
@@ -249,7 +248,7 @@ class RankedQueue(QueueDefaults):
         return ahead == 0
 
     def _places(self) -> dict[Text, int]:
-        """Return the same for all members: those whose numbers do not tell their position."""
+        """Return `ahead` for all members, if numbers do not determine the position."""
         key = key_of(self.layout, self.counted)
         shares = self.layout.ties == "share"
         places: dict[Text, int] = {}
@@ -263,7 +262,7 @@ class RankedQueue(QueueDefaults):
         return places
 
     def _run_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the last of the first `ahead` members, and others that share its number."""
+        """Return the last of the first `ahead` members, with those that share its number."""
         if not ahead:
             return ()
         last = self.counted[ahead - 1]
@@ -272,7 +271,7 @@ class RankedQueue(QueueDefaults):
         return self.counted[self.ahead(last) : ahead]
 
     def _writers_before(self, ahead: int) -> tuple[Member, ...]:
-        """Return the same without readers, which do not block a reader."""
+        """Return the last of the first `ahead` members that block a reader."""
         before = self._run_before(ahead)
         return tuple(member for member in before if self.bars_readers(member)) or before
 

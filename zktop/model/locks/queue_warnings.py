@@ -1,7 +1,7 @@
-"""Warnings about a queue, by counts of its oddities: numbers that repeat, persistent members, ...
+"""Warnings about a queue, from counts of its oddities: repeated numbers, persistent members, ...
 
-They are counted once, and adjusted when a member joins or leaves: a queue of ten thousand members
-gets a new version with every event, and counting all members each time would be too slow.
+They are counted once and adjusted when a member joins or leaves: a queue of ten thousand members
+has a new version with every event, and counting all members each time would be too slow.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.client_view import assumed, ranker_of, views_of
+from zktop.model.layouts.client_view import assumed_view, ranker_of, views_of
 from zktop.model.layouts.layout import LARGEST, Layout
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.locks.lock import Member
@@ -23,14 +23,14 @@ NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
 class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     """Counters over the members of one queue."""
 
-    unordered: int = 0  # neighbours in the order opposite to their creation
-    twins: int = 0  # members with a number that another one has
+    unordered: int = 0  # neighbours created in the opposite order
+    twins: int = 0  # members that share their number
     negative: int = 0
     unnumbered: int = 0
-    unseen: int = 0  # members that their own clients do not count
+    unseen: int = 0  # members not counted by their own clients
     lasting: int = 0  # persistent members
     readers: int = 0
-    revoked: int = 0  # members that were asked to let go
+    revoked: int = 0  # members asked to release
     repeated: bool = False  # two members with the same token
     largest: int = 0
 
@@ -103,8 +103,8 @@ def count_oddities(layout: Layout, members: Sequence[Member]) -> QueueOddities:
 
 
 def is_unseen(layout: Layout, member: Member) -> bool:
-    """Return whether the clients of its own layout do not count it."""
-    view = assumed(views_of(layout), member.mode)
+    """Return whether the clients of a member's own layout do not count it."""
+    view = assumed_view(views_of(layout), member.mode)
     return view.counts != "own" and ranker_of(view)(member.znode.name) is None
 
 
@@ -137,7 +137,7 @@ def _inverted(before: Member | None, after: Member | None) -> bool:
 
 
 def _is_broken(rule: str, holders: Sequence[Member]) -> bool:
-    """Return whether there are holders that exclude one another."""
+    """Return whether some holders exclude one another."""
     if len(holders) < 2 or rule == "first-n":  # noqa: PLR2004  a single holder is fine
         return False
     if rule == "first":

@@ -25,7 +25,7 @@ from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
 from zktop.model.locks.row_ranges import RowRangeQueue
 from zktop.model.text import Text
 
-OpenFolder = Callable[[Iterable[Member]], Folder]  # from these contenders
+OpenFolder = Callable[[Iterable[Member]], Folder]  # makes it from its contenders
 
 # For `interop` in the config: all clients count each other, by the number at the end.
 _BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
@@ -53,7 +53,7 @@ def one_queue(
 ) -> Queues:
     """Make the queue of a lock whose contenders all follow one layout.
 
-    Without `opened`, they are the only children, and all its clients sort them alike.
+    Without `opened`, they are the only children, and all clients sort them alike.
     """
     members = in_order(layout, members_of(layout, places, known))
     if layout.name == "accumulo-fate-lock":
@@ -85,7 +85,7 @@ def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQ
     return FolderQueue(one, oddities, folder)
 
 
-def grouped(
+def grouped_queues(
     layout: Layout, places: Sequence[ParsedChild], known: KnownMembers, opened: OpenFolder
 ) -> Queues:
     """Make one queue for each of the locks that share the parent."""
@@ -104,7 +104,7 @@ def grouped(
     return _queues(groups_of_members, opened)
 
 
-def mixed(
+def mixed_queues(
     layouts: Sequence[Layout],
     places: dict[str, list[ParsedChild]],
     known: KnownMembers,

@@ -1,8 +1,8 @@
 """Decide which lock layout a root follows, or what it is instead of a lock.
 
 The decision is about a root as a whole, never about a single child. The shape of the root comes
-first, then names that only one library writes, then owners and data, then short names, and guesses
-last; a guess never counts beside a surer match. Groups, barriers, queues and reference counts look
+first, then names used by only one library, then owners and data, then short names, and guesses
+last; a guess is dropped beside a surer match. Groups, barriers, queues and reference counts look
 like locks, but they are not.
 """
 
@@ -44,12 +44,12 @@ _QUEUE: Final = r"(?:qn-|queue-|entry-\d{3}-|message|config_change_)-?\d{9,10}"
 
 
 def by_path(path: str) -> str | None:
-    """Return the kind of a path that is known to be no lock, whatever its children are."""
+    """Return the kind of a path that is known not to be a lock, whatever its children are."""
     return "clickhouse-block-numbers" if "/block_numbers/" in path else None
 
 
 def barrier(family: Family) -> str | None:
-    """Return the kind of double barrier whose participants these are."""
+    """Return the kind of double barrier that has these participants."""
     names = family.members.keys()
     if "ready" not in names:
         return None
@@ -59,7 +59,7 @@ def barrier(family: Family) -> str | None:
 
 
 def entering_barrier(family: Family) -> str | None:
-    """Return the kind of a double barrier that has not opened yet, by the data of its children."""
+    """Return the kind of a double barrier that has not opened yet, from its children's data."""
     hosts = [
         z for z in family if re.fullmatch(_H32, z.name) and re.fullmatch(_HOST_PID, z.data or b"")
     ]
@@ -67,7 +67,7 @@ def entering_barrier(family: Family) -> str | None:
 
 
 def other_kind(znodes: Iterable[Znode]) -> str | None:
-    """Return what children are when none of them contends for a lock."""
+    """Return what the children are if none of them contends for a lock."""
     sampled = list(znodes)[:64]
     for znode in sampled:
         if re.fullmatch(_QUEUE, znode.name) and not (znode.stat and znode.stat.owner):
@@ -82,15 +82,15 @@ def other_kind(znodes: Iterable[Znode]) -> str | None:
 UNKNOWN: Final = "unknown"
 CONTAINER: Final = "container-of-roots"
 PART: Final = "not-a-lock:part-of-another"
-_LOOKED_INTO = 32  # children of a container; one lock among them is enough
+_MAX_SAMPLED = 32  # children of a container; one lock among them is enough
 
 
 class Recognised(msgspec.Struct, frozen=True):
-    """The result: without layouts it is no lock, and `kind` names what it is instead."""
+    """The result; without layouts it is not a lock, and `kind` names what it is."""
 
     kind: str
     layouts: tuple[Layout, ...] = ()
-    places: dict[str, list[ParsedChild]] = {}  # by layout; empty where the shape decides
+    places: dict[str, list[ParsedChild]] = {}  # by layout; empty if the shape decides
     rest: tuple[Znode, ...] = ()  # children that are no contenders
     guessed: bool = False
     asks_watches: bool = False  # watch tables can change the answer
@@ -160,7 +160,7 @@ def _by_name(site: LockSite, previous: str | None) -> Recognised:
 def is_left_over(layout: Layout, znode: Znode) -> bool:
     """Return whether a node is a left-over: no session owns it, though the layout is ephemeral.
 
-    TTL nodes look like that, and nodes that were made by hand.
+    TTL nodes and nodes made by hand look like that.
     """
     return znode.stat is not None and not znode.stat.owner and not layout.persistent
 
@@ -204,7 +204,7 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
 
 
 def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
-    """Return whether named numbers are a queue: counted by the parent, and contended for."""
+    """Return whether names with numbers are a queue: the parent counts them, and some compete."""
     stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
     if following is not None:
@@ -246,14 +246,14 @@ def _as_before(site: LockSite, previous: str) -> Recognised:
 
 
 def _contains_roots(site: LockSite) -> bool:
-    names = list(site.family.members)[:_LOOKED_INTO]
+    names = list(site.family.members)[:_MAX_SAMPLED]
     if any(is_probe(name, site.family) for name in names):
         return True
     return any(_looks_like_a_lock(site, name) for name in names)
 
 
 def _looks_like_a_lock(site: LockSite, name: str) -> bool:
-    members = list(site.below(name).members.values())[:_LOOKED_INTO]
+    members = list(site.below(name).members.values())[:_MAX_SAMPLED]
     return any(not layout.guessed for layout in sort_by_layout(members).layouts.values())
 
 

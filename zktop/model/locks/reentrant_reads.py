@@ -1,8 +1,8 @@
 """Read locks that the holder of a write lock takes in addition.
 
 Since Curator 5.5 (and in menagerie) such a read has the number of its client's write node. In
-older versions it has a later number, so that only its session shows what it is, and once the write
-lock is released, the next writer gets in beside it.
+older versions it has a later number, so only its session identifies it; once the write
+lock is released, the next writer acquires the lock beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ NO_REENTRY = Reentry()
 
 
 def reentrant_reads(members: Sequence[Member], watching: WatchLookup) -> Reentry:
-    """Find the reads that are covered by the write lock of their own session."""
+    """Find the reads that the write lock of their own session covers."""
     writer = _holding_writer(members)
     if writer is None:
         return NO_REENTRY

@@ -1,6 +1,6 @@
 """The queue of Accumulo's table locks: readers and writers of row ranges that may overlap.
 
-Two members conflict if their rows overlap and one of them writes. A union of the ranges so far,
+Two members conflict if their rows overlap and one of them writes. Unions of the ranges so far,
 one for all and one for writers, finds the holders with a bisection each instead of comparing every
 pair.
 """
@@ -42,11 +42,11 @@ class RowRangeQueue(QueueDefaults):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """The ids of warnings; several holders are fine here."""
+        """The ids of warnings; several holders are normal here."""
         return self._oddities.warnings(ACCUMULO[-1], "first-n", self.members, self.holders)
 
     def holds(self, member: Member) -> bool:
-        """Return whether no member before it wants the same rows."""
+        """Return whether no member before it conflicts with it."""
         return member.node in self._held
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:

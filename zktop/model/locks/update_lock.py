@@ -1,9 +1,9 @@
-"""Make the next version of a lock from the one before, after a few children changed.
+"""Make the next version of a lock from the previous one after a few children changed.
 
-This works for the one queue that most locks have, with numbers that all clients sort alike. Any
+This works for locks with one queue and numbers that all clients sort alike. Any
 other lock (with a foreign child, a second layout, a repeated or negative number, or leases that
-the data decides) is made from scratch. Two versions of a listing are in nearly the same order, so
-a walk along both finds the few differences.
+depend on data) is made from scratch. Two versions of a listing are in nearly the same order, so
+walking both in parallel finds the few differences.
 """
 
 from bisect import bisect_left
@@ -34,7 +34,7 @@ from zktop.model.world.sequence_diff import splits
 
 
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
-    """Children that are in only one of two versions; a changed child is in both lists."""
+    """Children in only one of two versions; a changed child is in both lists."""
 
     removed: list[Znode]
     added: list[Znode]
@@ -78,7 +78,7 @@ _FROM_SCRATCH: Final = frozenset(
 )
 
 
-def updated(lock: Lock, site: LockSite) -> Lock | None:
+def update_lock(lock: Lock, site: LockSite) -> Lock | None:
     """Return the next version of a lock, or None if it must be made from scratch."""
     queue = lock.queues[0] if len(lock.queues) == 1 else None
     if not isinstance(queue, RankedQueue) or not _is_ordinary(lock, queue, site):
@@ -135,7 +135,7 @@ def _following(queue: RankedQueue, changes: ChildrenDiff, site: LockSite) -> Ran
 
 
 def _is_unsure(queue: RankedQueue, oddities: QueueOddities, members: Sequence[Member]) -> bool:
-    """Return whether a mode, a warning or the order depends on more than what changed."""
+    """Return whether a mode, a warning or the order depends on more than the changes."""
     promotes = is_promoting(queue.layout) and bool(oddities.readers) != bool(
         queue.oddities.readers
     )

@@ -1,9 +1,9 @@
 """Compare the watches of each waiter with those that its recipe sets.
 
-Screens, JSON and findings all take the verdict of `WatchCheck`. The server tables are usually
-older than the lock beside them, so a mismatch is a verdict only where the table could have shown
+Screens, JSON and findings all use the verdict of `WatchCheck`. The server tables are usually
+older than the lock itself, so a mismatch is a verdict only if the table could have shown
 the watch: it must know the waiter, and a watch on a node that has left the lock since proves
-nothing. No table of ZooKeeper lists child watches or polls: where a client may use them, a watch
+nothing. No table of ZooKeeper lists child watches or polls: if a client may use them, a watch
 that is not listed is invisible, not missing. Other servers list child watches among the others.
 """
 
@@ -41,7 +41,7 @@ class WatchStatus(msgspec.Struct, frozen=True, gc=False):
 
 
 class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """The watches of one lock, by the tables of the ensemble. Answers are computed on demand."""
+    """The watches of one lock, according to the server tables; computed on demand."""
 
     lock: Lock
     ensemble: Ensemble
@@ -60,8 +60,8 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def edges(self) -> Iterator[tuple[Member, Member]]:
         """Yield the watch graph among the members: watcher and watched.
 
-        A watch that no member of a session needs counts for its only member that lacks one; with
-        several of those, for none.
+        A watch that no member of its session needs is credited to the only member that lacks one;
+        if several lack one, to none.
         """
         for session in self._places:
             yield from self._edges_of(session)
@@ -71,18 +71,18 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.ensemble.watchers(absolute(self.lock.path, member.node))
 
     def bystanders(self, member: Member) -> frozenset[Session]:
-        """Return watchers of a member that own none: observers, or left-over watches."""
+        """Return watchers of a member that own no member: observers, or left-over watches."""
         return self.watchers(member) - self._places.keys()
 
     @cached_property
     def crowd(self) -> tuple[Session, ...]:
-        """The sessions that wait for a single-node lock: only a watch shows them, in no order."""
+        """The sessions that wait for a single-node lock, known only by watches, unordered."""
         if self.lock.kind != "single":
             return ()
         return tuple(sorted({one for held in self.lock.holders for one in self.bystanders(held)}))
 
     def member_at(self, path: str) -> Member | None:
-        """Return the member of an absolute path."""
+        """Return the member at an absolute path."""
         node = relative(self.lock.path, path)
         found = (queue.find(node) for queue in self.lock.queues)
         return next((member for member in found if member is not None), None)
@@ -109,19 +109,19 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
 
     def _may_hear(self, actual: frozenset[Text] | None) -> bool:
-        """Return whether a watch is on the lock's own znode: it may be a child watch."""
+        """Return whether there is a watch on the lock's own znode: it may be a child watch."""
         return actual is not None and self.lock.path in actual
 
     def watches_children(self, session: Session) -> bool:
-        """Return whether a table with child watches has one here, or a data watch instead."""
+        """Return whether a mixed table has a watch here, be it a child or a data watch."""
         table = self.table(session)
         return table is not None and table.is_mixed and self._may_hear(self.here(session))
 
     def may_be_unlisted(self, member: Member) -> bool:
-        """Return whether a child watch or a poll may wake it, which no table lists.
+        """Return whether it may wait by a child watch or a poll, which no table lists.
 
-        Clients of most layouts wait in one way. Names of the others are used by many recipes, some
-        of which watch the children or poll.
+        Clients of most layouts wait in one way. Names of the other layouts are used by many
+        recipes, some of which watch the children or poll.
         """
         hides = self.ensemble.hides_watches(member.owner)
         layout = layout_named(member.layout, self.layouts)
@@ -131,7 +131,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return is_watching or ("polls" in layout.unlisted and self.is_awake(member))
 
     def is_awake(self, member: Member) -> bool:
-        """Return whether it sent a request in the last seconds, or may have."""
+        """Return whether it has, or may have, sent a request recently."""
         presence, idle = self.ensemble.presence(member.owner), self.idle.get(member.owner)
         return presence is None or idle is None or presence.at - idle < POLL_MS
 
@@ -143,7 +143,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
         """Return the watches that the recipe of a waiter sets, with absolute paths.
 
-        Of nodes whose equal numbers leave their order to the server, it is the watched one.
+        If the server decides the order of nodes with equal numbers, it is the watched one.
         """
         path, actual = self.lock.path, self.here(member.owner) or NONE
         targets = (
@@ -209,7 +209,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield from ((owners[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:
-        """Return the queue in which it waits; None when it does not, or is no member."""
+        """Return the queue in which it waits; None if it does not wait."""
         queues = (queue for queue in self.lock.queues if queue.find(member.node) is not None)
         queue = next(queues, None)
         return None if queue is None or queue.holds(member) else queue
@@ -235,7 +235,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _equals(self) -> dict[Text, tuple[Text, ...]]:
-        """The paths of members with one number, of which the server decides which is first."""
+        """The paths of members with equal numbers, whose order the server decides."""
         found: dict[tuple[Text, str, int], list[Text]] = {}
         for member in (one for queue in self.lock.queues for one in queue.members):
             layout = layout_named(member.layout, self.layouts)

@@ -1,6 +1,6 @@
 """Locks that are recognised by their shape: the first of `SHAPES` that fits decides.
 
-`LAYOUTS` are all built-in layouts: those that names show, and those that a shape shows.
+`LAYOUTS` are all built-in layouts, recognised by names or by shape.
 """
 
 from typing import Final
@@ -51,12 +51,12 @@ def layout_named(name: str, own: tuple[Layout, ...] = ()) -> Layout | None:
 
 
 def shape_of(site: LockSite) -> LockShape | None:
-    if not _is_telling(site.family):
+    if not _may_have_shape(site.family):
         return None
     return next((shape for shape in SHAPES if shape.fits(site)), None)
 
 
-def _is_telling(family: Family) -> bool:
+def _may_have_shape(family: Family) -> bool:
     """Return quickly whether a root may have a special shape; most do not."""
     members = family.members
     if not members or not _TELLING.isdisjoint(members):
@@ -74,12 +74,12 @@ def with_part(name: str) -> tuple[LockShape, ...]:
 
 
 def may_be_part(name: str) -> bool:
-    """Return whether a root may be part of another lock, judging by its name."""
+    """Return whether a root may be part of another lock, by its name."""
     return bool(with_part(name)) or name.endswith(QUEUE_OF_SEMAPHORE)
 
 
 def part_of(site: LockSite) -> Text | None:
-    """Return the lock that this root is only a part of: a queue, a set of leases, one slot."""
+    """Return the lock that this root is a part of, as its queue, leases or slot."""
     parent, name = split(site.path)
     if name.endswith(QUEUE_OF_SEMAPHORE):
         whole = Text(site.path.removesuffix(QUEUE_OF_SEMAPHORE))

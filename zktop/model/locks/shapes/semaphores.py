@@ -1,4 +1,4 @@
-"""Semaphores and leases that sub-nodes or siblings show: those of Curator and kazoo."""
+"""Semaphores and leases recognised by sub-nodes or siblings: those of Curator and kazoo."""
 
 import re
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
 from zktop.model.world.family import Family
 
-QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # ends the name of the sibling where kazoo's clients queue
+QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # suffix of the sibling in which kazoo's clients queue
 
 
 def _gate(
     layout: Layout, family: Family, context: ShapeContext, below: str
 ) -> tuple[RankedQueue | FolderQueue, tuple[Text, ...]]:
-    """Make the queue before the leases; its members wait for a lease, not for a lock."""
+    """Make the gate of a semaphore; its members wait for a lease, not for a lock."""
     found, rest = context.sorted_children(layout, family, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
     members = in_order(layout, wanting)
@@ -93,7 +93,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
 
 
 def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
-    """Find the lease that the first member of the gate created since it is first."""
+    """Find the lease that the first member of the gate has created."""
     head = next(iter(gate.members), None)
     if head is None or not head.owner:
         return None

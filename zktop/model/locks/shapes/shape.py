@@ -1,4 +1,4 @@
-"""The form of a shape: a lock layout that is recognised by more than the names of children.
+"""The form of a shape: a lock layout recognised by more than the names of children.
 
 A shape is one object: its layout, how to recognise a root of it, and how to make its queues. To
 add one, write it in a module here, and list it in `SHAPES`.
@@ -52,7 +52,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
 
 
 class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """A lock layout that is recognised by sub-nodes, siblings, nodes with fixed names, or data.
+    """A lock layout recognised by sub-nodes, siblings, nodes with fixed names, or data.
 
     `fits` is called if a child has one of the `telling` names, if there are no children, or if no
     session owns the first one. Nearly all other roots are skipped, which keeps the first look at
@@ -63,10 +63,10 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     fits: Callable[[LockSite], bool]
     make: Callable[[ShapeContext], Queues]
     telling: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()  # children that may look like locks, and belong to this one
+    parts: tuple[str, ...] = ()  # children that may look like locks but belong to this one
     has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too
 
 
 def next_end(ends: Iterable[Millis], now: Millis) -> Millis | None:
-    """Return when the next lease ends; None if all have ended, or last forever."""
+    """Return when the next lease ends; None if all have ended or last forever."""
     return min((end for end in ends if now < end < FOREVER), default=None)

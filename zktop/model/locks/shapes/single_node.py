@@ -1,4 +1,4 @@
-"""Locks that are single nodes: the session that created the node, or a date in it, holds it."""
+"""Locks made of a single node: held by the session that owns it, or until a date in it."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class SingleNodeQueue(QueueDefaults):
         return self.holders + self.waiters
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return the holders: any standby may win after them."""
+        """Return the holders; after them any standby may win."""
         return () if self.holds(member) else self.holders
 
     def expected(self, member: Member) -> tuple[Target, ...]:
@@ -84,7 +84,7 @@ SHEDLOCK: Final = LockShape(
 
 
 def _has_single_nodes(site: LockSite) -> bool:
-    """Detect children that are a lock each, or a node whose data names its holder."""
+    """Return whether the children are locks, or the node's data has the end of a lease."""
     if site.family.members:
         return any(map(LEDGER.fullmatch, site.family.members))
     node = site.itself()
@@ -92,7 +92,7 @@ def _has_single_nodes(site: LockSite) -> bool:
 
 
 def _single_node(context: ShapeContext) -> Queues:
-    """Make the queue of the root's own node, or of the only one below it."""
+    """Make the queue of the root's own node, or of those below it."""
     site, family = context.site, context.site.family
     root = site.itself()
     end = lease_end(root.data) if root else None
