@@ -1,4 +1,4 @@
-"""Checks that need more than one value: layouts, and settings that lack a part."""
+"""Checks that need more than one value: layouts, and incomplete settings."""
 
 from zktop.config.check_keys import Check
 from zktop.config.check_layouts import Mistakes, layout_mistakes, view_mistakes

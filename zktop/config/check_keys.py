@@ -1,4 +1,4 @@
-"""Turn a config tree into a typed value, and collect every mistake on the way.
+"""Turn a config tree into a typed value, and collect every mistake.
 
 The types define known keys, required keys, bounds and choices; their `form` names the function
 that parses a text. A wrong part becomes `WRONG`, and so does everything that contains it.
@@ -95,7 +95,7 @@ class ConfigReader:
         return WRONG if _any_wrong(items) else items
 
     def read_mapping(self, kind: inspect.DictType, tree: ConfigNode, key: str) -> object:
-        """Read a mapping whose keys are the user's own words."""
+        """Read a mapping with keys of the user's choice."""
         if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
         values = {}

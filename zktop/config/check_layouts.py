@@ -1,4 +1,4 @@
-"""Checks of the user's own layouts: patterns, macros, groups and modes that cannot work.
+"""Check the user's own layouts: patterns, macros, groups and modes that cannot work.
 
 Each check yields pairs: the key, and what is wrong with it, to be printed after the key.
 """
@@ -58,7 +58,7 @@ def _pattern_error(pattern: str) -> str | None:
     if len(pattern) > _MAX_PATTERN_CHARS:
         return f"is longer than {_MAX_PATTERN_CHARS} characters"
     try:
-        with warnings.catch_warnings(action="ignore"):  # of syntax that a later Python may change
+        with warnings.catch_warnings(action="ignore"):  # about syntax that may change
             compiled(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         return f"is not a regular expression: {error}"

@@ -1,4 +1,4 @@
-"""The files that settings are read from: the user's config, and the themes."""
+"""The files with settings: the user's config and the themes."""
 
 from collections.abc import Mapping
 from pathlib import Path

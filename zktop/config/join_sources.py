@@ -1,8 +1,8 @@
 """Join command line, environment, config file and defaults into one checked `Config`.
 
-Precedence: command line, then the named cluster, then the environment, then the file. All of them
-become trees of the same form, so one reader finds every mistake in one pass, and every value of
-the result knows where it was written.
+Precedence: command line, then the named cluster, then the environment, then the file. All
+become trees of the same form, so one reader finds every mistake in one pass and records the
+origin of every value.
 """
 
 import os
@@ -39,7 +39,7 @@ class EffectiveConfig(msgspec.Struct, frozen=True):
     origins: dict[str, ValueOrigin] = {}
 
     def origin(self, key: str) -> ValueOrigin:
-        """Return where the value of a key was written; DEFAULT for one that was not."""
+        """Return where the value of a key was written; DEFAULT if nowhere."""
         return self.origins.get(key, DEFAULT)
 
 
@@ -63,17 +63,17 @@ def effective_config(
     check = _Check(written, environment)
     check.read(written)
     for part in (with_layouts(EMPTY, layouts), *from_environment, *typed):
-        check.read(part, is_whole=False)  # a key it lacks may be in another part
+        check.read(part, is_whole=False)  # a missing key may be in another part
     check.raise_mistakes(mistakes)
     joined = reduce(merge, (*from_environment, cluster, *typed), written)
     config = check.read(with_layouts(joined, layouts))
     check.raise_mistakes([])
-    assert isinstance(config, Config)  # noqa: S101  no mistake, so nothing is WRONG
+    assert isinstance(config, Config)  # noqa: S101  without mistakes nothing is WRONG
     return EffectiveConfig(config, file, overrides.cluster, check.origins)
 
 
 class _Check:
-    """Reads several trees against the same known names, and collects their mistakes."""
+    """Reads several trees with the same known names, and collects their mistakes."""
 
     def __init__(self, written: MapNode, environment: Environment[str, str]) -> None:
         layouts = {layout.name for layout in LAYOUTS}

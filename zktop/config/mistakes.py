@@ -8,11 +8,11 @@ from zktop.config.tree import ValueOrigin
 from zktop.errors import UsageError
 from zktop.model.text import clean
 
-MAX_MISTAKES = 50  # printed; the others are counted
+MAX_MISTAKES = 50  # printed; the rest are counted
 
 
 class ConfigMistake(msgspec.Struct, frozen=True):
-    """One mistake in the settings: its place, its key, and a sentence about it."""
+    """One mistake in the settings: its place, its key, and what is wrong."""
 
     origin: ValueOrigin
     key: str

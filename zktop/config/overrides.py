@@ -27,7 +27,7 @@ class Override(msgspec.Struct, frozen=True):
 
     @property
     def tree(self) -> MapNode:
-        """The setting in its place in an otherwise empty config."""
+        """The config tree with this setting alone."""
         texts = tuple(_text(text, self.origin) for text in self.texts)
         *sections, last = self.key.split(".")
         value = ListNode(texts, self.origin) if self.is_list else texts[-1]
@@ -44,10 +44,10 @@ class Overrides(msgspec.Struct, frozen=True):
     file: Override | None = None
     cluster: Override | None = None
     layouts: Override | None = None  # ROOT=NAME
-    settings: tuple[Override, ...] = ()  # the last one of a key wins
+    settings: tuple[Override, ...] = ()  # the last one for a key wins
 
     def over(self, other: "Overrides") -> "Overrides":
-        """Join with the options of the outer command; the environment stays below both."""
+        """Join with the options of the outer command; both override the environment."""
         files = [file for file in (other.file, self.file) if file]
         return Overrides(
             max(files, key=lambda file: file.is_typed, default=None),

@@ -1,8 +1,8 @@
 """Parse single values: texts, numbers, choices, durations, hosts, roots, logins.
 
-The type decides what a text means, not YAML: `introspect: off` is a word, because the type expects
+The type, not YAML, decides what a text means: `introspect: off` is a word because the type expects
 a word, and `password: 0123` is refused, because the type expects text and this is a number. The
-message of a ValueError is printed after the key. Where the value may be a secret, the message
+message of a ValueError is printed after the key. If the value may be a secret, the message
 names its kind and does not repeat it.
 """
 
@@ -61,7 +61,7 @@ def text(tree: ConfigNode) -> str:
 
 
 def printable(tree: TextNode) -> str:
-    """Refuse control characters, which a terminal would interpret."""
+    """Return a text; refuse control characters, which a terminal would interpret."""
     if clean(tree.text) != tree.text:
         raise ValueError("contains characters that cannot be printed")
     return tree.text
@@ -225,7 +225,7 @@ def root(text: str) -> str:
 def expression(text: str) -> str:
     """Check a regular expression."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # of syntax that a later Python may change
+        with warnings.catch_warnings(action="ignore"):  # about syntax that may change
             re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"is not a regular expression: {error}") from None
@@ -260,7 +260,7 @@ def one_of(what: str, known: Iterable[str]) -> Form:
 
 
 def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
-    """Return every form by its name."""
+    """Return all forms by name."""
     return {
         "duration": duration,
         "expression": expression,

@@ -1,4 +1,4 @@
-"""The settings for `--show-config`, secrets masked, and the JSON Schema of the config file."""
+"""The settings for `--show-config` with secrets masked, and the JSON Schema of the file."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ class SettingRow(NamedTuple):
 
 
 def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
-    """Yield every setting in the order of the config file; for a cluster, only what is set."""
+    """Yield every setting in config file order; of clusters, only those that are set."""
     for name, override in (("config", effective.file), ("cluster", effective.cluster)):
         value, origin = (override.texts[-1], override.origin) if override else ("none", "")
         yield SettingRow(name, value, str(origin))

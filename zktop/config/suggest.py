@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from zktop.model.text import clean, nearest
 
-MAX_QUOTED_CHARS = 40  # characters of a wrong value that are worth repeating
+MAX_QUOTED_CHARS = 40  # of a wrong value
 
 
 def quoted(text: str) -> str:
@@ -19,7 +19,7 @@ def quoted(text: str) -> str:
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Name the known word that is nearest, or else all of them.
+    """Name the nearest known word, or list them all.
 
     >>> hint("themme", ["keys", "theme"]), hint("x", ["keys", "theme"])
     ('did you mean theme?', 'known: keys, theme')

@@ -1,7 +1,7 @@
-"""Read and check theme files: a few colours, and styles for single inks.
+"""Read and check theme files: a few colours, and styles for individual inks.
 
-An ink is a meaning, like `holds` or `critical`. Mistakes that would break the UI later are found
-here, and reported with file, line and key.
+An ink is a meaning, like `holds` or `critical`. Mistakes that would break the UI later are
+reported here with file, line and key.
 """
 
 import re
@@ -68,13 +68,13 @@ class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def colours(self) -> dict[str, str]:
-        """The colours that the file sets."""
+        """The colours set in the file."""
         named = ((key, getattr(self, key)) for key in _NAMED_COLOURS)
         return {key: value for key, value in named if value is not None}
 
 
 class ThemeFiles(NamedTuple):
-    """The themes that can be used, and the mistakes in the others."""
+    """The usable themes, and the mistakes in the others."""
 
     usable: tuple[ThemeFile, ...]
     mistakes: tuple[ConfigMistake, ...]
@@ -98,7 +98,7 @@ def all_themes(environment: Mapping[str, str], inks: Collection[str]) -> ThemeFi
 
 
 def colour(text: str) -> str:
-    """Check a colour: three or six hexadecimal digits, or one of the terminal's own.
+    """Check a colour: three or six hexadecimal digits, or a terminal colour.
 
     >>> colour("#5fafd7"), colour("ansi_bright_red")
     ('#5fafd7', 'ansi_bright_red')
@@ -109,7 +109,7 @@ def colour(text: str) -> str:
 
 
 def style(text: str) -> str:
-    """Check the style of an ink: attributes, a colour, and `on` another one.
+    """Check the style of an ink: attributes, a colour, and `on` a background colour.
 
     >>> style("bold $error on #1c1c1c")
     'bold $error on #1c1c1c'
@@ -140,12 +140,12 @@ def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     if reader.mistakes:
         named = [replace(each, origin=_in_file(each.origin, file)) for each in reader.mistakes]
         raise ConfigError(named)
-    assert isinstance(theme, ThemeFile)  # noqa: S101  made if there is no mistake
+    assert isinstance(theme, ThemeFile)  # noqa: S101  without mistakes it was made
     return theme
 
 
 def _in_file(origin: ValueOrigin, file: Path) -> ValueOrigin:
-    """Name the file in an origin without a line: an empty file has no lines."""
+    """Replace an origin without a line by the file: an empty file has no lines."""
     return origin if origin.line is not None else ValueOrigin(str(file))
 
 

@@ -1,7 +1,7 @@
 """Untyped settings: a tree of texts that records where each text was written.
 
-The config file, the environment and the command line all become such trees, so that one reader
-checks them all and can name the place of every mistake.
+The config file, the environment and the command line all become such trees, so one reader checks
+them all and can name the place of every mistake.
 """
 
 import msgspec
@@ -12,7 +12,7 @@ class ValueOrigin(msgspec.Struct, frozen=True):
 
     source: str  # a file, "command line", "environment ZKTOP_HOSTS" or "default"
     line: int | None = None
-    option: str | None = None  # the name in a mistake: --hosts, ZKTOP_HOSTS
+    option: str | None = None  # its name in messages: --hosts, ZKTOP_HOSTS
 
     def __str__(self) -> str:
         """Format the place for a mistake and for `--show-config`.

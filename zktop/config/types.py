@@ -1,6 +1,6 @@
 """Every setting of the config file: its key, type and default.
 
-Known keys, allowed values, secrets, the JSON Schema and the lines of `--show-config` all follow
+Known keys, allowed values, secrets, the JSON Schema and the lines of `--show-config` are derived
 from these types. All times are milliseconds.
 """
 

@@ -1,8 +1,8 @@
-"""Actors: what can be blocked. A session, unless the configuration says otherwise.
+"""Actors: what can be blocked. By default, each session is an actor.
 
-ZooKeeper shows sessions, not threads. When threads of one session wait for each other, the session
+ZooKeeper shows sessions, not threads. If threads of one session wait for each other, the session
 seems to wait for itself, and a process with many sessions hides real deadlocks. So the config may
-name the actor by a pattern over owner labels: `host:pid:tid` splits a session into threads, and a
+define actors by a pattern over owner labels: `host:pid:tid` splits a session into threads, and a
 common `host` merges several sessions.
 """
 
@@ -16,7 +16,7 @@ from zktop.model.settings import Settings
 # Prefixes of actors that are not sessions.
 UNOWNED = "nobody:"  # a node that no session will ever remove
 STRANDED = "stranded:"  # a node that a failed client left; only the end of its session removes it
-UNKNOWN = "unknown:"  # a node that we may not read
+UNKNOWN = "unknown:"  # a node that zktop may not read
 BY_NAME = "owner:"  # known by label alone: the locks of this layout are persistent on purpose
 
 OUTLIVING = frozenset(layout.name for layout in LAYOUTS if layout.persistent)
@@ -31,7 +31,7 @@ class Actors:
 
     @property
     def are_sessions(self) -> bool:
-        """Whether every session is one actor: no pattern is configured."""
+        """Whether each session is an actor, because no pattern is configured."""
         return self._pattern is None
 
     def of(self, lock: Lock, member: Member) -> str:
@@ -47,7 +47,7 @@ class Actors:
         return session_text(stat.owner) if stat.owner else self._without_session(lock, member)
 
     def _without_session(self, lock: Lock, member: Member) -> str:
-        """The actor of a node that outlives its session: on purpose, or an orphan."""
+        """The actor of a node without a session: persistent on purpose, or an orphan."""
         if member.label and (lock.kind == "lease" or lock.layout in OUTLIVING):
             return f"{BY_NAME}{member.label}"
         return f"{UNOWNED}{lock.path}/{member.node}"
@@ -63,7 +63,7 @@ class Actors:
 
 
 def session_of(actor: str) -> Session | None:
-    """The session of an actor that is one.
+    """The session id in an actor's id; None if the actor is not a session.
 
     >>> session_of("0x1000008ed7b0000"), session_of("worker-a")
     (72057632381927424, None)

@@ -1,10 +1,10 @@
 """Names of clients, unique within a report.
 
-A client is called by its label if no other client has the same one, else by its address, else by
-its label and the last digits of its session. Sentences, tables, copies and graphs all use these
+A client's name is its label if no other client has the same label, else its address, else
+its label with the last digits of its session. Sentences, tables, copies and graphs all use these
 names; `owner` in JSON stays the plain label.
 
-`SharedNames` counts which labels several sessions have: all members once, then those that changed.
+`SharedNames` finds labels of several sessions: it counts all members once, then the changes.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from zktop.model.world.server_tables import host_of
 
 LAST_DIGITS: Final = 0xFFFF
 
-# Which digits of their ids tell the sessions of one label apart: the last four, or only all.
+# Which digits of their ids distinguish the sessions with one label: the last four, or all.
 Apart = Literal["end", "whole"]
 
 
@@ -51,8 +51,8 @@ class _Sharing:
 
     @property
     def apart(self) -> Apart | None:
-        """How to tell them apart; None if there is only one."""
-        if len(self.places) < 2:  # noqa: PLR2004  a single one has the label for itself
+        """How to distinguish them; None if there is only one."""
+        if len(self.places) < 2:  # noqa: PLR2004  the label is unique
             return None
         return "end" if len(self.ends) == len(self.places) else "whole"
 
@@ -62,7 +62,9 @@ class SharedNames:
 
     def __init__(self) -> None:
         self.shared: PersistentMap[Text, Apart] = PersistentMap()
-        self._sessions: dict[Text, Session | _Sharing] = {}  # by label; one node: just its session
+        self._sessions: dict[
+            Text, Session | _Sharing
+        ] = {}  # by label; for one node, just its session
 
     def count(self, changes: Iterable[LockChange]) -> None:
         """Count the members that came and went."""
@@ -137,7 +139,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         return presence.client if presence and presence.client else None
 
     def _listed(self, session: Session, client: Text | None) -> Text | None:
-        """The configured name; the port tells several clients of one host apart."""
+        """The configured name; with the port if several clients are on one host."""
         if not self.owners:
             return None
         host, port = host_of(client or ""), (client or "").rpartition(":")[2]

@@ -1,7 +1,7 @@
-"""Numbers for the deadlocks of a run, and how each of them ended.
+"""Number the deadlocks of a run, and record how each ended.
 
-Numbers follow the order of detection, so a replay gives the same ones. A deadlock that is over
-keeps its last verdict. How it ended may become clear a moment later, since the nodes of a session
+Numbers follow the order of detection, so a replay gives the same numbers. A deadlock that is over
+keeps its last verdict. How it ended may become clear a moment later, because a session's nodes
 disappear one after another.
 """
 
@@ -18,14 +18,14 @@ from zktop.model.waits.lock_order_story import Inversion
 
 MAX_ENDED: Final = 50
 CLEAR_AFTER_MS: Final[Millis] = 2_000
-RULES_CHANGED: Final = "nobody left: the rules changed (actors, leases or kind of a lock)"
+RULES_CHANGED: Final = "the rules changed (actors, leases or kind of a lock)"
 
-Told = TypeVar("Told", Deadlock, Inversion)
+Reported = TypeVar("Reported", Deadlock, Inversion)
 Departed = Callable[[DeadlockPlace], Departure | None]
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
-    """A deadlock that is over: its last verdict, when it was over, and how it ended."""
+    """A deadlock that is over: its last verdict, and when and how it ended."""
 
     deadlock: Deadlock
     at: Millis
@@ -33,12 +33,12 @@ class EndedDeadlock(msgspec.Struct, frozen=True):
 
 
 class DeadlockLog:
-    """The deadlocks that are alive, and the last MAX_ENDED that are over."""
+    """The present deadlocks, and the last MAX_ENDED that are over."""
 
     def __init__(self) -> None:
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
-        self._inversions: dict[str, Inversion] = {}  # as they were told last
+        self._inversions: dict[str, Inversion] = {}  # as last reported
         self._count = 0
 
     def look(
@@ -48,8 +48,8 @@ class DeadlockLog:
         departed: Departed,
         now: Millis,
     ) -> tuple[Deadlock, ...]:
-        """The deadlocks of this look with their numbers; records those that are over."""
-        numbered = tuple(map(self._numbered, found))
+        """Number the deadlocks of this look; record those that are over."""
+        numbered = tuple(map(self._with_number, found))
         alive = {one.id: one for one in numbered}
         gone = [one for name, one in self._alive.items() if name not in alive]
         self._alive = alive
@@ -63,26 +63,26 @@ class DeadlockLog:
             )
             self.over = (*self.over, *ends)[-MAX_ENDED:]
         if any(one.at < now <= one.at + CLEAR_AFTER_MS for one in self.over):
-            self.over = tuple(self._cleared(one, departed, now) for one in self.over)
+            self.over = tuple(self._with_ending(one, departed, now) for one in self.over)
         return numbered
 
-    def dated(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
-        """Add to potential deadlocks when they last happened."""
+    def with_last_times(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
+        """Add to each potential deadlock when it last happened."""
         before, self._inversions = self._inversions, {}
         for one in inversions:
             made = replace(one, deadlocked_at=self._happened_at(one))
             self._inversions[one.id] = _same(made, before.get(one.id))
         return tuple(self._inversions.values())
 
-    def _numbered(self, one: Deadlock) -> Deadlock:
+    def _with_number(self, one: Deadlock) -> Deadlock:
         known = self._alive.get(one.id)
         if known is None:
             self._count += 1
         made = replace(one, number=known.number if known else self._count)
         return _same(made, known)
 
-    def _cleared(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
-        """Update how it ended, as long as more of its nodes may disappear."""
+    def _with_ending(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
+        """Update how it ended while more of its nodes may disappear."""
         if now - one.at > CLEAR_AFTER_MS:
             return one
         how = _how(one.deadlock, departed)
@@ -94,13 +94,13 @@ class DeadlockLog:
         return next((one.since_ms for one in known if locks <= set(one.locks)), None)
 
 
-def _same(made: Told, before: Told | None) -> Told:
-    """The object of the look before if it is equal: reports that are kept share it."""
+def _same(made: Reported, before: Reported | None) -> Reported:
+    """The object of the previous look if it is equal, so that past reports share it."""
     return before if before == made else made
 
 
 def _how(was: Deadlock, departed: Departed) -> str:
-    """A sentence: which actor left first, and how."""
+    """How a deadlock ended, in words: which actor left first, and how."""
     left = [(min(one.gone_at for one in gone), step) for step, gone in _left(was, departed)]
     if not left:
         return RULES_CHANGED
@@ -126,4 +126,4 @@ def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, lis
 
 def _refuted(was: Deadlock) -> str:
     names = ", ".join(dict.fromkeys(step.name for step in was.steps))
-    return f"not proven any more: one of {names} has several threads"
+    return f"no longer proven: one of {names} has several threads"

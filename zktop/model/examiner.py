@@ -1,7 +1,7 @@
-"""From one world to the next report: facts, world, locks, history, waits, findings, report.
+"""Make the next report from a world: facts, world, locks, history, waits, findings, report.
 
-`Examiner.look` is the whole way, one step after the other. Each step costs what changed, because
-each of its parts keeps what it needs from one look to the next.
+`Examiner.look` takes all the steps in order. The cost of a step depends on what changed, because
+each part keeps its state from one look to the next.
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ class Examiner:
     """A fold over worlds: the same worlds at the same times give the same reports.
 
     It has no clock and does no I/O, so a replay of recorded facts gives the reports of the live
-    run. What it keeps between two looks follows from the worlds it was given.
+    run. Its state depends only on the worlds it was given.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -48,7 +48,7 @@ class Examiner:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last look, not being thorough, left examinations to the next one."""
+        """Whether the last look left examinations to the next one, because it was not thorough."""
         return self._findings.is_behind
 
     def look(
@@ -60,7 +60,7 @@ class Examiner:
         ours: Collection[Session] = frozenset(),
         cost: Cost | None = None,
     ) -> Report:
-        """Report on a world at a time.
+        """Report on a world at a given time.
 
         A look that is not thorough leaves some examinations to the next looks: the report shows
         the locks at once, and their findings a moment later.
@@ -81,7 +81,7 @@ class Examiner:
             locks_of=self._locks_of,
             changes=changes,
             deadlocks=(*waits.deadlocks, *waits.hints),
-            inversions=self._deadlock_log.dated(waits.inversions),
+            inversions=self._deadlock_log.with_last_times(waits.inversions),
             client_names=client_names,
             thorough=thorough,
         )
@@ -138,12 +138,12 @@ class Examiner:
         )
 
     def _time_of(self, world: World, now: Millis) -> Millis:
-        """The time of the report; while the connection is lost, the time when it was lost."""
+        """The time of the report: if the connection is lost, the time of its loss."""
         lost_at = world.link.gone_since if world.link else None
         return now if lost_at is None else max(self._now, min(now, lost_at))
 
     def _index(self, changes: Sequence[LockChange]) -> None:
-        """Store the changed locks with their histories, and by their sessions."""
+        """Store the changed locks with their histories, and index them by session."""
         records: dict[Text, LockRecord | None] = {}
         for change in changes:
             path, lock = change.path, change.after

@@ -1,6 +1,6 @@
-"""Facts: what was read from ZooKeeper, each with the moment it was true.
+"""Facts: what was read from ZooKeeper, each with the moment at which it was true.
 
-Every fact carries `zxid`, the transaction it is not older than, and `at`, the wall clock in
+Every fact has `zxid`, the transaction it is not older than, and `at`, the wall clock in
 milliseconds when it arrived. Facts about znodes are ordered by zxid; facts about one server are
 ordered by `at`, because a server's tables have no zxid of their own.
 
@@ -16,7 +16,7 @@ from zktop.model.text import Text, are_clean, clean
 
 Session = int  # the unsigned 64-bit session id; 0 means "no owner"
 Millis = int  # wall clock, milliseconds since 1970
-Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # the make of a server
+Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # the implementation of a server
 
 UNSIGNED_64 = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -40,7 +40,7 @@ def session_text(session: Session) -> str:
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True):
-    """One thing that was read, with the zxid and the time of reading."""
+    """One thing read from ZooKeeper, with the zxid and the time."""
 
     zxid: int
     at: Millis
@@ -49,7 +49,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True
 class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What ZooKeeper knows about a znode besides its data; numbers as the server sends them.
 
-    `cversion` and `pzxid` are None where a server of another make counts differently.
+    `cversion` and `pzxid` are None for servers of other makes that count differently.
     """
 
     czxid: int
@@ -65,11 +65,11 @@ class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def next_sequence(self) -> int | None:
-        """The number that the next sequential child gets; None where it is not known.
+        """The number that the next sequential child will get; None if it is unknown.
 
         `cversion` is twice the number of creations minus the number of children. The arithmetic is
-        unsigned, because that turns negative half-way through the range. The doubling loses the
-        counter's top bit, so a counter that has wrapped looks like one that has not.
+        unsigned, because `cversion` turns negative half-way through the range. Doubling loses the
+        counter's top bit, so a wrapped counter looks like one that is not.
 
         >>> Stat(czxid=1, mzxid=1, ctime=0, cversion=17, num_children=3).next_sequence
         10
@@ -121,7 +121,7 @@ class NodeBatch(_NamesFact, frozen=True, tag="siblings"):
 
     @property
     def nodes(self) -> Iterator[Node]:
-        """The same as one fact per node."""
+        """Yield one fact per node."""
         for name, stat, data in zip(self.names, self.stats, self.data, strict=True):
             yield Node(
                 zxid=self.zxid, at=self.at, path=join(self.path, name), stat=stat, data=data
@@ -161,12 +161,12 @@ class Connection(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def notifications(self) -> int:
-        """A number that grows by one with each watch notification, and by nothing else."""
+        """A counter that grows by one with each watch notification and is otherwise constant."""
         return self.sent - self.received + self.queued
 
 
 class Connections(Fact, frozen=True, tag="connections"):
-    """The connection table of one server; `why` is the reason when there is none."""
+    """The connection table of one server; `why` is the reason if there is none."""
 
     server: Text
     rows: tuple[Connection, ...] | None = None
@@ -177,14 +177,14 @@ class Watches(Fact, frozen=True, tag="watches"):
     """The watches of one server, by session.
 
     ZooKeeper lists data and exists watches, and never child watches. Other servers list all kinds
-    in one table without telling them apart: then `is_mixed` is true.
+    in one table without distinguishing them: then `is_mixed` is true.
     """
 
     server: Text
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
     children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release has them
-    listed: int | None = None  # number of all watches listed, also outside of our chroot
+    listed: int | None = None  # number of all watches listed, including those outside our chroot
     is_mixed: bool = False
 
     def __post_init__(self) -> None:
@@ -197,7 +197,7 @@ class Watches(Fact, frozen=True, tag="watches"):
 
 
 class Expiry(Fact, frozen=True, tag="expiry"):
-    """When sessions expire, by the leader: milliseconds from `at`, rounded up to a tick.
+    """When sessions expire, according to the leader: ms from `at`, rounded up to a tick.
 
     A follower returns `timeouts_ms` instead: every session of the ensemble with its timeout.
     ClickHouse Keeper returns `sessions`: every session of the ensemble, and nothing else.
@@ -215,7 +215,7 @@ class Expiry(Fact, frozen=True, tag="expiry"):
 ServerState = Literal[
     "up",
     "down",  # it refuses connections, or its name cannot be resolved
-    "no-answer",  # it accepts connections and does not reply
+    "no-answer",  # it accepts connections but does not reply
     "no-quorum",  # it replies that it serves no clients
     "unreached",  # /zookeeper/config names it, and it has never answered zktop
 ]
@@ -241,7 +241,7 @@ class Server(Fact, frozen=True, tag="server"):
 
     @property
     def is_up(self) -> bool:
-        """Whether it replied when it was asked last."""
+        """Whether it replied to the last query."""
         if self.state is None:
             return self.channel != "none" or self.why is None
         return self.state == "up"
@@ -258,7 +258,7 @@ class Link(Fact, frozen=True, tag="link"):
 
     @property
     def gone_since(self) -> Millis | None:
-        """Since when the connection is lost; None while it is up, or before the first one."""
+        """When the connection was lost; None while it is up, or before the first connection."""
         if self.state not in ("suspended", "lost"):
             return None
         return self.at if self.lost_at is None else self.lost_at

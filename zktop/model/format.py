@@ -1,4 +1,4 @@
-"""Times, durations, counts and names as sentences and tables show them."""
+"""Format times, durations, counts and names for sentences and tables."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ def spoken(seconds: float) -> str:
 
 
 def span(length_ms: int) -> str:
-    """A duration as sentences show it: in whole seconds from one second on.
+    """Format a duration for sentences: in whole seconds from one second on.
 
     >>> span(900), span(4_200), span(379_000), span(90_000_000)
     ('0.9s', '4s', '6m19s', '1d01h')
@@ -72,7 +72,7 @@ _MAX_LISTED = 3
 
 
 def short(name: str) -> Text:
-    """Shorten a node name: cut the uuid in it, and its middle if it is still long.
+    """Shorten a node name: cut its uuid, and its middle if it is still long.
 
     >>> short("_c_d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01-lock-0000000041")
     '_c_d8e1…-lock-0000000041'
@@ -82,7 +82,7 @@ def short(name: str) -> Text:
 
 
 def middle(name: str, room: int) -> Text:
-    """Cut a name in its middle, because names differ at their ends; keep a port or number whole.
+    """Cut the middle of a name, because names differ at their ends; keep a port or number whole.
 
     >>> middle("127.0.0.1:59112", 14), middle("a-very-long-name …1e3f", 14)
     ('127.0.0…:59112', 'a-very-… …1e3f')
@@ -119,7 +119,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def waits(number: int) -> str:
-    """The number of waiters and its verb.
+    """A number of waiters with its verb.
 
     >>> waits(1), waits(4)
     ('1 actor waits', '4 actors wait')
@@ -156,7 +156,7 @@ def fold_path(path: str) -> str:
 
 
 def signature(rule: str, locks: Iterable[str], modes: Iterable[str], owners: Sequence[str]) -> str:
-    """What a finding has in common with the same trouble at another time or place.
+    """The part of a finding that is the same when the trouble recurs elsewhere.
 
     >>> signature("B1", ["/locks/user/17"], ["write"], ["worker-3", "worker-4"])
     'B1 /locks/user/* write worker-*'

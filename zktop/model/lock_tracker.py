@@ -1,7 +1,7 @@
-"""The locks of a world, and how they differ from the locks of the world before.
+"""The locks of a world, and how they differ from those of the previous world.
 
-The lock at a path is made again when its facts change. Locks with timed leases are also made again
-when a lease ends, and locks that are recognised by watches when there is a new watch table.
+The lock at a path is made anew if its facts change. Locks with timed leases are also made anew
+when a lease ends, and locks recognised by watches when there is a new watch table.
 """
 
 from collections.abc import Iterable
@@ -28,12 +28,12 @@ class LockTracker:
         self.paths: tuple[Text, ...] = ()  # of all locks, sorted
         self._settings = settings
         self._world = World()
-        self._due: dict[Text, Millis] = {}  # locks that time alone will change
+        self._due: dict[Text, Millis] = {}  # when a lock will change without new facts
         self._watched: set[Text] = set()  # locks that watch tables can change
-        self._rejected: set[Text] = set()  # paths that watch tables may still show to be locks
+        self._rejected: set[Text] = set()  # other paths that may become locks by watch tables
 
     def changes(self, world: World, now: Millis) -> list[LockChange]:
-        """Move on to the next world; return the locks that differ."""
+        """Advance to the next world; return the locks that changed."""
         changed = world.changed_since(self._world)
         paths = self._affected(world, changed.paths)
         paths.update(path for path, due in self._due.items() if due <= now)
@@ -72,7 +72,7 @@ class LockTracker:
             if isinstance(found, Lock):
                 after = found
             else:
-                after = _unrecognised(found, self._settings.root_of(path), world)
+                after = _empty_lock(found, self._settings.root_of(path), world)
                 if found.asks_watches:
                     self._rejected.add(path)
         return None if after is before else LockChange.between(path, before, after)
@@ -91,8 +91,8 @@ class LockTracker:
             self._watched.add(path)
 
 
-def _unrecognised(found: NotALock, root: Root | None, world: World) -> Lock | None:
-    """A path that the user named is shown even if no lock was recognised there."""
+def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None:
+    """Make an empty lock for a path that the user named but that is no recognised lock."""
     if root is None or (("*" in root.path) and found.error is None):
         return None
     family = world.family(found.path)

@@ -1,7 +1,7 @@
 """The report: everything that screens and scripts show of one moment.
 
-It is one frozen value. What only some readers need, such as the view of one lock or the sessions,
-is computed on demand, from values that are fixed when the report is made.
+It is one frozen value. Parts that only some readers need, such as the view of one lock or the
+sessions, are computed on demand from values that are fixed when the report is made.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from zktop.model.world.world import World
 
 OwnerName = Callable[[Session, Text | None], Text | None]
 
-MAX_BLOCKERS: Final = 100  # per contender; listing all in a long queue takes quadratic time
+MAX_BLOCKERS: Final = 100  # per contender; listing all of a long queue takes quadratic time
 
 
 class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -54,7 +54,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     actual: tuple[Text, ...] | None
     verdict: Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
     ours: bool
-    stranded: bool = False  # its client failed, and left the node behind
+    stranded: bool = False  # its client failed and left the node behind
 
 
 class LockView(msgspec.Struct, frozen=True, eq=False):
@@ -79,7 +79,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         yield from map(self.watcher, self.watch_check.crowd)
 
     def contender(self, member: Member) -> Contender:
-        """Return all that is known about one member."""
+        """Return everything known about one member."""
         state = self.lock.state(member)
         since = self.history.since(member, holds=state == "holds")
         watching = self.watch_check.of(member)
@@ -113,7 +113,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         return {other.node: other for other in (*first, *nearest)}.values()
 
     def watcher(self, session: Session) -> Contender:
-        """Return all that is known about a session that only watches: it waits for the holders."""
+        """Return everything known about a session that waits by a watch alone."""
         holders = self.lock.holders
         path = self.lock.path
         watched = tuple(Target(absolute(path, member.node), "exists") for member in holders)
@@ -139,7 +139,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
 
 
 def owner_name_in(ensemble: Ensemble, owners: dict[str, str]) -> OwnerName:
-    """Return the function that labels the owner of a node.
+    """Return a function that labels the owner of a node.
 
     The label in the node comes first; then the user's list of owners, by session, address or
     host; then the address itself. A session known only by its id has no label: None.
@@ -165,7 +165,7 @@ class LockRecord(msgspec.Struct, frozen=True, eq=False):
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One session with nodes in locks, and what its server says about it."""
+    """One session with nodes in locks, and its server's data about it."""
 
     session: Session
     name: Text  # unique among all sessions
@@ -189,7 +189,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     paths: tuple[Text, ...]  # all locks, sorted
     locks_of: LocksOfSessions = PersistentMap()  # the locks in which each session has nodes
     deadlocks: tuple[Deadlock, ...] = ()
-    over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that are over, oldest first
+    over: tuple[EndedDeadlock, ...] = ()  # deadlocks of this run that have ended, oldest first
     inversions: tuple[Inversion, ...] = ()  # lock orders that may lead to a deadlock
     blockers: tuple[RootBlocker, ...] = ()  # the most blocking first
     findings: tuple[Finding, ...] = ()
@@ -202,7 +202,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is lost: then the report shows the state at that time."""
+        """Whether the connection is lost; the report then shows the state before the loss."""
         return self.world.link is not None and self.world.link.gone_since is not None
 
     def view(self, path: str) -> LockView | None:
@@ -221,7 +221,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
 
     @cached_property
     def owner_name(self) -> OwnerName:
-        """The function that labels owners; several sessions may have the same label."""
+        """A function that labels owners; several sessions may have the same label."""
         return owner_name_in(self.ensemble, self.settings.owners)
 
     @cached_property

@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import Layout, LockKind
 
 SECOND_MS = 1000
 
-# `form` is the notation of the value in a config file, where the type does not determine it.
+# `form` is the notation of a value in a config file, if its type does not determine it.
 Duration = Annotated[
     int, Meta(extra={"form": "duration"}, extra_json_schema={"format": "zktop-duration"})
 ]

@@ -1,9 +1,9 @@
 """Text from ZooKeeper, made safe for terminals.
 
-Any client can write any bytes into names and data of znodes. All text that enters the model goes
-through `clean`, and the type `Text` says so: it holds no control character, no escape sequence and
-no character that reorders its neighbours. Each of those is replaced by one visible character, so
-columns still line up and two names rarely become equal.
+Any client can write any bytes into names and data of znodes. All text that enters the model passes
+through `clean`; the type `Text` marks the result. It has no control character, no escape sequence
+and no character that reorders its neighbours: each is replaced by a visible one, so columns
+still line up and two names rarely become equal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NewType
 if TYPE_CHECKING:
     Text = NewType("Text", str)
 else:
-    Text = str  # calling a NewType takes ten times as long, and there are many names
+    Text = str  # calling a NewType takes ten times as long, and names are many
 
-MAX_LABEL_LENGTH = 256  # the data of a znode may be a megabyte; a label fits in a line
-MAX_TYPED_LENGTH = 40  # of a name that may be mistyped
+MAX_LABEL_LENGTH = 256  # a znode's data may be a megabyte; a label fits in a line
+MAX_TYPED_LENGTH = 40  # longest name to look up as a typing error
 
 _CONTROL_PICTURES = 0x2400
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
@@ -24,7 +24,7 @@ _NARROW_ENOUGH = frozenset("\u00a0\u2000\u2002\u2003\u2009\u202f\u3000")  # spac
 
 
 def clean(raw: str) -> Text:
-    r"""Replace characters that a terminal would act on by visible ones.
+    r"""Replace characters that a terminal would interpret by visible ones.
 
     >>> clean("plain/näme")
     'plain/näme'
@@ -37,7 +37,7 @@ def clean(raw: str) -> Text:
 
 
 def are_clean(texts: Iterable[str]) -> bool:
-    r"""Whether all of these texts are clean already, checked at once.
+    r"""Whether all of these texts are already clean, in one check.
 
     >>> are_clean(["worker-3", "näme"]), are_clean(["a", "\x1b[2J"])
     (True, False)
@@ -69,12 +69,12 @@ def label(data: bytes) -> Text:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that is closest to a mistyped one, if any is close.
+    """The known name closest to a mistyped one, if any is close.
 
     >>> nearest("layuot", ["layout", "leases"]), nearest("colour", ["layout", "leases"])
     ('layout', None)
     """
-    from difflib import get_close_matches  # noqa: PLC0415  slow, and needed only on mistakes
+    from difflib import get_close_matches  # noqa: PLC0415  slow, and rarely needed
 
     return next(iter(get_close_matches(name[:MAX_TYPED_LENGTH], known, n=1)), None)
 

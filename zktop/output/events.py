@@ -1,8 +1,8 @@
 """The events of `zktop events`: what changed from one report to the next.
 
-A report has the events of locks itself. Deadlocks, findings and the connection are states: their
-beginning and their end are events. A report may be made after a znode was listed and before it was
-read; its event is then held back until its owner is known, or for PATIENCE_MS at most.
+A report contains the events of its locks. Deadlocks, findings and the connection are states, whose
+beginning and end are events. If a report is made after a znode was listed but before it was read,
+its event is held back until its owner is known, or for at most PATIENCE_MS.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ PATIENCE_MS: Final = 1000  # then an event is printed without the owner
 
 
 class EventStream:
-    """Takes every report in order; yields the events since the one before."""
+    """Takes every report in order; yields the events since the previous one."""
 
     def __init__(self) -> None:
         self._link: Link | None = None
@@ -41,12 +41,12 @@ class EventStream:
         yield from self._finding_events(report)
 
     def rest(self) -> Iterator[EventJson]:
-        """Yield what was held back, after the last report."""
+        """Yield the events still held back after the last report."""
         while self._held:
             yield lock_event(self._held.popleft())
 
     def _lock_events(self, report: Report) -> Iterator[EventJson]:
-        """Yield events in order, up to one whose owner is not known yet."""
+        """Yield events in order, up to the first whose owner is not known yet."""
         self._held.extend(report.events)
         while self._held and (event := _with_owner(self._held[0], report)) is not None:
             self._held.popleft()

@@ -40,15 +40,15 @@ def dot(snapshot: SnapshotJson) -> Iterator[str]:
     yield "  rankdir=LR; node [fontname=monospace];"
     drawn = list(edges(snapshot))
     for lock in sorted({edge.lock for edge in drawn}):
-        yield f"  {_quoted(lock)} [shape=box];"
+        yield f"  {_quote(lock)} [shape=box];"
     for actor, name in sorted({(edge.actor, edge.name) for edge in drawn}):
-        yield f"  {_quoted(actor)} [label={_quoted(name)}];"
+        yield f"  {_quote(actor)} [label={_quote(name)}];"
     for edge in drawn:
         colour = ", color=red, penwidth=2" if edge.is_deadlocked else ""
         ends = (edge.lock, edge.actor) if edge.holds else (edge.actor, edge.lock)
         style = "" if edge.holds else ", style=dashed"
-        start, end = map(_quoted, ends)
-        yield f"  {start} -> {end} [label={_quoted(edge.label)}{style}{colour}];"
+        start, end = map(_quote, ends)
+        yield f"  {start} -> {end} [label={_quote(edge.label)}{style}{colour}];"
     yield "}"
 
 
@@ -88,7 +88,7 @@ def _edges_of(lock: LockJson, deadlocked: set[tuple[str, str]]) -> Iterator[Grap
         )
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -1,6 +1,6 @@
 """The JSON that zktop prints: snapshots and events.
 
-This is a contract. Fields may be added; none is renamed or given another meaning without a new
+This is a contract. Fields may be added; none is renamed or changes its meaning without a new
 schema number. Unknown is null, never 0 or "". `zktop schema` prints the names without `Json`.
 """
 
@@ -111,8 +111,8 @@ class ServerJson(JsonObject, frozen=True, kw_only=True):
     outstanding: int | None
     znodes: int | None
     channel: Literal["4lw", "admin", "none"]
-    state: ServerState  # `error` says why it does not answer, or has no figures
-    since: Time | None  # since when it does not serve; null while it does
+    state: ServerState  # `error` is why it does not answer or has no figures
+    since: Time | None  # when it stopped serving; null while it serves
     error: str | None
 
 

@@ -43,14 +43,14 @@ def _source(report: Report, hosts: str | None, chroot: str) -> schema.SourceJson
     )
 
 
-def _converted(source: object, kind: type[Json], **other: object) -> Json:
-    """Convert the fields that have one name on both sides, and set the others."""
+def _convert(source: object, kind: type[Json], **other: object) -> Json:
+    """Convert the fields with equal names, and set the others."""
     same = {name: getattr(source, name) for name in kind.__struct_fields__ if name not in other}
     return convert(same | other, kind, from_attributes=True)
 
 
 def _server(server: Server) -> schema.ServerJson:
-    return _converted(
+    return _convert(
         server,
         schema.ServerJson,
         address=server.server,
@@ -61,7 +61,7 @@ def _server(server: Server) -> schema.ServerJson:
 
 
 def _lock(view: LockView) -> schema.LockJson:
-    return _converted(
+    return _convert(
         view.lock,
         schema.LockJson,
         holders=[_contender(contender) for contender in view.holders],
@@ -70,13 +70,13 @@ def _lock(view: LockView) -> schema.LockJson:
 
 
 def _contender(contender: Contender) -> schema.ContenderJson:
-    return _converted(
+    return _convert(
         contender,
         schema.ContenderJson,
         session=session_text(contender.session) if contender.session else None,
         created=_moment(contender.created),
         since=_moment(contender.since),
-        watch=_converted(contender, schema.WatchJson),
+        watch=_convert(contender, schema.WatchJson),
     )
 
 
@@ -97,12 +97,12 @@ def _session(view: SessionView) -> schema.SessionJson:
 
 
 def _deadlock(deadlock: Deadlock) -> schema.DeadlockJson:
-    return _converted(
+    return _convert(
         deadlock,
         schema.DeadlockJson,
         since=_moment(deadlock.since_ms),
         steps=[_step(step) for step in deadlock.steps],
-        ways_out=[_converted(way, schema.WayOutJson, name=way.owner) for way in deadlock.ways_out],
+        ways_out=[_convert(way, schema.WayOutJson, name=way.owner) for way in deadlock.ways_out],
     )
 
 
@@ -121,7 +121,7 @@ def _step(step: DeadlockStep) -> schema.StepJson:
 
 def finding_json(finding: Finding) -> schema.FindingJson:
     """Convert one finding."""
-    return _converted(
+    return _convert(
         finding,
         schema.FindingJson,
         sessions=[session_text(session) for session in finding.sessions],

@@ -21,7 +21,7 @@ from zktop.output.schema import (
     StepJson,
 )
 
-MAX_FIRST = 8  # contenders of a long queue that are shown; then those with a problem, and the last
+MAX_FIRST = 8  # contenders shown of a long queue, before those with a problem and the last
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
 MAX_NAME, SHORT_NAME = 32, 16  # characters
@@ -30,7 +30,7 @@ MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate":
 
 
 def is_quiet(lock: LockJson) -> bool:
-    """Whether a lock has one holder, no waiters and no problem: one line is enough."""
+    """Whether a lock has one holder, no waiters and no problem, so one line is enough."""
     return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
 
 
@@ -55,12 +55,12 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
 
 def queue(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     """Format the holders and waiters of a lock, one per line; long queues are folded."""
-    yield from (contender_row(one, now, width) for one in _folded(lock.holders, "hold"))
-    yield from (contender_row(one, now, width) for one in _folded(lock.waiters, "wait"))
+    yield from (contender_row(one, now, width) for one in _fold(lock.holders, "hold"))
+    yield from (contender_row(one, now, width) for one in _fold(lock.waiters, "wait"))
 
 
 def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> str:
-    """Format one contender, or the line that stands for those that are folded."""
+    """Format one contender, or the line that replaces the folded ones."""
     if isinstance(contender, str):
         return cut(f"  {contender}", width)
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
@@ -73,7 +73,7 @@ def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> st
 
 
 def age(contender: ContenderJson, now: Millis) -> str:
-    """Format since when a contender holds or waits: `>` at least, `<` at most, `?` unknown."""
+    """Format how long a contender has held or waited: `>` at least, `<` at most, `?` unknown."""
     since = contender.since or contender.created
     if since is None:
         return "?"
@@ -89,7 +89,7 @@ def mix(contenders: Sequence[ContenderJson]) -> str:
     """
     modes = (MODES[contender.mode] for contender in contenders)
     runs = [(mode, len(list(run))) for mode, run in groupby(modes)]
-    if len(runs) < 2:  # noqa: PLR2004  one run says no more than its number
+    if len(runs) < 2:  # noqa: PLR2004  one run adds nothing to the count
         return ""
     text = " ".join(f"{mode}{count if count > 1 else ''}" for mode, count in runs[:MAX_RUNS])
     return f"{text} ..." if len(runs) > MAX_RUNS else text
@@ -100,7 +100,7 @@ def cut(line: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def _folded(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
+def _fold(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
     """Leave out the middle of a long queue, except for contenders with a problem."""
     if len(some) <= FOLD_ABOVE:
         yield from some
@@ -155,7 +155,7 @@ def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     others = sum(finding.id not in deadlocks for finding in snapshot.findings)
     servers = count(len(source.servers), "server") if source.servers else "no server asked"
     where = f"zktop  {source.hosts or '?'}{source.chroot}  {source.state}  {servers}"
-    yield from _wrapped(where, "", width)
+    yield from _wrap(where, "", width)
     yield (
         f"{snapshot.taken_at}  {count(len(snapshot.locks), 'lock')}, "
         f"{count(len(deadlocks), 'deadlock')}, {count(others, 'other finding')}"
@@ -166,14 +166,14 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     head = f"DEADLOCK {deadlock.id}  {deadlock.kind}, confidence {deadlock.confidence}"
     behind = f", {deadlock.behind} more behind"
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
-    yield from _wrapped(head, "", width)
-    yield from _wrapped(deadlock.sentence, "  ", width)
+    yield from _wrap(head, "", width)
+    yield from _wrap(deadlock.sentence, "  ", width)
     names = {step.actor: step.name for step in deadlock.steps}
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
         text = f"way out: stop {client}; it {way.why}; that frees {way.frees}"
-        yield from _wrapped(text, "  ", width)
+        yield from _wrap(text, "  ", width)
 
 
 def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterato
     hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
     for number, step in numbered:
         if hidden <= 1 or not FIRST_STEPS < number <= FIRST_STEPS + hidden:
-            yield from _wrapped(f"{number:>3}  {_step(step, names)}", "", width, "       ")
+            yield from _wrap(f"{number:>3}  {_step(step, names)}", "", width, "       ")
         elif number == FIRST_STEPS + 1:
             yield f"     ... {hidden} more ..."
 
@@ -200,9 +200,9 @@ def _step(step: StepJson, names: dict[str, str]) -> str:
 def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
     head = f"{finding.severity.upper()} {finding.rule} {finding.name}"
     head += f", confidence {finding.confidence}{_since(finding.since, now)}"
-    yield from _wrapped(head, "", width)
-    yield from _wrapped(finding.sentence, "  ", width)
-    yield from _wrapped(finding.advice, "  ", width)
+    yield from _wrap(head, "", width)
+    yield from _wrap(finding.sentence, "  ", width)
+    yield from _wrap(finding.advice, "  ", width)
 
 
 def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
@@ -231,9 +231,9 @@ def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
         yield lock.path
         yield f"  {what}"
     if lock.error:
-        yield from _wrapped(lock.error, "  ", width)
+        yield from _wrap(lock.error, "  ", width)
     if lock.warnings:
-        yield from _wrapped("warnings: " + ", ".join(lock.warnings), "  ", width)
+        yield from _wrap("warnings: " + ", ".join(lock.warnings), "  ", width)
     yield from queue(lock, now, width)
 
 
@@ -241,7 +241,7 @@ def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     if snapshot.blind:
         yield ""
     for line in blind_lines(snapshot.blind):
-        yield from _wrapped(line, "", width)
+        yield from _wrap(line, "", width)
 
 
 def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _since(since: str | None, now: Millis) -> str:
     return f", for {spoken(max(0, now - millis(since)) / 1000)}" if since else ""
 
 
-def _wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
+def _wrap(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
     """Wrap a text between words; a long path stays whole."""
     return textwrap.wrap(
         text,

@@ -20,7 +20,7 @@ Level = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
 
 
 class FailCriteria(NamedTuple):
-    """Which findings count: some rules, or all that are critical; and the least confidence."""
+    """Which findings count: those of some rules or all critical ones, with enough confidence."""
 
     rules: frozenset[str] = frozenset()
     confidence: Confidence = "C2"
@@ -29,7 +29,7 @@ class FailCriteria(NamedTuple):
         """Whether a finding makes the check fail."""
         if not self.names(finding) or not self.is_sure(finding):
             return False
-        is_hint = finding.confidence == "C1"  # which makes a critical rule less than critical
+        is_hint = finding.confidence == "C1"  # so its severity is below critical
         return bool(self.rules) or is_hint or finding.severity == "critical"
 
     def is_sure(self, finding: Finding) -> bool:
@@ -51,7 +51,7 @@ class VerdictBuilder:
         self._first_tables: dict[str, Millis] = {}
 
     def look(self, report: Report) -> None:
-        """Note since when each finding has existed without a break."""
+        """Note since when each finding has lasted without a break."""
         self._first = report.now if self._first is None else self._first
         since = self._since
         self._since = {one.id: since.get(one.id, report.now) for one in report.findings}
@@ -59,7 +59,7 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Whether reports and servers' tables go back for at least `settle`."""
+        """Whether reports and servers' tables span at least `settle`."""
         if self._first is None or report.now < self._first + self._settle:
             return False
         if report.now >= self._first + self._settle + GRACE_MS:
@@ -68,7 +68,7 @@ class VerdictBuilder:
         return all(at >= first.get(server, at) + self._settle for server, at in _tables(report))
 
     def verdict(self, report: Report) -> "CheckVerdict":
-        """Sort the findings of the last report into those that count and those that do not."""
+        """Divide the findings of the last report into those that count and those that do not."""
         found = report.findings
         counting = [
             one for one in found if self._has_lasted(one, report) and self._criteria.counts(one)
@@ -88,7 +88,7 @@ class VerdictBuilder:
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
-        """Whether a finding was seen for long enough, or its rule has waited already."""
+        """Whether a finding has lasted long enough, or its rule itself has waited."""
         since = self._since.get(finding.id, report.now)
         has_waited = finding.patience_ms >= self._settle
         return finding.at_once or has_waited or report.now - since >= self._settle
@@ -120,11 +120,11 @@ class CheckVerdict(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The numbers of locks and deadlocks, whether these count or not."""
+        """The numbers of locks and deadlocks, including deadlocks that do not count."""
         return f"{count(self.locks, 'lock')}, {count(self.deadlocks, 'deadlock')}"
 
     def lines(self) -> Iterator[str]:
-        """Yield a line for each finding, and for what could not be checked."""
+        """Yield a line for each finding and for each reason why rules could not be checked."""
         for finding in self.findings:
             yield _line(finding)
         if not self.findings:
