@@ -1,1 +1,1 @@
-"""Runs zktop: connects, watches, and joins reports, screens and contenders."""
+"""Run zktop: connect, watch, and join reports, screens and contenders."""

@@ -13,11 +13,11 @@ from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess
 from zktop.zk.watch.discovery import might_be_a_lock
 
-SHORT_SESSION_S = 5.0  # just above the usual minimum: an expiry is part of the demo
+SHORT_SESSION_S = 5.0  # just above the usual minimum, so that demos of expiry are short
 
 
 def access_of(config: Config) -> Access:
-    """Return the address of the ensemble, and how to log in."""
+    """Return the address of the ensemble and how to log in."""
     return Access(
         hosts=parse_hosts(config.hosts),
         auth=_logins(config),
@@ -30,7 +30,7 @@ def access_of(config: Config) -> Access:
 
 
 def plan_of(config: Config, sample_every: float | None = None) -> Plan:
-    """Return what to read, and the limits of watches and requests."""
+    """Return what to read, with the limits of watches and requests."""
     is_secure = config.admin.scheme == "https"
     introspect = config.introspect
     plan = Plan(
@@ -46,10 +46,10 @@ def plan_of(config: Config, sample_every: float | None = None) -> Plan:
 
 
 def looks_like_a_lock(layouts: Sequence[Layout]) -> Callable[[str, Sequence[str]], bool]:
-    """Return the test by which discovery finds locks: known names, or a layout of the config.
+    """Return the test that discovery uses to find locks: known names, or a layout of the config.
 
-    Discovery only sees names. The model decides later, so the test may accept too much, but it
-    must accept whatever one of the user's layouts matches.
+    Discovery sees only names. The model decides later, so the test may accept too much, but it
+    must accept every name that one of the user's layouts matches.
     """
     if not layouts:
         return might_be_a_lock
@@ -60,7 +60,7 @@ def looks_like_a_lock(layouts: Sequence[Layout]) -> Callable[[str, Sequence[str]
 
 
 def demo_connection(config: Config, sandbox: str | None = None) -> ClientSettings:
-    """Return how contenders connect: as zktop does, or to the sandbox server at this address."""
+    """Return how contenders connect: like zktop, or to the sandbox server at this address."""
     if sandbox is not None:
         return ClientSettings(hosts=sandbox, session_timeout_s=SHORT_SESSION_S)
     return ClientSettings(

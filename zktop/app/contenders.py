@@ -40,7 +40,7 @@ class Contenders:
     """Starts contenders and plays scenes; every call but `close` returns at once."""
 
     def __init__(self, config: Config, hosts: str | None = None) -> None:
-        """Start nothing yet. `hosts` is a sandbox server that zktop has started."""
+        """Prepare without starting anything; `hosts` is a sandbox server started by zktop."""
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
         self.hosts = self._connection.hosts
@@ -128,7 +128,7 @@ class Contenders:
 
     @cached_property
     def _pool(self) -> ProcessPool:
-        self.permission.require()  # scenes need the pool, too: nothing is written without it
+        self.permission.require()  # also checks scenes, which need the pool to write
         return ProcessPool(self._add_change, self._max_contenders)
 
     @cached_property
@@ -160,7 +160,7 @@ class Contenders:
     def _add_progress(self, progress: SceneProgress) -> None:
         if progress.problem:
             self._complain(progress.problem)
-        # A new scene starts with fewer lines than the last one had.
+        # Fewer lines than before: a new scene has started.
         narrated, self._narrated = self._narrated, len(progress.lines)
         now = time.time_ns() // 1_000_000
         for line in progress.lines[narrated if narrated <= len(progress.lines) else 0 :]:

@@ -1,4 +1,4 @@
-"""Reports in other formats for the UI: JSON, text, DOT, Mermaid, and a recording of a period."""
+"""Export reports from the UI: as JSON, text, DOT or Mermaid, or a period as a recording."""
 
 import io
 from collections.abc import Collection, Sequence
@@ -39,7 +39,7 @@ class ReportExports:
 
 
 def part_of(report: Report, paths: Collection[str]) -> Report:
-    """Return a report of these locks only, with the findings that concern them."""
+    """Return a report of these locks only, with their deadlocks and findings."""
     wanted = frozenset(map(Text, paths))
     return msgspec.structs.replace(
         report,

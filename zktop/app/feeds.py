@@ -1,4 +1,4 @@
-"""Feeds of the UI: a live ensemble, or a recording; each reads on a thread of its own."""
+"""Feeds of the UI: a live ensemble or a recording, each read in its own thread."""
 
 import queue
 import threading
@@ -22,14 +22,14 @@ from zktop.zk.connect.preflight import REFUSED, Probe, preflight
 
 RETRY_S = 2.0
 RETRY = f"Next try in {RETRY_S:g} s."
-RECONNECT_S = 1.0  # the client pauses for less than that between two tries
-REFUSED_S = 12.0  # longer than the longest pause of the client between two tries
+RECONNECT_S = 1.0  # upper limit of the client's pause between two tries
+REFUSED_S = 12.0  # longer than any pause of the client between two tries
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
 PROGRESS_EVERY_S = 0.5  # while a recording is read
 
 
 class LiveFeed:
-    """Connects, reads and reports until it is stopped; reconnects for as long as it takes."""
+    """Connects, reads and reports until it is stopped; reconnects as often as needed."""
 
     is_live = True
 
@@ -68,7 +68,7 @@ class LiveFeed:
             self._thread.join(STOP_TIMEOUT_S)
 
     def record(self, path: Path | None) -> None:
-        """Write to this file from the next report on; None ends the recording."""
+        """Record to this file from the next report on; None ends the recording."""
         self._record_to.put(path)
         if self._run is not None:
             self._run.wake()
@@ -85,7 +85,7 @@ class LiveFeed:
             except ZktopError as error:
                 self._set_status(Status("failed", str(error)))
                 return
-            except Exception as error:  # noqa: BLE001  a silent thread would leave a stale picture
+            except Exception as error:  # noqa: BLE001  if the thread died, the screen would be stale
                 self._set_status(Status("failed", f"Reading has failed: {error!r}. {RETRY}"))
             finally:
                 if self._file is not None and not self._stopped.is_set():
@@ -128,9 +128,9 @@ class LiveFeed:
         return Status("live")
 
     def _is_refused(self, run: LiveRun) -> bool:
-        """Whether servers are up but refuse the session, because they have lost their data.
+        """Whether servers are up but refuse the session because they have lost their data.
 
-        A server whose last transaction is older than what this client has seen refuses it for
+        A server whose last transaction is older than the client's refuses the session for
         good. A new session reads everything again.
         """
         if not run.lost_s() or not self._is_a_server_up():
@@ -182,7 +182,7 @@ class LiveFeed:
 
 
 def refusals(probes: Sequence[Probe]) -> str:
-    """Join the reasons why no host can be used, each reason once.
+    """List the reasons why no host can be used, each once.
 
     >>> from zktop.zk.connect.address import Address
     >>> hosts = [Address("zk1", 1), Address("zk2", 1)]
@@ -200,7 +200,7 @@ def refusals(probes: Sequence[Probe]) -> str:
 
 
 class ReplayFeed:
-    """Sends every report of a recording, as fast as the UI takes them."""
+    """Sends every report of a recording as fast as the UI takes them."""
 
     is_live = False
 
@@ -232,7 +232,7 @@ class ReplayFeed:
             self._send(Status("replay", str(error), is_end=True))
 
     def _read_to_end(self) -> str:
-        """Send every report; return a sentence if something is wrong with the file."""
+        """Send every report; return a sentence if there is a problem with the file."""
         progress_at, last = monotonic(), None
         for report in self._recording.reports():
             if self._stopped.is_set():

@@ -1,7 +1,7 @@
 """Run the user's own command for each new finding (`ui.command`).
 
-There is no shell. The finding is passed in an environment variable and on standard input, so that
-text from a znode cannot become part of the command.
+No shell is used. The finding is passed in an environment variable and on standard input, so text
+from a znode cannot become part of the command.
 """
 
 import os
@@ -17,7 +17,7 @@ from zktop.model.findings.finding import Finding
 from zktop.output.snapshot import finding_json
 
 TIMEOUT_S = 10.0
-MAX_RUNNING = 4  # at the same time
+MAX_RUNNING = 4  # commands at the same time
 VARIABLE = "ZKTOP_SENTENCE"
 
 
@@ -25,7 +25,7 @@ class FindingCommand:
     """Starts the command and reports its failures."""
 
     def __init__(self, command: str, timeout_s: float = TIMEOUT_S) -> None:
-        """Split the command as a shell would; a ValueError says why that is impossible."""
+        """Split the command as a shell would; raise ValueError if that is impossible."""
         self._words = shlex.split(command)
         if not self._words:
             raise ValueError("names no command")

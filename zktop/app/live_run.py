@@ -1,8 +1,8 @@
 """Turns a live ensemble into a stream of reports.
 
 All of it runs in the thread that iterates over `reports`. While that thread waits for the next
-look, the source handles what arrives from the servers. At a look, the new facts are folded into
-the world and the examiner makes a report. `LookPace` decides when to look.
+look, the source handles replies and events from the servers. At each look, the new facts are
+folded into the world and the examiner makes a report. `LookPace` decides when to look.
 """
 
 import time
@@ -24,10 +24,10 @@ from zktop.zk.event_loop import WhileWaiting
 LOOKS_PER_S = 20
 BURST_LOOKS = 6  # looks that may follow each other at once after a quiet time
 CPU_SHARE = 1 / 5  # of a core, at most, spent on slow looks
-QUIET_S = 1.0  # between two looks when nothing happens: time alone changes verdicts
-BEHIND_S = 1 / LOOKS_PER_S  # the same while a part of the examination is overdue
+QUIET_S = 1.0  # between two looks if nothing happens, because verdicts depend on time
+BEHIND_S = 1 / LOOKS_PER_S  # the same if examinations are overdue
 
-RELIST_AGAIN_S = 1.0  # between two listings that would confirm the same suspicion
+RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
@@ -66,12 +66,12 @@ class LookPace:
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
     def reading_first_until(self, now: float) -> float:
-        """Return until when reading has priority: as long as the look and its use have taken."""
+        """Return when to stop preferring reads: after as long as the look and its use took."""
         return now + min(QUIET_S, now - self._began)
 
 
 class LiveRun:
-    """Reads one ensemble and reports on it, from `with` to the end of the block."""
+    """Reads one ensemble and reports on it within a `with` block."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class LiveRun:
         settings: Settings,
         while_waiting: WhileWaiting = nullcontext,
     ) -> None:
-        """Prepare; `while_waiting` surrounds every wait, where a command may be interrupted."""
+        """Prepare; `while_waiting` wraps every wait, in which a command may be interrupted."""
         self.access, self.settings = access, settings
         self.recorder: Recorder | None = None
         self.ours: Callable[[], Collection[Session]] = frozenset  # sessions of demo contenders
@@ -114,7 +114,7 @@ class LiveRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what is read late or incompletely, and why."""
+        """Sentences about data that is read late or incompletely, and why."""
         return self._source.degraded()
 
     # The first reading
@@ -150,7 +150,7 @@ class LiveRun:
             )
 
     def lost_s(self) -> float:
-        """Return for how long there has been no connection; 0 while there is one."""
+        """Return for how long the connection has been lost; 0 if it is up."""
         link = self._source.link
         if link is None or link.state in CONNECTED:
             return 0.0
@@ -175,7 +175,7 @@ class LiveRun:
         self._is_woken = True
 
     def look(self, *, thorough: bool = True) -> Report:
-        """Report on everything that has arrived; a thorough look examines all that is due."""
+        """Report on everything read so far; a thorough look leaves no examination overdue."""
         began, cpu = time.monotonic(), time.thread_time()
         self._fold()
         self._now = max(self._now, time.time_ns() // 1_000_000)
@@ -189,7 +189,7 @@ class LiveRun:
         return report
 
     def _wait(self, end: float) -> None:
-        """Handle what arrives until the next look is due."""
+        """Handle replies and events until the next look is due."""
         reading_first = self._pace.reading_first_until(time.monotonic())
         until = min(end, max(reading_first, self._pace.latest(is_behind=self._examiner.is_behind)))
         self._is_woken = has_more = False
@@ -199,7 +199,7 @@ class LiveRun:
                 until = min(end, self._pace.earliest())
 
     def _fold(self) -> None:
-        """Fold new facts into the world; unfolded, they take twice the memory."""
+        """Fold new facts into the world, because unfolded they take twice the memory."""
         facts = self._source.take()
         if facts:
             self._facts_read += len(facts)
@@ -208,7 +208,7 @@ class LiveRun:
                 self.recorder.facts(facts)
 
     def _relist(self, paths: Sequence[Text]) -> None:
-        """Have the source list these paths again, to confirm or refute a suspicion."""
+        """Let the source list these paths again, to confirm or refute a suspicion."""
         now = time.monotonic()
         due = [path for path in paths if now - self._relisted.get(path, 0.0) > RELIST_AGAIN_S]
         self._relisted = {path: self._relisted.get(path, now) for path in paths}

@@ -1,4 +1,4 @@
-"""Write recordings: the header, and a file whose write errors need not end the run."""
+"""Write recordings: the header, and a file that survives write errors."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ OnError = Callable[[Path, OSError], None]
 
 
 def recorder_of(file: "FailsafeFile", run: LiveRun, *, redact: bool = True) -> Recorder:
-    """Return a recorder that writes what a live run reads."""
+    """Return a recorder that writes the facts of a live run."""
     header = header_of(str(run.access.hosts), run.settings, redact=redact)
     return Recorder(cast("IO[bytes]", file), header)
 
@@ -59,7 +59,7 @@ class FailsafeFile(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             super().close()  # flushes first
-            with contextlib.suppress(OSError):  # the flush has reported it
+            with contextlib.suppress(OSError):  # already reported by the flush
                 self._file.close()
 
     def _try(self, write: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""A recorded run as a stream of reports: the same facts, examined at the same moments."""
+"""A recorded run as a stream of reports: the same facts, examined at the same times."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +14,10 @@ from zktop.recording import Header, LookMark, Recording
 
 
 class Replay:
-    """One recording, examined with the settings it was made with, or with others."""
+    """One recording, examined with the settings of the recorded run, or with others."""
 
     def __init__(self, path: Path, settings: Settings | None = None) -> None:
-        """Open the file; a UsageError says why it cannot be read or is not a recording."""
+        """Open the file; raise UsageError if it cannot be read or is not a recording."""
         self._recording = Recording(path)
         header = self._recording.header
         self.hosts, slash, chroot = header.hosts.partition("/")
@@ -52,7 +52,7 @@ class Replay:
         until: Millis | None = None,
         on_report: Callable[[Report], object] = lambda _report: None,
     ) -> Report:
-        """Return the last report up to a moment; `on_report` gets all of them."""
+        """Return the last report up to a moment; pass all reports to `on_report`."""
         newest: Report | None = None
         for report in self.reports(until):
             on_report(report)

@@ -1,4 +1,4 @@
-"""Run the terminal UI: on a live ensemble, with a demo scene, or on a recording."""
+"""Run the terminal UI on a live ensemble, with a demo scene, or on a recording."""
 
 import os
 import sys
@@ -37,10 +37,10 @@ def run_demo_ui(
     sandbox: str | None,
     duration: Millis | None,
 ) -> int:
-    """Show an ensemble with a scene playing, for a duration or until the user quits.
+    """Show an ensemble while a scene plays, for a duration or until the user quits.
 
-    `config` is the effective one, narrowed to the scene; `sandbox` is the server it runs on, if
-    it is zktop's own.
+    `config` is the effective one, narrowed to the scene; `sandbox` is the server that zktop
+    started for it, if any.
     """
     require_terminal("zktop demo --text")
     settings = replace(
@@ -63,7 +63,7 @@ def run_replay_ui(
 
 
 def require_terminal(instead: str) -> None:
-    """Raise UsageError, naming another command, when the output is a file or a pipe."""
+    """Raise UsageError, which names another command, if the output is a file or a pipe."""
     streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     is_terminal = all(stream is not None and stream.isatty() for stream in streams)
     if not is_terminal or os.environ.get("TERM", "") in ("", "dumb"):
@@ -73,7 +73,7 @@ def require_terminal(instead: str) -> None:
 def live_feed(config: Config, ours: Callable[[], Collection[Session]]) -> LiveFeed:
     """Return the feed of an ensemble; `ours` are the sessions of zktop's own contenders.
 
-    If roots are configured, the demo root is watched as well, because contenders write there.
+    If roots are configured, the demo root is watched too, because contenders write there.
     """
     if config.roots:
         config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
@@ -89,7 +89,7 @@ def _run_live(config: Config, settings: UiSettings, sandbox: str | None = None) 
 
 
 def _run(feed: Feed, contenders: ContendersPort | None, address: str, settings: UiSettings) -> int:
-    """Run the app, and stop everything it has started."""
+    """Run the app, then stop everything it has started."""
     hosts, slash, chroot = address.partition("/")
     app = Zktop(feed, contenders, ReportExports(hosts, slash + chroot), settings)
     try:

@@ -22,7 +22,7 @@ from zktop.ui.styled_text import INKS
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 
 _STYLES = (*INKS, "cursor")
-_SIXTEEN_COLOURS = "standard"  # Rich's name for them
+_SIXTEEN_COLOURS = "standard"  # Rich's name for 16 colours
 
 
 def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> UiSettings:
@@ -71,7 +71,7 @@ def _key_mistakes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def theme_list(environment: Mapping[str, str]) -> ThemeList:
-    """Read all theme files as they are now."""
+    """Read all theme files, in their present state."""
     found = all_themes(environment, _STYLES)
     themes = tuple(textual_theme(one) for one in found.usable)
     return ThemeList(themes, tuple(str(one) for one in found.mistakes))
@@ -85,10 +85,10 @@ def textual_theme(file: ThemeFile) -> NamedTheme:
         dark=file.dark,
         ansi=file.ansi,
         variables={
-            **(base if file.ansi else {}),  # Textual's own widgets need these, too
+            **(base if file.ansi else {}),  # also used by Textual's own widgets
             **{f"ink-{name}": style for name, style in file.inks.items()},
         },
-        **file.colours,  # type: ignore[arg-type]  # colours only: the keys say so
+        **file.colours,  # type: ignore[arg-type]  # these keys are colours
     )
     return NamedTheme(theme, file.about)
 

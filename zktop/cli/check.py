@@ -21,7 +21,7 @@ from zktop.model.text import nearest
 from zktop.model.waits.confidence import Confidence
 from zktop.output.verdict import CheckVerdict, FailCriteria, VerdictBuilder
 
-MIN_SAMPLE_EVERY_S = 0.5  # between two readings of the servers' tables
+MIN_SAMPLE_EVERY_S = 0.5  # between two reads of the servers' tables
 NAGIOS_CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 _EXAMPLES = """\b
 Examples:
@@ -44,7 +44,7 @@ With --format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
     type=click.Choice(("C1", "C2", "C3", "C4")),
     default="C2",
     show_default=True,
-    help="The least confidence of a finding that counts.",
+    help="Minimum confidence of findings that count.",
 )
 @click.option(
     "--format",
@@ -84,7 +84,7 @@ def _text(verdict: CheckVerdict) -> int:
 
 
 def _nagios(check: Callable[[], CheckVerdict]) -> int:
-    """Answer as a Nagios plug-in: an error is one line, too, with the exit code of UNKNOWN."""
+    """Answer as a Nagios plug-in: errors are one line, too, with the exit code of UNKNOWN."""
     try:
         verdict = check()
     except (ZktopError, click.UsageError) as error:
@@ -94,7 +94,7 @@ def _nagios(check: Callable[[], CheckVerdict]) -> int:
 
 
 def _print(lines: Iterable[str], code: int) -> int:
-    """Print the answer; the exit code is the same if the reader closes the pipe early."""
+    """Print the answer; return `code` even if the reader closes the pipe early."""
     try:
         for line in lines:
             put(line)
@@ -115,7 +115,7 @@ def _check_recording(
 
 
 def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdict:
-    """Watch an ensemble until every finding has been seen twice, `settle` apart."""
+    """Watch an ensemble until findings have had the time `settle` to be seen twice."""
     settle = effective_config(overrides).config.thresholds.settle
     builder = VerdictBuilder(criteria, settle)
     with live_run(overrides, max(settle / 1000, MIN_SAMPLE_EVERY_S)) as run:

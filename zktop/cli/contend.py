@@ -24,7 +24,7 @@ from zktop.errors import ExitCode
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND_MS
 
-WAIT_S: Final = 0.2  # a wait without a time-out could not be interrupted
+WAIT_S: Final = 0.2  # a wait without a time-out cannot be interrupted
 _LISTED = "\n".join(f"  {recipe.name:<15} {recipe.brief}" for recipe in RECIPES)
 _EXAMPLES = f"""\b
 Recipes; --list describes them and their flaws:
@@ -37,7 +37,7 @@ Examples:
   zktop contend predecessor /zktop-demo/Mutex --work oversleep --sleep 30s
   zktop contend kazoo-lock /zktop-demo/lock --count 5 --hold 2s
 """
-OVERSLEEP_SESSIONS = 3  # how long oversleep sleeps by default, in session time-outs
+OVERSLEEP_SESSIONS = 3  # session time-outs that oversleep sleeps by default
 WIDTH = 79
 
 
@@ -50,7 +50,7 @@ def _list(context: click.Context, _option: click.Parameter, is_asked: bool) -> N
 
 
 def _description(recipe: type[Recipe]) -> list[str]:
-    """Describe a recipe: where it comes from, what it does, its modes and flaws."""
+    """Describe a recipe: its origin, behaviour, modes and flaws."""
     lines = [recipe.info().story, f"Modes: {', '.join(recipe.modes)}."]
     lines += [f"BROKEN: {recipe.broken}."] if recipe.broken else []
     lines += [f"--flaw {flaw.name}: {flaw.does}." for flaw in recipe.flaws]
@@ -65,7 +65,7 @@ def _description(recipe: type[Recipe]) -> list[str]:
     is_eager=True,
     expose_value=False,
     callback=_list,
-    help="Describe all recipes, and exit.",
+    help="Describe all recipes and exit.",
 )
 @click.argument("recipe", type=click.Choice([recipe.name for recipe in RECIPES]), metavar="RECIPE")
 @click.argument("path")
@@ -76,7 +76,9 @@ def _description(recipe: type[Recipe]) -> list[str]:
 @click.option("--hold", type=DURATION, help="Hold the lock this long; default: until ctrl-c.")
 @click.option("--timeout", type=DURATION, help="Give up waiting after this.")
 @click.option("--count", type=click.IntRange(1, 64), default=1, help="Number of contenders.")
-@click.option("--rounds", type=click.IntRange(0), default=1, help="How often; 0 is for ever.")
+@click.option(
+    "--rounds", type=click.IntRange(0), default=1, help="Number of rounds; 0 is forever."
+)
 @click.option("--leases", type=click.IntRange(1), default=1, help="Leases of a semaphore.")
 @click.option("--flaw", metavar="NAME", help="A mistake seen in real clients; see --list.")
 @click.option(

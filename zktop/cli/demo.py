@@ -40,7 +40,7 @@ Examples:
   zktop demo --text --duration 30s
   zktop scene --list
 """
-_KEEP_END_S = 12.0  # before the scene is cleaned up and repeated
+_KEEP_END_S = 12.0  # the final state, before the scene is cleaned up and repeated
 _MAX_LINES = 6  # of the narration above the report
 _SAMPLE_EVERY_S = 1.0
 
@@ -102,7 +102,7 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
         for report in run.reports(None if duration is None else duration / SECOND_MS):
             if player.failure is not None:
                 raise player.failure
-            # The player drops its lines before it repeats the scene: keep the old ones until then.
+            # The player drops its lines before it repeats the scene: keep showing the old ones.
             narration = [line.line() for line in player.progress.lines[-_MAX_LINES:]] or narration
             content = (*report.parts.values(), *(one.id for one in report.deadlocks), *narration)
             if content != printed:
@@ -120,7 +120,7 @@ def _print(report: Report, hosts: str, narration: list[str]) -> None:
 
 
 def _check_permission(effective: EffectiveConfig) -> None:
-    """Refuse to play on the user's ensemble where the settings forbid it."""
+    """Refuse to play on the user's ensemble if the settings forbid it."""
     if effective.config.demo.allow == "never":
         raise UsageError(
             f"A demo writes to {effective.config.hosts}, and demo.allow is never "
@@ -129,6 +129,6 @@ def _check_permission(effective: EffectiveConfig) -> None:
 
 
 def _config_for_scenes(config: Config, hosts: str | None) -> Config:
-    """Return the config with the demo root as its only root, on the sandbox if there is one."""
+    """Return the config with only the demo root, for the sandbox if there is one."""
     roots = (Root(f"{config.demo.root}/**"),)
     return replace(config, roots=roots, hosts=hosts or config.hosts)

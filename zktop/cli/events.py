@@ -1,4 +1,4 @@
-"""`zktop events`: what happens, one JSON object per line."""
+"""`zktop events`: events as they happen, one JSON object per line."""
 
 import select
 import sys
@@ -70,7 +70,7 @@ def _live(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
 
 
 def _is_output_closed() -> bool:
-    """Whether the reader of our output has gone, even if nothing was written since."""
+    """Whether the reader of our output is gone, even if nothing was written since."""
     if not sys.stdout or not hasattr(select, "poll"):
         return False
     poll = select.poll()

@@ -1,7 +1,7 @@
-"""End a command on ctrl-c or SIGTERM where it waits, never in the middle of a line or a file.
+"""End a command on ctrl-c or SIGTERM while it waits, never in the middle of a line or a file.
 
-Both signals close everything and end with exit code 130. A second one raises KeyboardInterrupt at
-once, wherever the program is.
+Either signal closes everything and ends the command with exit code 130. A second one raises
+KeyboardInterrupt at once, wherever the program is.
 """
 
 import signal
@@ -30,7 +30,7 @@ class Interrupts:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt on a signal in this block, or at once if one has come before."""
+        """Raise KeyboardInterrupt on a signal in this block, or at once after an earlier one."""
         self._is_waiting = True
         try:
             if self._is_requested:

@@ -41,19 +41,19 @@ def command(overrides: Overrides, names: tuple[str, ...]) -> None:
     unknown = [name for name in names if not any(read(layout, name) for layout in chosen)]
     if names and not chosen:
         raise NothingToLookAtError(
-            f"No known layout matches {_listed(unknown)}. "
+            f"No known layout matches {_join_quoted(unknown)}. "
             "Describe your own under `layouts` in the config file."
         )
     for layout in chosen:
         _show(layout)
     if unknown:
-        narrate(f"No known layout matches {_listed(unknown)}.")
+        narrate(f"No known layout matches {_join_quoted(unknown)}.")
 
 
 def matching(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
-    """Return the layouts that match any of the names: most matches first, then certain ones.
+    """Return the layouts that match any of the names: by number of matches, guesses last.
 
-    Layouts that match any name are left out: they are recognised by more than names.
+    Layouts that match every name are left out, because more than names identifies them.
 
     >>> [layout.name for layout in matching(LAYOUTS, ["lock-0000000007", "lock-0000000012"])]
     ['plain-lock', 'named-sequence']
@@ -72,5 +72,5 @@ def _show(layout: Layout) -> None:
             put(_INDENT + line)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_quoted(names: Sequence[str]) -> str:
     return " or ".join(map(quoted, names))

@@ -1,4 +1,4 @@
-"""The `zktop` program: global options, the table of subcommands, and how every run ends."""
+"""The `zktop` program: global options, subcommands, and how every run ends."""
 
 import gc
 import os
@@ -18,7 +18,7 @@ from zktop.config.suggest import quoted
 from zktop.errors import ExitCode, ZktopError
 from zktop.model.text import nearest
 
-# Name -> its line in `--help`. A command is imported only when it runs, so that --help is fast and
+# Name -> its line in `--help`. A command is imported only when it runs, so --help is fast and
 # only the commands with a UI import Textual.
 COMMANDS = {
     "demo": "Show a deadlock of demo contenders on a sandbox server.",
@@ -52,7 +52,7 @@ in fish: _ZKTOP_COMPLETE=fish_source zktop | source
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run a command line, by default the process's own, and exit."""
+    """Run a command line, by default that of the process, and exit."""
     if sys.flags.optimize > 1:
         narrate(
             "zktop explains findings by docstrings, which python -OO drops: use -O, or neither"
@@ -66,7 +66,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(args: list[str]) -> int:
-    """Run a command line and return the exit code; every error ends as a sentence on stderr."""
+    """Run a command line; return the exit code, and print any error as a sentence on stderr."""
     try:
         with zktop.make_context("zktop", args) as context:
             result = zktop.invoke(context)
@@ -97,7 +97,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"zktop.cli.{cmd_name}").command
-        gc.freeze()  # not scanning code that stays saves a snapshot 0.3 x its floor (see bench)
+        gc.freeze()  # not scanning imported code saves 0.3 x a snapshot's floor (see bench)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -166,7 +166,7 @@ def _usage_sentence(error: click.UsageError) -> str:
 
 
 def _report_os_error(error: OSError) -> int:
-    """Report a failed read or write; a closed pipe (`zktop layouts | head -1`) is no error."""
+    """Report a failed read or write, unless the pipe was closed (`zktop layouts | head -1`)."""
     drop_output()
     if isinstance(error, BrokenPipeError):
         return ExitCode.FINE

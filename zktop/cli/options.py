@@ -1,6 +1,6 @@
 """The options that several commands share: connection, config file, recording, times.
 
-Each option of the connection stands for a key of the config file; together they become the
+Each connection option represents a key of the config file; together they become the
 `Overrides` of a command.
 """
 
@@ -19,7 +19,7 @@ from zktop.config.parse_values import duration
 from zktop.config.tree import ValueOrigin
 from zktop.model.facts import Millis
 
-FILE_PATH = click.Path()  # completion lists files
+FILE_PATH = click.Path()  # so that shells complete file names
 
 
 class ConfigOption(click.Option):
@@ -46,16 +46,16 @@ class ConfigOption(click.Option):
             multiple=many,
         )
         self.flag, self.key, self.env, self.many = flag, key, env, many
-        self.flag_word = None if metavar else "true"  # the word that a flag sets its key to
+        self.flag_word = None if metavar else "true"  # the value that a flag gives to its key
         self.parameter = flag.removeprefix("--").replace("-", "_")  # click's name for it
 
     def click(self) -> Callable[..., Any]:
         """Return the decorator that adds this option to a command."""
-        return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # exists already
+        return click.option(cls=lambda *_: self)  # type: ignore[arg-type]  # an instance, not a class
 
 
 class ConfigFlag(ConfigOption):
-    """A flag; it sets its key to a fixed word."""
+    """A flag that sets its key to a fixed word."""
 
     def __init__(self, flag: str, key: str, about: str, flag_word: str) -> None:
         super().__init__(flag, key, "", about)
@@ -142,22 +142,22 @@ OPTIONS = (_hosts_option("127.0.0.1:2181"), *_OTHERS)
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the connection; the command takes them as `overrides`."""
+    """Add the connection options; the command takes them as `overrides`."""
     return _add_options(OPTIONS, command)
 
 
 def ui_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the connection, and --read-only."""
+    """Add the connection options and --read-only."""
     return _add_options((*OPTIONS, READ_ONLY), command)
 
 
 def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the connection; without --hosts the demo starts its own server."""
+    """Add the connection options; without --hosts the demo starts its own server."""
     return _add_options((_hosts_option("a sandbox server of its own"), *_OTHERS), command)
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --config only, for a command that connects to nothing."""
+    """Add only --config, for a command that does not connect."""
     return _add_options((CONFIG,), command)
 
 
@@ -179,7 +179,7 @@ def _add_options(
 
 
 def overrides_of(context: click.Context, values: list[tuple[ConfigOption, Any]]) -> Overrides:
-    """Turn the values that click has parsed into overrides."""
+    """Turn the values parsed by click into overrides."""
     overrides = {
         option: Override(option.key, _texts(option, value), _origin(context, option), option.many)
         for option, value in values

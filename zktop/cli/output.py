@@ -1,4 +1,4 @@
-"""Print data on stdout and notes on stderr, cleaned of what a terminal would interpret."""
+"""Print data on stdout and notes on stderr, without characters a terminal would interpret."""
 
 import os
 import sys
@@ -45,7 +45,7 @@ def narrate(sentence: str) -> None:
 
 
 def drop_output() -> None:
-    """Discard what is still buffered: the reader has closed the pipe, or the disk is full."""
+    """Discard buffered output after the reader has closed the pipe or the disk is full."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -58,7 +58,7 @@ def _write_utf8(data: bytes) -> None:
 
 
 def _write(line: str, stream: TextIO | None = None) -> None:
-    """Write a line; it is flushed at the end of the command, or by the caller."""
+    """Write a line; the caller or the end of the command flushes it."""
     stream = stream or sys.stdout
     if stream:  # None if it was closed when Python started
         stream.write(f"{line}\n")

@@ -1,4 +1,4 @@
-"""`zktop record`: write what is read to a file; other commands read it with --from."""
+"""`zktop record`: record an ensemble to a file; other commands read it with --from."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ def command(overrides: Overrides, output: Path, duration: Millis | None, *, reda
 
     The file is valid up to its last line however the recording ends.
     """
-    with live_run(overrides, SAMPLE_EVERY_S) as run, _opened(output) as file:
+    with live_run(overrides, SAMPLE_EVERY_S) as run, _open(output) as file:
         run.recorder = recorder_of(file, run, redact=redact)
         try:
             run.read()
@@ -68,7 +68,7 @@ def _summary(report: Report) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[FailsafeFile]:
+def _open(path: Path) -> Iterator[FailsafeFile]:
     try:
         file = FailsafeFile(path.open("wb"), _raise_write_error)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`zktop sandbox`: the embedded server, for one's own clients and for `zktop demo`."""
+"""`zktop sandbox`: the embedded server, for the user's own clients and for `zktop demo`."""
 
 import subprocess
 import sys
@@ -51,7 +51,7 @@ def command(port: int, host: str, flavour: str) -> int:
 def sandbox_process() -> Iterator[str]:
     """Run a sandbox server on a free port as a child process; yields its address."""
     command = [sys.executable, "-m", "zktop.sandbox", "--port", "0", "--until-stdin-closes"]
-    server = subprocess.Popen(  # noqa: S603  our own program, our own arguments
+    server = subprocess.Popen(  # noqa: S603  zktop itself, with fixed arguments
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

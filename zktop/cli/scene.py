@@ -1,4 +1,4 @@
-"""`zktop scene`: play a scene without the UI, move by move, and clean up after it."""
+"""`zktop scene`: play a scene without the UI, move by move, then clean up."""
 
 import sys
 

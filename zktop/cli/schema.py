@@ -37,7 +37,7 @@ def command(of: str) -> None:
 
 
 def _published_name(match: re.Match[bytes]) -> bytes:
-    """Replace a class name with the name that published schemas have always used."""
+    """Replace a class name with its name in published schemas."""
     name = match[1].removesuffix(b"Json").removesuffix(b"Section")
     return _OLD_NAMES.get(name, name) + b'"'
 

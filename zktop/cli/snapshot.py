@@ -13,7 +13,7 @@ from zktop.model.report import Report
 from zktop.output import graphs, text
 from zktop.output.snapshot import snapshot
 
-CONFIRM_S = 1.0  # for a second listing that may confirm or refute a deadlock
+CONFIRM_S = 1.0  # to wait for a listing that confirms or refutes a deadlock
 FORMATS = ("json", "text", "dot", "mermaid")
 _EXAMPLES = """\b
 Examples:
@@ -55,7 +55,7 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
 
 
 def why_no_locks(report: Report) -> str:
-    """Say where no lock was found, or why none could be read."""
+    """Return a sentence: where no lock was found, or why none could be read."""
     reasons = [str(one.sentence) for one in report.findings if one.rule in ("R8", "R9")]
     if reasons:
         return " ".join(reasons)
@@ -66,7 +66,7 @@ def why_no_locks(report: Report) -> str:
 
 
 def first_report(run: LiveRun) -> Report:
-    """Report on the first complete reading; list again first if a deadlock is suspected."""
+    """Report after the first complete reading; list again first if a deadlock is suspected."""
     if not run.read():
         narrate("note: reading timed out; this is what was read")
     run.raise_if_lost()

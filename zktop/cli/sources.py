@@ -1,4 +1,4 @@
-"""The two sources of a command's reports: a live ensemble, or a recording (`--from`)."""
+"""The two sources of reports for commands: a live ensemble, or a recording (`--from`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from zktop.model.facts import Millis
 
 @contextmanager
 def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Iterator[LiveRun]:
-    """Connect to the ensemble; a signal ends the block the next time it waits."""
+    """Connect to the ensemble; a signal ends the block at its next wait."""
     config = effective_config(overrides).config
     plan = plan_of(config, sample_every_s)
     interrupts = Interrupts()
@@ -31,7 +31,7 @@ def open_recording(
 ) -> tuple[Replay, Millis | None]:
     """Open a recording; return it with the moment of `--at`.
 
-    It is judged with the settings of the recorded run, unless the command line gives others.
+    It is examined with the settings of the recorded run, unless the command line gives others.
     """
     own = effective_config(overrides).config.settings() if _has_settings(overrides) else None
     recording = Replay(Path(file), own)
@@ -45,7 +45,7 @@ def _has_settings(overrides: Overrides) -> bool:
 
 
 def print_notes(source: LiveRun | Replay) -> None:
-    """Say on stderr what is missing from the reports of this source."""
+    """Print on stderr what is missing from the reports of this source."""
     if isinstance(source, LiveRun):
         for note in source.notes:
             narrate(f"note: {note}")
