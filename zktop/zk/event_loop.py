@@ -1,6 +1,6 @@
 """The event loop: watch events, answers, timers and tables, handled in order on one thread.
 
-The loop has no thread of its own: it runs on the thread that asks for reports, while that waits.
+The loop has no thread of its own: it runs on the thread that asks for reports and waits.
 
 kazoo delivers watch events through one queue and answers through another, each on its own thread,
 so an answer can overtake an event that was sent before it. Here both go through one queue, in the

@@ -158,7 +158,7 @@ class Source:
         return self._loop.run_until(lambda: self.is_read, seconds)
 
     def run_until_sampled(self, seconds: float) -> bool:
-        """Wait until the tables of every known server were requested once."""
+        """Wait until the tables of every known server have been requested once."""
         return self._loop.run_until(lambda: self.is_sampled, seconds)
 
     def post(self, job: Callable[[], object]) -> None:
@@ -198,7 +198,7 @@ class Source:
         sentences = [*filter(None, [self._polling.sentence()]), *self._discovery.sentences()]
         if self._reader.behind_s > BEHIND_S:
             budget = self.plan.requests_per_second
-            sentences.append(f"what is shown is late: the request budget is {budget} a second")
+            sentences.append(f"the display lags: the request budget is {budget} a second")
         if self._connection.note:
             sentences.append(self._connection.note)
         return tuple(sentences)
@@ -219,7 +219,7 @@ class Source:
             self._end_reading()
 
     def _end_reading(self) -> None:
-        """Once all is read, ask the servers again, about znodes that turned out to be hidden."""
+        """Once everything is read, ask the servers about znodes that turned out to be hidden."""
         if self.plan.introspect and not (self.is_read or self._introspection.has_asked_for_hidden):
             self.is_sampled = False
             self._introspection.ask_again()
@@ -262,7 +262,7 @@ class Source:
         self._loop.post(self._connection.extend, usable)
 
     def _emit_tables(self, facts: Sequence[ServerFact]) -> None:
-        """Emit table facts after earlier events; the news that a server is silent, at once."""
+        """Emit table facts after earlier events, but report a silent server at once."""
         if any(isinstance(fact, Server) and fact.is_up for fact in facts):
             self._barrier.after(lambda: self._facts.extend(facts))
         else:

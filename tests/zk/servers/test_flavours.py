@@ -197,7 +197,7 @@ def test_a_word_that_acts_is_never_sent(word: str) -> None:
     """Only words that are known to read are written to a socket."""
     sent: list[bytes] = []
     with listener(lambda line: sent.append(line.recv(10))) as address:
-        with pytest.raises(ValueError, match="only read"):
+        with pytest.raises(ValueError, match="read-only"):
             wire.exchange(address, word.encode())
         eventually(lambda: sent)
 
@@ -216,7 +216,7 @@ def test_nothing_else_sends_bytes_to_such_ports() -> None:
     }
 
     assert sending == {"ask_once.py", "large_table_process.py"}
-    with pytest.raises(ValueError, match="only read"):
+    with pytest.raises(ValueError, match="read-only"):
         TableReader().ask(Address("127.0.0.1", 1), "csnp", 1.0)
 
 

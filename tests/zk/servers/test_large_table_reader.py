@@ -36,7 +36,7 @@ def test_a_table_comes_whole(reader: TableReader) -> None:
 
 def test_words_that_change_something_are_not_sent(reader: TableReader) -> None:
     """The process refuses words that change something."""
-    with pytest.raises(ValueError, match="only read"):
+    with pytest.raises(ValueError, match="read-only"):
         reader.ask(Address("127.0.0.1", 1), "crst", 1.0)
 
 

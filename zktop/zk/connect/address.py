@@ -31,7 +31,7 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
         return ",".join(map(str, self.addresses)) + self.chroot
 
     def full(self, path: str) -> str:
-        """The path as the server knows it."""
+        """The path with the chroot in front."""
         if not self.chroot:
             return path
         return self.chroot if path == "/" else self.chroot + path

@@ -1,8 +1,8 @@
 """One request over one TCP or TLS connection; the answer is read to its end or to a deadline.
 
 A ZooKeeper server holds internal locks while it writes some answers. A client that stops reading
-can freeze it for all others, so nothing here stops before the server closes. Only the deadline
-does, and it closes the connection at once.
+can freeze the server for all its clients. So reading goes on until the server closes the
+connection, or until the deadline, which closes it at once.
 """
 
 import socket
@@ -11,7 +11,7 @@ import time
 
 from zktop.zk.connect.address import Address
 
-# Some of the others act: csnp writes a snapshot, rqld and ydld move the leader, rcvr and clrs
+# Some other words act: csnp writes a snapshot, rqld and ydld move the leader, rcvr and clrs
 # recover and clean up, crst, srst and rclc reset counters, jmep and pfev switch profiling.
 READ_ONLY_WORDS = frozenset(
     {"conf", "cons", "dump", "isro", "mntr", "ruok", "srvr", "stat", "wchc", "wchp", "wchs"}
@@ -21,13 +21,13 @@ MAX_ANSWER_BYTES = 256 << 20
 
 
 class Deadline:
-    """A point in time after which nothing is awaited."""
+    """The point in time until which answers are awaited."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """The seconds left; raises TimeoutError when there are none."""
+        """The seconds left; raises TimeoutError if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError("no answer in time")
@@ -53,7 +53,7 @@ def send(line: socket.socket, question: bytes) -> None:
     """Send a read-only word or a GET; nothing else is ever sent."""
     word = question.decode("utf-8").removesuffix("\n")
     if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
-        raise ValueError(f"{word!r} is not among the words that only read")
+        raise ValueError(f"{word!r} is not a read-only word")
     line.sendall(question)
 
 

@@ -1,8 +1,8 @@
 """A kazoo client that cannot write.
 
-Every request passes `_submit` of kazoo's connection, handshakes and pings included. There, any
-request of a class that is not listed here drops the connection instead of being sent. `_call`, one
-level up, refuses the same classes with an exception.
+Every request passes `_submit` of kazoo's connection, handshakes and pings included. There, a
+request of any class not listed here drops the connection instead of being sent. `_call`, one level
+up, refuses the same classes with an exception.
 """
 
 import logging
@@ -54,11 +54,11 @@ class Listener(Protocol):
         """A watch event arrived."""
 
     def state(self, state: str, session: int | None, server: str | None) -> None:
-        """The connection changed its state."""
+        """The connection changed state."""
 
 
 class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
-    """kazoo's client, able to read and to watch."""
+    """kazoo's client, limited to reading and watching."""
 
     def __init__(self, access: Access, listener: Listener, log: logging.Logger) -> None:
         super().__init__(
@@ -134,7 +134,7 @@ _LOST = {KeeperState.EXPIRED_SESSION: "expired", KeeperState.AUTH_FAILED: "auth-
 class RecentLog(logging.Logger):
     """The newest warnings and errors, in memory only: a terminal UI owns the terminal.
 
-    kazoo has no other way to say why it cannot connect.
+    Only kazoo's log shows why it cannot connect.
     """
 
     def __init__(self) -> None:

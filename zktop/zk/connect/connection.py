@@ -24,13 +24,13 @@ from zktop.zk.read.requests import NO_AUTH, NO_NODE, Exists, Sync
 REVIVE_S = 5.0
 CLOSING_S = 2.0
 SASL_REQUIRED = -124  # the server's error code
-MAX_AHEAD_ZXIDS = 1_000  # by which our own count may lead the server
+MAX_AHEAD_ZXIDS = 1_000  # how far our own count may be ahead of the server
 
 State = Literal["connecting", "connected", "suspended", "lost", "read-only"]
 
 
 class ZooKeeperSession:
-    """One kazoo client after another, each for as long as kazoo keeps it alive."""
+    """The session, over a series of kazoo clients: one that gives up is replaced."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class ZooKeeperSession:
         return self._bytes_before + self._client.bytes_in
 
     def prefer(self, addresses: Sequence[Address]) -> None:
-        """Try these addresses first, in random order: a host that hangs costs much time."""
+        """Try these addresses first, in random order: a hanging host costs a lot of time."""
         first = random.sample(addresses, len(addresses))
         self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
         self._client.set_hosts(",".join(map(str, self._order)), randomize_hosts=False)
@@ -77,11 +77,11 @@ class ZooKeeperSession:
 
     def open(self, seconds: float) -> None:
         """Connect and read once; raises NoConnectionError on failure or timeout."""
-        self._tell("connecting")
+        self._report("connecting")
         self._client.start_async()
         self._loop.run_until(lambda: self._ever_ready or self._refusal is not None, seconds)
         if not self._ever_ready:
-            raise NoConnectionError(self._refusal or self._silence())
+            raise NoConnectionError(self._refusal or self._timeout_sentence())
 
     def close(self, seconds: float = CLOSING_S) -> None:
         """Close the session; after the timeout a daemon thread finishes the job."""
@@ -98,11 +98,11 @@ class ZooKeeperSession:
         except Exception:  # noqa: BLE001  nothing else can be done
             self._log.exception("closing failed")
 
-    def _silence(self) -> str:
+    def _timeout_sentence(self) -> str:
         seconds = self._access.connect_timeout
         sentence = f"No session with {self._access.hosts} within {seconds:g} s."
         lines = self._log.lines
-        return f"{sentence} The client's last word: {lines[-1]}." if lines else sentence
+        return f"{sentence} Last client error: {lines[-1]}." if lines else sentence
 
     def event(self, kind: int, path: str, zxid: int) -> None:
         """Post a watch event to the event loop. Runs on kazoo's thread."""
@@ -124,7 +124,7 @@ class ZooKeeperSession:
             self._begin("read-only" if state == "read-only" else "connected")
         elif state == "suspended":
             self._server = None
-            self._tell("suspended")
+            self._report("suspended")
         else:
             self._ended(state)
 
@@ -135,10 +135,10 @@ class ZooKeeperSession:
             why = _ENDS["auth-failed"]  # kazoo reports nothing else
         if why == _ENDS["auth-failed"] and self._access.sasl:
             why = self._kerberos() or why
-        if state != "expired":  # only then kazoo opens a new session
+        if state != "expired":  # only then does kazoo open a new session
             self._refuse(f"{self._access.hosts}: {why}.")
             self._loop.after(REVIVE_S, self._revive)
-        self._tell("lost", why)
+        self._report("lost", why)
 
     def _kerberos(self) -> str | None:
         """The reason given by Kerberos, if it ended the login before any server was asked."""
@@ -173,7 +173,7 @@ class ZooKeeperSession:
 
     def _first_read(self, state: State, known: int, answer: Answer) -> None:
         if answer.code not in (0, NO_NODE, NO_AUTH):
-            self._refuse(f"{self._access.hosts} refuses to be read: {answer.error!r}.")
+            self._refuse(f"{self._access.hosts} cannot be read: {answer.error!r}.")
             return
         self.note = None
         if answer.code == NO_NODE and self._access.hosts.chroot:  # zetcd has no root znode
@@ -181,14 +181,14 @@ class ZooKeeperSession:
         if self._clock.answer < known - MAX_AHEAD_ZXIDS:
             self.note = "the ensemble lost its history: start zktop again"
         self.ready = self._ever_ready = True
-        self._tell(state, self.note)
+        self._report(state, self.note)
         self.on_ready()
 
     def _refuse(self, sentence: str) -> None:
         if not self._ever_ready:
             self._refusal = sentence
 
-    def _tell(self, state: State, why: str | None = None) -> None:
+    def _report(self, state: State, why: str | None = None) -> None:
         at = now_ms()
         if self.ready or not self._ever_ready:
             self._lost_at = None

@@ -1,7 +1,7 @@
-"""SASL logins: the packages they need, what Kerberos says, and logins that would never end.
+"""SASL logins: required packages, Kerberos errors, and a guard against endless logins.
 
 ZooKeeper servers know two SASL mechanisms: DIGEST-MD5, and GSSAPI with Kerberos. kazoo needs
-optional packages for both, and without them dies on a thread of its own.
+optional packages for both; without them its connection thread dies.
 """
 
 import importlib.util
@@ -17,10 +17,10 @@ _KERBEROS = ("kerberos", "winkerberos")
 
 
 def check_login(sasl: Mapping[str, str]) -> None:
-    """Raise a UsageError that names the missing package, if one is missing."""
-    if not _is_there("puresasl"):
+    """Raise a UsageError that names the package if one is missing."""
+    if not _is_installed("puresasl"):
         raise UsageError("SASL needs the package pure-sasl: pip install pure-sasl.")
-    if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_there, _KERBEROS)):
+    if sasl.get("mechanism") == "GSSAPI" and not any(map(_is_installed, _KERBEROS)):
         raise UsageError(
             "SASL with GSSAPI needs a ticket (kinit), and the package kerberos: "
             "pip install kerberos."
@@ -28,7 +28,7 @@ def check_login(sasl: Mapping[str, str]) -> None:
 
 
 def kerberos_words(cause: BaseException | None) -> str | None:
-    """The last message of Kerberos, if Kerberos ended the login.
+    """The last message from Kerberos, if Kerberos ended the login.
 
     >>> class GSSError(Exception):
     ...     __module__ = "kerberos"
@@ -43,7 +43,7 @@ def kerberos_words(cause: BaseException | None) -> str | None:
     return words[-1] if words else None
 
 
-def _is_there(package: str) -> bool:
+def _is_installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 

@@ -1,11 +1,11 @@
 """Probe each host before connecting, because a ZooKeeper client only ever says "time-out".
 
-All addresses get `srvr` at the same time. Its newline is for a TLS port, which waits for five
+All addresses get `srvr` at the same time. It ends with a newline because a TLS port waits for five
 bytes before it notices that this is not TLS.
 
 Servers of other makes may have `srvr` disabled and then close the connection; another word may
-still name them. zetcd reads every word but `ruok` as the length of a message and waits for the
-rest: silence to `srvr` and `imok` to `ruok` identify it.
+still identify them. zetcd reads every word but `ruok` as the length of a message and waits for the
+rest: a server that is silent after `srvr` and answers `ruok` is zetcd.
 """
 
 import queue
@@ -44,7 +44,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     kind: ServerKind | None = None  # None: no server
     mode: str | None = None
     peer: str | None = None  # numeric address
-    why: str = ""  # the reason why it cannot be used
+    why: str = ""  # why it cannot be used
 
     @property
     def usable(self) -> bool:
@@ -53,7 +53,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def serves(self) -> bool:
-        """True if anything answers; why it gives no tables is another question."""
+        """True if a server answers, whether or not it gives tables."""
         return not self.why
 
 
@@ -70,7 +70,7 @@ def probes(
     seconds: float,
     known: Mapping[Address, ServerKind | None] | None = None,
 ) -> list[Probe]:
-    """The same with an existing TLS context and the results of the last round."""
+    """Like `preflight`, with an existing TLS context and the results of the last round."""
     answers: queue.SimpleQueue[Probe] = queue.SimpleQueue()
     for address in addresses:
         # A DNS query has no deadline: threads that still wait are abandoned.
@@ -148,7 +148,7 @@ def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
 
 
 def _is_silent(line: socket.socket, seconds: float) -> bool:
-    """True if neither an answer nor an end arrives in this time."""
+    """True if the server neither answers nor closes the connection in this time."""
     line.settimeout(seconds)
     try:
         line.recv(1, socket.MSG_PEEK)
@@ -170,7 +170,7 @@ def _recognise_zetcd(address: Address, line: socket.socket, deadline: Deadline) 
 def _probe_known_zetcd(
     address: Address, known: ServerKind, line: socket.socket, deadline: Deadline
 ) -> Probe:
-    """Ask zetcd the only word that it understands."""
+    """Send zetcd the only word that it understands."""
     send(line, b"ruok")
     if drained(line, deadline) != b"imok":
         raise TimeoutError("no answer in time")
@@ -180,7 +180,7 @@ def _probe_known_zetcd(
 def _ask_other_words(
     address: Address, context: ssl.SSLContext | None, deadline: Deadline
 ) -> Probe:
-    """Try the other words that name a server which closed the connection on `srvr`."""
+    """Identify a server that closed the connection on `srvr` by other words."""
     for word in OTHER_WORDS if context is None else ():
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
@@ -229,5 +229,5 @@ def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
     elif "EOF" in reason:
         why = "hangs up on TLS: does this port speak it?"
     else:
-        why = f"speaks another TLS than zktop does ({reason})."
+        why = f"does not accept zktop's TLS settings ({reason})."
     return f"{address} {why}"

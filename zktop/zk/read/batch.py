@@ -1,7 +1,7 @@
 """Batched reads: the data of many children in one request.
 
-Nearly everything that is read is a contender whose name a listing has just returned. Full paths
-exist only on the wire, and the children of one parent become one fact.
+Most reads are of contenders whose names a listing has just returned. Full paths exist only on the
+wire, and the children of one parent become one fact.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,14 +45,14 @@ class ReadBatch(msgspec.Struct, frozen=True):
     """Siblings that one request reads."""
 
     siblings: list[SiblingNames]
-    number: int  # reads
+    number: int  # of reads
     request: MultiRead
 
 
 def batches(
     siblings: Iterable[SiblingNames], full: Callable[[str], str], most: int, most_bytes: int
 ) -> Iterator[ReadBatch]:
-    """Split siblings into requests; `full` maps a path to the one that the server knows.
+    """Split siblings into requests; `full` puts the chroot in front of a path.
 
     Siblings stay together unless they exceed a request by themselves.
     """
@@ -60,7 +60,7 @@ def batches(
     parts: list[bytes] = []
     number = size = 0
     for one in siblings:
-        for some, written in _written(one, full, most, most_bytes):
+        for some, written in _encoded_parts(one, full, most, most_bytes):
             is_full = number + len(some.names) > most or size + len(written) > most_bytes
             if is_full and together:
                 yield ReadBatch(together, number, MultiRead(parts))
@@ -73,7 +73,7 @@ def batches(
         yield ReadBatch(together, number, MultiRead(parts))
 
 
-def _written(
+def _encoded_parts(
     one: SiblingNames, full: Callable[[str], str], most: int, most_bytes: int
 ) -> Iterator[tuple[SiblingNames, bytes]]:
     """Encode the items, split so that each part fits into a request."""
@@ -86,6 +86,6 @@ def _written(
             return
         most = (len(names) + 1) // 2
     for begin in range(0, len(names), most):
-        yield from _written(
+        yield from _encoded_parts(
             SiblingNames(parent, names[begin : begin + most]), full, most, most_bytes
         )

@@ -1,7 +1,7 @@
 """Sends reads and passes the answers on, in the event loop, in wire order.
 
-At most `MAX_UNDER_WAY` requests are under way, the rest wait here: kazoo prefers sending to
-receiving, and would send a large reading whole before it reads the first answer.
+At most `MAX_UNDER_WAY` requests are under way and the rest wait here: kazoo prefers sending to
+receiving, and would send all of a large reading before it receives the first answer.
 """
 
 import time
@@ -31,7 +31,7 @@ class ZxidClock:
     answers share one ordered stream, so an event is newer than every answer before it and not
     newer than the next one: the zxid after the last answer is a safe lower bound. A second event
     of the same znode moves the bound on. One transaction can delete and create the same znode;
-    then the bound is ahead of the server until the server has caught up.
+    then the bound is ahead of the server until the server catches up.
     """
 
     def __init__(self) -> None:
@@ -81,9 +81,9 @@ MAX_BATCHES = 8  # under way; undecoded answers wait in memory
 MAX_ANSWER_BYTES = 2_000_000  # a server builds an answer whole before sending it
 MIN_ITEMS_TO_LEARN = 10  # items; the listing of one large root is not typical
 FIRST_GUESS_BYTES = 4_000.0  # of one item, until the first answer
-MAX_REQUEST_BYTES = 500_000  # a server takes 1 MB unless told otherwise
+MAX_REQUEST_BYTES = 500_000  # a server takes 1 MB by default
 UTF_8_BYTES, HEADER_BYTES = 4, 14  # of a character at most, and of an item
-MIN_REQUEST_BYTES = 1_000  # no server could do with less
+MIN_REQUEST_BYTES = 1_000  # every server takes this much
 
 Item = tuple[int, str]  # GET_DATA or GET_CHILDREN, and a path
 Result = Any  # data with Stat, names, or an error code: see `requests.decode_multi`
@@ -155,7 +155,7 @@ class Reader:
         self.batches = True  # whether the servers know MultiRead
         self.turn = 0  # connection number; answers of earlier ones are dropped
         self.asked = 0
-        self.connected = False  # requests meanwhile are dropped; a new connection reads all
+        self.connected = False  # if not, requests are dropped: a new connection reads all again
         self._bytes_each = FIRST_GUESS_BYTES
         self._largest_request = MAX_REQUEST_BYTES
         self._unanswered: deque[int] = deque()  # sizes of the batches under way
@@ -236,7 +236,7 @@ class Reader:
         if turn != self.turn:
             return
         if answer.code in _NO_CONNECTION:
-            return  # the connection was lost; a new one reads all again
+            return  # the connection was lost; a new one reads everything again
         self._under_way -= 1
         then(replace(answer, zxid=self.clock.answered(answer.zxid)))
         self._send_on()
@@ -258,7 +258,7 @@ class Reader:
             self.ask(request, partial(self._many, batch, len(batch), then))
 
     def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenAll[SiblingNames]) -> None:
-        """Read the data of many children, before anything that waits; `then` receives batches."""
+        """Read the data of many children ahead of waiting requests; `then` receives batches."""
         if not self.batches:
             for one in siblings:
                 for name in one.names:
@@ -295,7 +295,7 @@ class Reader:
         *,
         first: bool = False,
     ) -> None:
-        """Read one znode from a server without MultiRead; a refusal becomes its code."""
+        """Read one znode from a server without MultiRead; a refusal becomes its error code."""
         request, decode = _SINGLE[operation]
 
         def one(answer: Answer) -> None:

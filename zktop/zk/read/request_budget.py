@@ -1,4 +1,4 @@
-"""The request budget: an upper limit of requests in any one second."""
+"""The request budget: an upper limit on the requests in any one second."""
 
 import threading
 import time

@@ -1,7 +1,7 @@
 """The requests that zktop sends, and every private name of kazoo that it uses.
 
 kazoo has no persistent watches and no batched reads, and it registers a callback for each one-shot
-watch. These request classes add the former and need no callbacks. An answer stays bytes until the
+watch. These request classes add both and need no callbacks. An answer stays bytes until the
 event loop decodes it, because kazoo's own thread must remain free to answer the server's pings.
 """
 
@@ -48,7 +48,7 @@ _PRIVATE_METHODS = {
 
 
 def check_kazoo() -> None:
-    """Refuse a kazoo whose private names differ from those that this module uses."""
+    """Refuse a kazoo that lacks a private name that this module uses."""
     for owner, methods in _PRIVATE_METHODS.items():
         for name, expected in methods.items():
             code = getattr(getattr(owner, name, None), "__code__", None)

@@ -51,7 +51,7 @@ def command(
     The keys in `leave_out` are not decoded: some of their values are megabytes.
     """
     if name not in READ_ONLY_COMMANDS:
-        raise ValueError(f"{name!r} is not among the commands that only read")
+        raise ValueError(f"{name!r} is not a read-only command")
     question = f"GET /commands/{name} HTTP/1.0\r\nHost: {address}\r\n\r\n"
     try:
         answer = exchange(address, question.encode("utf-8"), context=context, seconds=seconds)

@@ -17,8 +17,8 @@ _STATES: dict[Outcome, ServerState] = {
 class AnswerState:
     """The answers of one server since zktop first asked it.
 
-    A member that is known from `/zookeeper/config` only and never answered may be fine: its
-    address may be invalid where zktop runs, as in containers.
+    A member that is known only from `/zookeeper/config` and has never answered may be fine: its
+    address may be invalid where zktop runs, as with containers.
     """
 
     def __init__(self, *, is_given: bool) -> None:
@@ -30,11 +30,11 @@ class AnswerState:
 
     @property
     def is_unsure(self) -> bool:
-        """True if only another round tells whether the server is down or was slow once."""
+        """True if only another round can show whether the server is down or was slow once."""
         return 0 < self._misses < MAX_MISSED_ROUNDS
 
     def after(self, probe: Probe, begun: Millis) -> None:
-        """Learn from one round; `begun` is when the server was asked."""
+        """Update from one round; `begun` is when the server was asked."""
         state = _STATES.get(probe.outcome)  # None: not a plain ZooKeeper
         if state is None or state == "up":
             self._is_ours = self._is_ours or state == "up"

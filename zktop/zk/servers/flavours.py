@@ -1,6 +1,6 @@
 """Recognises servers that speak ZooKeeper's protocol, and knows what each supports.
 
-All of this was read in their sources: ClickHouse Keeper (FourLetterCommand.cpp,
+The facts are from their sources: ClickHouse Keeper (FourLetterCommand.cpp,
 KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper (FourLetterCommand.cpp, ConnectionHandler.cpp,
 KeeperStore.cpp) and zetcd (encode.go, zketcd.go, stat.go).
 """
@@ -58,17 +58,17 @@ OLD_ZOOKEEPER: Final = Traits(
     dates_changes=True,
 )
 ZOOKEEPER: Final = msgspec.structs.replace(OLD_ZOOKEEPER, multi_read=True, recursive=True)
-# Writing data of a child raises `cversion` too, and a deletion leaves `pzxid` (ClickHouse#115457).
+# A write to a child raises `cversion` too; a deletion leaves `pzxid` as is (ClickHouse#115457).
 OLD_KEEPER: Final = Traits(all_sessions=True)
 KEEPER: Final = msgspec.structs.replace(OLD_KEEPER, multi_read=True)
-# The end of a session leaves `pzxid`, a deletion does not.
+# The end of a session leaves `pzxid` as is; a deletion changes it.
 OLD_RAFTKEEPER: Final = Traits(counts_creations=True)
 RAFTKEEPER: Final = msgspec.structs.replace(OLD_RAFTKEEPER, multi_read=True)
-# Numbers of sequential nodes have a counter of their own; `pzxid` is that of any child.
+# Sequential nodes have a counter of their own; `pzxid` may be that of any child.
 ZETCD: Final = Traits(tells=False, ctime_units=1000)
 UNKNOWN: Final = Traits()
 
-# Traits by first version; the last row that fits counts.
+# Traits by first version; the last matching row counts.
 TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
     ("zookeeper", (0, 0, 0), OLD_ZOOKEEPER),
     ("zookeeper", (3, 6, 0), ZOOKEEPER),
@@ -81,7 +81,7 @@ TABLE: Final[tuple[tuple[Flavour, Version, Traits], ...]] = (
 
 
 class ServerKind(msgspec.Struct, frozen=True):
-    """The make and version of a server; None where unknown."""
+    """The make and version of a server; None if unknown."""
 
     flavour: Flavour | None = None
     version: Version | None = None

@@ -1,9 +1,9 @@
 """Asks every ensemble member for its tables, slowly, on a thread of its own.
 
 Each round begins with a short probe of all members at once; a member that does not answer is not
-asked for tables. Then one server at a time, and a slow server less often: the load must not depend
-on the health of the ensemble. The thread hands tables over without waiting, so that it can always
-read an answer to its end.
+asked for tables. Then it asks one server at a time, and slow servers less often, so that the load
+does not depend on the health of the ensemble. The thread hands tables over without waiting, so
+that it can always read an answer to its end.
 """
 
 import ipaddress
@@ -62,7 +62,7 @@ class KnownServers:
         return {str(one): one for one in found}
 
     def unasked(self) -> tuple[str, ...]:
-        """Members that cannot be asked: the configuration does not name their port."""
+        """Members that cannot be asked: the configuration does not include their port."""
         hosts = (member.host for member in self.members if member.port is None)
         return tuple(host for host in hosts if host not in self._hosts)
 
@@ -92,7 +92,7 @@ MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of member
 
 
 class ServerSchedule:
-    """When to ask one server again, and what to remember of it."""
+    """When to ask one server again, and the results of its last sample."""
 
     def __init__(self, *, is_given: bool = True) -> None:
         self.clock = ServerClock()
@@ -140,7 +140,7 @@ class Introspection:
         self._stopped, self._introduced = threading.Event(), threading.Event()
         self._woken = threading.Event()  # ends the pause between two rounds
         self._asked_hidden: tuple[str, ...] = ()  # in the round under way
-        self._answered_hidden: tuple[str, ...] = ()  # in the last whole round
+        self._answered_hidden: tuple[str, ...] = ()  # in the last complete round
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
         self.ensemble = KnownServers(access.hosts.addresses)
         self.on_round: Callable[[], None] = lambda: None
@@ -152,14 +152,14 @@ class Introspection:
         self._thread.start()
 
     def introduce(self, members: tuple[EnsembleMember, ...] | None) -> None:
-        """Set the other members of the ensemble; None when they are unknown."""
+        """Set the other members of the ensemble; None if they are unknown."""
         if members is not None:
             self.ensemble.members = members
         self._introduced.set()
 
     @property
     def has_asked_for_hidden(self) -> bool:
-        """Whether the last whole round asked for the owners of all znodes that an ACL hides."""
+        """Whether the last complete round asked for the owners of all znodes that an ACL hides."""
         return set(self.hidden()) <= set(self._answered_hidden)
 
     def ask_again(self) -> None:
@@ -198,7 +198,7 @@ class Introspection:
         for name in servers:
             self._schedules.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
         due = {name: one for name, one in servers.items() if self._schedules[name].due <= now}
-        for name, probe in self._probed(due).items():
+        for name, probe in self._probe(due).items():
             if self._stopped.is_set():
                 return
             if probe.serves:
@@ -206,7 +206,7 @@ class Introspection:
             else:
                 self._note_failure(name, probe, self._schedules[name])
 
-    def _probed(self, due: Mapping[str, Address]) -> dict[str, Probe]:
+    def _probe(self, due: Mapping[str, Address]) -> dict[str, Probe]:
         """Probe these servers and note whether they answer."""
         begun = now_ms()
         not_probed = [address for address in due.values() if address not in self.probed]
@@ -236,7 +236,7 @@ class Introspection:
         self._deliver(schedule.facts)
 
     def _report_unasked(self) -> None:
-        why = "/zookeeper/config does not tell its client port: add it to --hosts"
+        why = "/zookeeper/config does not include its client port: add it to --hosts"
         for name in self.ensemble.unasked():
             sample = unreached(why)
             sample.state = "unreached"
@@ -257,7 +257,7 @@ class Introspection:
         sample = self._request_sample(address, schedule)
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
-        # A lagging server shows an earlier zxid than we know.
+        # A lagging server shows an earlier zxid than the newest we know.
         zxid = seen if sample.zxid is None else min(seen, sample.zxid)
         new_facts = facts(sample, name, zxid, self._access.hosts)
         share(new_facts, schedule.facts)
@@ -268,7 +268,7 @@ class Introspection:
     def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
         kind = schedule.kind
         if kind is not None and not kind.traits.tells:
-            return unreached(f"{kind} answers no word that tells it", kind)
+            return unreached(f"{kind} does not report it", kind)
         settings = SampleSettings(
             address,
             self._access.hosts,

@@ -1,7 +1,7 @@
 """Reads watch tables with four-letter words, in a separate process.
 
 A slow reader blocks the server, so a table must be small: no larger than what the kernel buffers
-for a reader that has stalled, plus what a process that does nothing else reads at once.
+for a stalled reader, plus what a dedicated process reads at once.
 """
 
 import select
@@ -30,7 +30,7 @@ PATIENCE_S = 2.0  # added to the deadline of the process
 
 
 def kernel_buffer_bytes() -> int:
-    """The number of bytes that the kernel buffers for a reader that does not read."""
+    """The number of bytes that the kernel buffers for a stalled reader."""
     with socket.socket() as line:
         return large_table_process.enlarge_buffer(line)
 
@@ -71,7 +71,7 @@ class TableReader:
     def ask(self, address: Address, word: str, seconds: float) -> bytes:
         """Return the whole answer to a four-letter word; raises RefusedError with the reason."""
         if word not in READ_ONLY_WORDS:
-            raise ValueError(f"{word!r} is not among the words that only read")
+            raise ValueError(f"{word!r} is not a read-only word")
         question = {
             "host": address.host,
             "port": address.port,
@@ -118,7 +118,7 @@ class TableReader:
 
 
 def _start_process() -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(  # noqa: S603  a file of zktop
+    return subprocess.Popen(  # noqa: S603  zktop's own file
         [sys.executable, "-I", "-S", large_table_process.__file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

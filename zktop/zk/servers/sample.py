@@ -47,8 +47,8 @@ class SampleSettings(msgspec.Struct, frozen=True):
     table_reader: TableReader | None = None  # reads watch tables; None: read in this process
     # the size of this server's watch tables
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
-    other_watches: tuple[Paths, ...] = ()  # watches at the other servers, by their last samples
-    hidden: tuple[str, ...] = ()  # znodes that an ACL does not let zktop read or list
+    other_watches: tuple[Paths, ...] = ()  # watches at the other servers, from their last samples
+    hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
 
 
 class Sample(msgspec.Struct):
@@ -128,8 +128,7 @@ def _admin_watches(
     count = admin.total_watches(ask("watch_summary"))
     if count > MAX_ADMIN_WATCHES and not settings.large_tables:
         raise RefusedError(
-            f"{count} watches are so many that the AdminServer would need much memory for them; "
-            f"{ALLOW_IT} all the same"
+            f"{count} watches would take the AdminServer a lot of memory; {ALLOW_IT} all the same"
         )
     sample.watches = admin.watched(ask("watches"))
 
@@ -289,7 +288,7 @@ def _read_dump(
     traits = sample.kind.traits
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
-        sample.why["expiry"] = f"{title} does not tell when sessions expire"
+        sample.why["expiry"] = f"{title} does not report when sessions expire"
     found = table_formats.dump(four_letter.lines(dump), _wanted(sample, settings))
     sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
@@ -361,8 +360,8 @@ V = TypeVar("V")
 def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
     """Let new facts share rows with those of the previous sample.
 
-    The past keeps old tables. Fifty thousand sessions are megabytes a table, and hardly any row
-    changes from one table to the next. Rows of connections always do: each has a new silence.
+    The past keeps old tables. With fifty thousand sessions a table takes megabytes, and hardly any
+    row changes from one table to the next. Only rows of connections do: each has a new silence.
     """
     known = {type(fact): fact for fact in before}
     for fact in facts:
@@ -372,7 +371,7 @@ def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
 
 
 def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
-    """A table that shares its parts with the previous one; that one itself if they are equal.
+    """A table that shares rows with the previous one; the previous one itself if both are equal.
 
     >>> before = {1: ("/a",), 2: ("/b",)}
     >>> shared({1: ("/a",), 2: ("/b",)}, before) is before

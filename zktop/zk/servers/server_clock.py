@@ -22,7 +22,7 @@ _MONOTONIC_BEFORE = 2000  # year; 3.4 prints 1970
 
 
 class ServerClock:
-    """The offset of a server's monotonic clock; each sample makes it more exact."""
+    """The offset of a server's monotonic clock; each sample makes it more precise."""
 
     def __init__(self) -> None:
         self._least_lead: int | None = None  # minimal lead over our clock
@@ -37,7 +37,7 @@ class ServerClock:
     def saw_expiry(self, next_expiry: int | None, at: Millis) -> None:
         """Learn from the next expiry: now is not later.
 
-        The only source where no client is connected, often at a leader.
+        The only source if no client is connected, as often at a leader.
         """
         if next_expiry is not None:
             ahead = next_expiry - at

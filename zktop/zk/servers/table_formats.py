@@ -1,7 +1,7 @@
 """Parses the answers to four-letter words into rows; servers from 3.4 on.
 
-Pure functions of a text that may be anything. A table is whole or unknown: an answer that is cut
-off, or has a line that does not fit, raises UnreadableError, because an empty table would be a
+Pure functions of arbitrary text. A table is complete or unknown: an answer that is cut off, or has
+a line that does not fit, raises UnreadableError, because an empty table would be a false
 statement. Simple formats are parsed without a regular expression: compiling one takes longer than
 reading the tables of a small ensemble.
 """
@@ -25,7 +25,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """The paths to keep of a table that lists all ephemerals."""
 
     paths: Mapping[str, Text] = {}  # as existing Text objects
-    below: tuple[str, ...] = ()  # folders of which all is kept; each ends with a slash
+    below: tuple[str, ...] = ()  # folders to keep entirely; each ends with a slash
 
     def __bool__(self) -> bool:
         return bool(self.paths or self.below)
@@ -41,7 +41,7 @@ _MEMBER = (
     r"(?:\|[^;\n]*)?(?:;(?:(?P<own>\[[0-9A-Fa-f:.%]+\]|[^:;\n]*):)?(?P<port>\d{1,5}))?\s*"
 )
 _LONGEST_ID = 16  # hexadecimal digits
-_LONGEST = 19  # digits of a number of 64 bits
+_LONGEST = 19  # digits of a 64-bit number
 _NO_SESSION: Final = (0, 0xFFFF_FFFF_FFFF_FFFF)  # printed for a connection without a session
 _CLOSED = "null"  # address of a closing connection
 _SHOWN = 60  # characters of a bad line in the message
@@ -50,11 +50,11 @@ _OBJECT = r"[\w.$]+@[0-9a-f]+"  # a follower of 3.4 prints this instead of its s
 
 
 class UnreadableError(RefusedError):
-    """An answer has another form than expected: its table is unknown, not empty."""
+    """An answer in an unexpected form: its table is unknown, not empty."""
 
 
 def unreadable(word: str, line: str | None = None) -> UnreadableError:
-    """Say which answer cannot be read and where; without a line, its end is missing."""
+    """The error for an answer that does not fit at this line; without one, its end is missing."""
     where = "it is cut off" if line is None else f"at {line[:_SHOWN]!r}"
     return UnreadableError(f"{word}: this answer cannot be read, {where}")
 
@@ -76,7 +76,7 @@ def figures(srvr: str) -> dict[str, str]:
 
 
 def monitored(mntr: str) -> dict[str, str]:
-    """Parse `mntr`: names without their `zk_`, and the values behind the tab."""
+    """Parse `mntr`: names without their `zk_`, and the values after the tab."""
     found: dict[str, str] = {}
     for line in _lines_of("mntr", mntr):
         name, tab, value = line.partition("\t")
@@ -87,7 +87,7 @@ def monitored(mntr: str) -> dict[str, str]:
 
 
 def tick_ms(conf: str) -> int | None:
-    """Find the server's tick in `conf`; None where the line is missing or cut off."""
+    """Find the server's tick in `conf`; None if the line is missing or cut off."""
     found = re.search(r"^tickTime=(\d{1,9})\n", conf, re.MULTILINE)
     return int(found[1]) if found else None
 
@@ -101,7 +101,7 @@ def _lines_of(word: str, text: str) -> list[str]:
 
 
 def connections(cons: str) -> tuple[Connection, ...]:
-    """Parse `cons`, without connections that have no session, such as the one that asks.
+    """Parse `cons`, without connections that have no session, such as our own.
 
     ZooKeeper appends the interest ops in brackets to each address, and ends with a blank line.
     """
@@ -119,7 +119,7 @@ def newest_answer(cons: str) -> int | None:
 
 
 def aged(rows: list[Connection], answered: list[int | None]) -> tuple[Connection, ...]:
-    """Compute how long each connection was silent: the newest answer of all counts as now.
+    """Compute how long each connection has been silent: the newest answer of all counts as now.
 
     Servers print their monotonic clock, which means nothing elsewhere. 0 means that the connection
     has had no answer yet: its session has just moved to this server.
@@ -270,8 +270,8 @@ class Dump(msgspec.Struct, frozen=True):
 def dump(lines: Iterable[str], wanted: Wanted | None = None) -> Dump:
     """Parse any form of `dump`; its list of connections is skipped.
 
-    There may be a hundred thousand ephemerals: only wanted paths are kept, if any are given. Lines
-    behind the last one that matters are not read.
+    It may list a hundred thousand ephemerals: with `wanted`, only those are kept. Lines after the
+    last one that matters are not read.
     """
     rows = iter(lines)
     first = next(rows, "")
@@ -328,7 +328,7 @@ def _counted(line: str, heading: str) -> int:
 
 
 def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str]:
-    """Parse the list of sessions that Keeper begins with, and the line behind it."""
+    """Parse the list of sessions that Keeper begins with, and the line after it."""
     listed: list[Session] = []
     for line in rows:
         session = hexadecimal(line)
@@ -341,7 +341,7 @@ def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str
 
 
 def _ephemerals(rows: Iterator[str], wanted: Wanted | None, heading: str | None = None) -> Paths:
-    """Parse the owners: like `wchc`, with a colon behind each session except in Keeper."""
+    """Parse the owners: like `wchc`, with a colon after each session except in Keeper."""
     if wanted is not None and not wanted:
         return {}
     count = _counted(next(rows, "") if heading is None else heading, "Sessions with Ephemerals")
@@ -368,7 +368,7 @@ def _until_connections(rows: Iterator[str]) -> Iterator[str]:
 
 
 class EnsembleMember(msgspec.Struct, frozen=True):
-    """One server of the ensemble, as the ensemble's configuration names it."""
+    """One server of the ensemble, as its configuration lists it."""
 
     host: str
     port: int | None  # client port, which is optional

@@ -1,9 +1,9 @@
 """Runs a job once everything that happened before it has arrived.
 
-A server's table must not be judged by a picture of the locks that is older than the table. So a
-request goes through the connection that delivers the locks, and the job waits for its answer. Only
-one such request is under way at a time: a client that keeps sending delays its pings, and never
-notices a silent server.
+A server's table must not be compared with an older state of the locks. So a request is sent over
+the connection that delivers the locks, and the job waits for its answer. Only one such request is
+under way at a time: a client that keeps sending delays its pings, and never notices that a server
+is silent.
 """
 
 from collections.abc import Callable

@@ -18,7 +18,7 @@ WALK_EVERY_S = 30.0  # between two walks of a large tree
 SMALL_WALK_EVERY_S = 2.0  # of a small tree
 WALKED_PER_S = 50  # average znodes per second over time
 MAX_WALKED_ZNODES = 200_000  # znodes of one walk
-MAX_CHILDREN = 10_000  # of a folder that is no lock; larger ones hold data
+MAX_CHILDREN = 10_000  # of a folder that is not a lock; larger ones hold data
 STEP_ZNODES = 500
 FLOOD_PER_S = 5_000
 

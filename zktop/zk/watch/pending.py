@@ -15,7 +15,7 @@ class UnreadZnodes:
 
     Normally a new znode is read at once. At more than 200 a second, most would be gone before an
     answer could arrive, and many small requests would delay other clients of the server. So they
-    are then read 50 ms after they appeared, all that are due in one request.
+    are then read 50 ms after they appear, all that are due in one request.
     """
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class ChangedFolders:
 
 
 def has_many_deletions(folder: ListedZnode) -> bool:
-    """True if it has so many remembered deletions that it must be listed without waiting."""
+    """True if its remembered deletions exceed the limit: it must be listed without waiting."""
     return folder.deletions > max(MAX_DELETIONS, 2 * len(folder.names))
 
 

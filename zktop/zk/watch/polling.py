@@ -71,7 +71,7 @@ class Polling:
         return min(AUDITED_AT_ONCE, budget)
 
     def sentence(self) -> str | None:
-        """How many folders are polled how often, and why; None if all are watched."""
+        """How many folders are polled, how often, and why; None if all are watched."""
         polled = len(self._polled()) + len(self._absent())
         if not polled:
             return None

@@ -16,7 +16,7 @@ _SEQUENCE = 9  # digits at least: ten, or a minus sign and nine
 
 
 def looks_like_a_place(name: str) -> bool:
-    """True if a name is that of a contender rather than a folder.
+    """True if a name looks like that of a contender rather than a folder.
 
     Contenders have a sequence number at the end, or a uuid.
 
@@ -57,7 +57,7 @@ class RootPattern:
 
     @property
     def wide(self) -> bool:
-        """True if its watch would cover everything that the ensemble holds."""
+        """True if its watch would cover the whole ensemble."""
         return self.base == "/" and not self.exact
 
     def covers(self, path: str) -> bool:
@@ -85,7 +85,7 @@ class RootPattern:
 
     @property
     def loose(self) -> bool:
-        """True if the depth of its locks is open."""
+        """True if its locks may lie at any depth."""
         return self._loose is not None
 
     def leads_on(self, path: str) -> bool:

@@ -1,9 +1,9 @@
 """Watches roots and turns events into facts; starts over after a reconnect.
 
 A root is watched in one of two ways that give the same facts. Servers from 3.6 on keep one
-persistent recursive watch that reports every change. On others each listed znode has a one-shot
-child watch, renewed by the listing that follows it, with a pause under bursts. Never both on one
-path: servers before 3.9 then drop the persistent one.
+persistent recursive watch that reports every change. On older ones each listed znode has a
+one-shot child watch, renewed by the listing that follows it, with a pause during bursts. No path
+has both: servers before 3.9 would drop the persistent one.
 """
 
 import time
@@ -223,7 +223,7 @@ class RootWatcher:
         return None
 
     def _hidden(self, scope: WatchedRoot, path: str) -> None:
-        """A server that hides a znode hides its events too: watch its parent differently."""
+        """Watch or poll the parent of a hidden znode: the server hides its events too."""
         parent = split(path)[0]
         folder = self.tree.folders.get(parent)
         if folder is None or not scope.recursive:

@@ -49,16 +49,16 @@ class ListedZnode:
     def __init__(self, path: str, scope: WatchedRoot) -> None:
         self.path, self.scope = path, scope
         self._names: tuple[str, ...] | set[str] = ()
-        self.stat: Stat | None = None  # by the newest listing
-        self.deletions = 0  # by events since then
+        self.stat: Stat | None = None  # from the newest listing
+        self.deletions = 0  # from events since then
         self.changed = self.touched = 0.0  # times of the first and last event since then
         self.listed = 0.0
 
     @property
     def names(self) -> set[str]:
-        """Names of the children, by the last listing and the events since.
+        """Names of the children, from the last listing and the events since.
 
-        They stay a tuple until they are needed: a set takes ten times the memory.
+        They stay a tuple until they are needed, because a set takes ten times the memory.
         """
         if isinstance(self._names, tuple):
             self._names = set(self._names)
@@ -80,7 +80,7 @@ def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]
     """Names that may stand for another znode than before.
 
     A contender never gets the same name twice, but a lock that is a single znode does. The
-    parent's counter shows when more was created than there are new names.
+    parent's counter shows if more znodes were created than there are new names.
     """
     if folder.stat is None:
         return set()
@@ -114,7 +114,7 @@ class TreeReader:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The znodes that may not be listed or not be read. Thread-safe."""
+        """The znodes that zktop may not list or read. Thread-safe."""
         return (*tuple(self.denied), *tuple(self.unreadable))
 
     def forget_all(self) -> None:
@@ -161,7 +161,7 @@ class TreeReader:
             self.read_children(scope, siblings)
 
     def read_children(self, scope: WatchedRoot, siblings: SiblingNames) -> None:
-        """The same for children of one znode."""
+        """Like `read`, for children of one znode."""
         under_way = self._reading.get(siblings.parent)
         if under_way is None:
             self._reading[siblings.parent] = set(siblings.names)
@@ -313,7 +313,7 @@ class TreeReader:
                 yield path
 
     def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
-        """Emit what was read of these paths."""
+        """Emit the results of reading these paths."""
         for siblings in by_parent(reads):
             found = {name: reads[siblings.path(name)] for name in siblings.names}
             self._emit_siblings(siblings.parent, found, {}, answer)
@@ -321,7 +321,7 @@ class TreeReader:
     def _emit_siblings(
         self, parent: str, reads: dict[str, Read], labels: dict[bytes, bytes], answer: Answer
     ) -> None:
-        """Emit facts of siblings; one by one where a deletion may be newer.
+        """Emit facts of siblings; one by one if a deletion may be newer.
 
         `labels` has the data of one answer: equal data is stored once, because labels repeat.
         """
