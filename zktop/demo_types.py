@@ -1,7 +1,7 @@
 """Values that the demo, the app and the UI share: contender orders, steps and states, scenes.
 
 All of them are frozen. A contender order travels unchanged from the dialog that fills it in to
-the child process that carries it out. Nothing in here starts a process or talks to ZooKeeper.
+the child process that carries it out. Nothing here starts a process or talks to ZooKeeper.
 """
 
 from typing import Annotated, Literal, Self
@@ -148,7 +148,7 @@ class ContenderState(Struct, frozen=True):
     connection_loss: Literal["suspended", "lost"] | None = None
     frozen: bool = False
     session: Session | None = None
-    holds: tuple[str, ...] = ()  # paths of the locks that it believes to hold
+    holds: tuple[str, ...] = ()  # paths of the locks that it believes it holds
     last: ContenderStep | None = None
     exit_code: int | None = None  # of its process; a negative one is the signal that killed it
     last_words: Text = Text("")  # the last line of its stderr
@@ -164,7 +164,7 @@ class ContenderState(Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """The state in one word or two; the most serious condition comes first."""
+        """The state in a word or two; the most serious condition comes first."""
         if self.exit_code is not None:
             return "ended" if self.exit_code >= 0 else f"killed by signal {-self.exit_code}"
         return "frozen" if self.frozen else self.connection_loss or self.activity
@@ -184,7 +184,7 @@ class ContenderState(Struct, frozen=True):
 
     @property
     def recipe(self) -> str:
-        """The recipe, with the flaw in brackets where it has one."""
+        """The recipe, with the flaw in brackets if it has one."""
         flaw = f" ({self.claim.flaw})" if self.claim.flaw else ""
         return self.claim.recipe + flaw
 
@@ -294,7 +294,7 @@ class ExpectedStep(Struct, frozen=True):
 
 
 class SceneMove(Struct, frozen=True):
-    """One move of a scene: its narration, what is done, and what must happen then.
+    """One move of a scene: its narration, what is done, and what must happen next.
 
     A move without acts only waits; steps that were reported before it count, too.
     """

@@ -1,7 +1,7 @@
-"""Write facts to a file and read them back: what was read, not what was concluded.
+"""Write facts to a file and read them back: the facts as read, without conclusions.
 
-A recording is gzipped JSON lines. The first line is a header; then follows one line per fact, and
-a line for each time at which the live run examined its world. A replay that examines the world at
+A recording is gzipped JSON lines. The first line is a header; then there is one line per fact, and
+one for each time at which the live run examined its world. A replay that examines the world at
 the same times makes the same reports. Once a minute a new gzip member starts with all facts known
 by then, so that a reader can start there. Each member has its time in its gzip header, where a
 search through the compressed bytes finds it.
@@ -30,8 +30,8 @@ from zktop.model.world.world import World, facts_between, facts_of
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
-MAX_DATA_BYTES = 256  # of a znode's data that are kept when redacting
-MAX_VALUE_LENGTH = 64  # of a value where the data is a JSON object
+MAX_DATA_BYTES = 256  # of a znode's data that redaction keeps
+MAX_VALUE_LENGTH = 64  # of a value if the data is a JSON object
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK = 1 << 16
@@ -60,7 +60,7 @@ class LookMark(Fact, frozen=True, tag="look"):
 
 
 class StateMark(Fact, frozen=True, tag="state"):
-    """The next so many facts repeat everything known at this time."""
+    """The next `facts` facts repeat everything known at this time."""
 
     facts: int
 

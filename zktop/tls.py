@@ -1,4 +1,4 @@
-"""TLS settings: of the config file, of zktop's own connections, and of its contenders."""
+"""TLS settings of the config file, of zktop's own connections, and of its contenders."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ class Tls(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def kazoo_options(self) -> dict[str, object]:
-        """The arguments of kazoo's client."""
+        """The arguments for kazoo's client."""
         return {
             "use_ssl": True,
             "ca": self.ca,

@@ -23,9 +23,9 @@ from zktop.errors import UsageError
             LockClaim("poll", "/zktop-demonstration/x"),
             "contenders write only below /zktop-demo, and",
         ),
-        (LockClaim("poll", "/zktop-demo/../app"), "'/zktop-demo/../app' is no path of a lock"),
-        (LockClaim("poll", "/zktop-demo/x/"), "'/zktop-demo/x/' is no path of a lock"),
-        (LockClaim("poll", "x"), "'x' is no path of a lock"),
+        (LockClaim("poll", "/zktop-demo/../app"), "'/zktop-demo/../app' is not a lock path"),
+        (LockClaim("poll", "/zktop-demo/x/"), "'/zktop-demo/x/' is not a lock path"),
+        (LockClaim("poll", "x"), "'x' is not a lock path"),
         (LockClaim("pole", "/zktop-demo/x"), "there is no recipe 'pole'; there are: poll, "),
         (
             LockClaim("rw", "/zktop-demo/x", mode="lease"),
@@ -67,7 +67,7 @@ def test_a_refused_order_is_exit_code_2():
 
 def test_no_order_is_refused_in_a_sentence():
     """What is no JSON is no order."""
-    with pytest.raises(UsageError, match="this is no order: JSON is malformed"):
+    with pytest.raises(UsageError, match="not a valid order: JSON is malformed"):
         read_order("work harder")
 
 

@@ -1,11 +1,11 @@
-"""Run one contender of a process pool: `python -m zktop.demo PARENT`, its parent's process id.
+"""Run one contender of a process pool: `python -m zktop.demo PARENT_PID`.
 
-The first line of stdin is the order as JSON: other users could read it on the command line. The
+The first line of stdin is the order as JSON; other users could read it on a command line. The
 lines after it are commands. Each step is a line of JSON on stdout. The process ends on signals, on
 the command `stop`, and with its parent.
 
 A thread waits for signals, because a signal handler would interrupt the main thread anywhere, even
-where it holds a `threading.Lock`.
+while it holds a `threading.Lock`.
 """
 
 import ctypes
@@ -34,7 +34,7 @@ def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = 
     `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. Their end means `stop`, too.
     """
     contender = DemoContender(order, say)
-    with _stopped_by_signals(contender):
+    with _stop_on_signals(contender):
         if commands is not None:
             threading.Thread(
                 target=_read_commands, args=(contender, commands), daemon=True
@@ -55,7 +55,7 @@ def die_with_parent(parent: int) -> None:
 
 
 @contextmanager
-def _stopped_by_signals(contender: DemoContender) -> Iterator[None]:
+def _stop_on_signals(contender: DemoContender) -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     over = threading.Event()
     listener = threading.Thread(target=_wait_for_signals, args=(contender, over), daemon=True)

@@ -1,7 +1,7 @@
 """ZooKeeper client of a contender: kazoo's client, with a report of each step of a lock.
 
-The client reports the steps rather than the recipes, so that a recipe reads like the article it
-comes from, and so that the steps of kazoo's own recipes are reported, too.
+The client, not the recipe, reports the steps, so that a recipe reads like the article it comes
+from, and so that the steps of kazoo's own recipes are reported, too.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class Timeout:
 
 
 class StoppableEvent:
-    """An event that watches, connection changes and commands set; one thread waits for it.
+    """An event set by watches, connection changes and commands; one thread waits for it.
 
     After `stop`, every wait raises `StoppedError`.
     """

@@ -26,7 +26,7 @@ MICROSECONDS = 1_000_000
 
 
 class WorkFailedError(Exception):
-    """The work style `raise` has raised."""
+    """Raised by the work style `raise`."""
 
 
 class LockedWork:
@@ -120,7 +120,7 @@ class DemoContender:
     """One contender: call `run` in one thread, the other methods in any."""
 
     def __init__(self, order: ContenderOrder, say: OnStep) -> None:
-        """Refuse a wrong order before anything is connected."""
+        """Refuse an invalid order before connecting."""
         self.order = order = checked(order)
         self.wakeup = StoppableEvent()
         self.reporter = StepReporter(order.name, say)
@@ -193,7 +193,7 @@ class DemoContender:
         self._work = LockedWork(self.order, self._client, held)
         try:
             with self._releasing(held):
-                if not all(self._took(claim, held) for claim in self.order.claims):
+                if not all(self._acquire(claim, held) for claim in self.order.claims):
                     return False
                 self._work.run()
         except ConnectionClosedError:  # by `hang_up`
@@ -210,7 +210,7 @@ class DemoContender:
             return False
         return True
 
-    def _took(self, claim: LockClaim, held: list[Recipe]) -> bool:
+    def _acquire(self, claim: LockClaim, held: list[Recipe]) -> bool:
         assert self._client is not None  # noqa: S101  `run` connected it
         if claim.gate:
             self._wait_at_gate(claim, held)
@@ -243,7 +243,7 @@ class DemoContender:
 
 
 def checked(order: ContenderOrder) -> ContenderOrder:
-    """Fill in the modes of an order; refuse in a sentence what no contender could carry out."""
+    """Fill in the modes of an order; raise UsageError if no contender could carry it out."""
     if not order.name.strip():
         raise UsageError("a contender needs a name")
     for claim in order.claims:

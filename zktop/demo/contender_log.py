@@ -1,4 +1,4 @@
-"""Log of what demo contenders report: counts of their steps, their sessions, their ends."""
+"""Log of the demo contenders: counts of their steps, their sessions, their ends."""
 
 import threading
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ from zktop.demo_types import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
 MAX_ENDED = 100  # contenders; a scene has far fewer
-MAX_ENDED_SESSIONS = 64  # as many as live at a time: a session that outlives its process is short
+MAX_ENDED_SESSIONS = 64  # as many as contenders; a session outlives its process only briefly
 
 
 class ContenderLog:
@@ -21,10 +21,10 @@ class ContenderLog:
         self.ended: dict[str, ContenderState] = {}
         self.our_sessions: tuple[Session, ...] = ()  # the same object until there is a new one
         self._live_sessions: dict[str, Session] = {}
-        self._sessions: dict[Session, None] = {}  # also of contenders that ended lately
+        self._sessions: dict[Session, None] = {}  # also of contenders that ended recently
 
     def add(self, change: ContenderChange) -> None:
-        """Take in what the process pool reports."""
+        """Add a change reported by the process pool."""
         state = change.state
         with self._news:
             if state.is_gone:

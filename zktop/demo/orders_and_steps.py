@@ -25,12 +25,12 @@ def read_order(text: str | bytes) -> ContenderOrder:
     'hold'
     >>> read_order('{"name": "a"}')
     Traceback (most recent call last):
-    zktop.errors.UsageError: this is no order: Object missing required field `claims`
+    zktop.errors.UsageError: not a valid order: Object missing required field `claims`
     """
     try:
         return msgspec.json.decode(text, type=ContenderOrder)
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
-        raise UsageError(f"this is no order: {problem}") from None
+        raise UsageError(f"not a valid order: {problem}") from None
 
 
 def check_path(path: str, order: ContenderOrder) -> None:
@@ -41,11 +41,11 @@ def check_path(path: str, order: ContenderOrder) -> None:
     zktop.errors.UsageError: contenders write only below /zktop-demo, and /app/lock is not ...
     """
     if not _PATH.fullmatch(path):
-        raise UsageError(f"{path!r} is no path of a lock: it has to look like {order.root}/name")
+        raise UsageError(f"{path!r} is not a lock path: it has to look like {order.root}/name")
     if not order.anywhere and not path.startswith(order.root.rstrip("/") + "/"):
         raise UsageError(
             f"contenders write only below {order.root}, and {path} is not below it; "
-            "say explicitly that it may be written anywhere, or choose another path"
+            "allow writing anywhere explicitly, or choose another path"
         )
 
 

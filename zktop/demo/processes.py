@@ -1,7 +1,7 @@
 """Pool of contender processes: start them, send them commands, read their steps, end them.
 
-One thread starts the processes, reads them and waits for their ends. It has to be the thread that
-starts them: the kernel takes the end of that thread for the death of their parent.
+One thread starts the processes, reads their output and waits for them to end. It must outlive
+them: the kernel takes the end of the thread that started them for the death of their parent.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ class ContenderProcess:
         return started
 
     def send(self, line: str) -> None:
-        """Write one line to the contender's stdin, if it still reads that."""
+        """Write one line to the contender's stdin, if that is still open."""
         with contextlib.suppress(BrokenPipeError, ValueError):
             self._stdin.write(f"{line}\n".encode())
             self._stdin.flush()
@@ -91,7 +91,7 @@ class ContenderProcess:
             self.state = replace(self.state, frozen=number == signal.SIGSTOP)
 
     def read(self) -> list[IO[bytes]]:
-        """Read what the pipes hold; return those that are at their end."""
+        """Read all available output; return the pipes that have ended."""
         ended = [pipe for pipe in self.pipes if self._read(pipe)]
         self.pipes = [pipe for pipe in self.pipes if pipe not in ended]
         return ended
@@ -107,7 +107,7 @@ class ContenderProcess:
         return changes
 
     def wait(self) -> None:
-        """Wait for the end of the process, whose pipes have ended."""
+        """Wait for the process to end, after its pipes have."""
         try:
             self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -162,7 +162,7 @@ class ProcessPool:
         self.close()
 
     def states(self) -> tuple[ContenderState, ...]:
-        """The states of all running contenders, in the order of their starts; never waits."""
+        """The states of all running contenders, in starting order; never waits."""
         return self._states
 
     def soon(self, act: Callable[[], Result]) -> Future[Result]:
@@ -178,7 +178,7 @@ class ProcessPool:
         return answer
 
     def start(self, order: ContenderOrder) -> ContenderState:
-        """Start a contender; refuse a wrong order in a sentence."""
+        """Start a contender; raise UsageError for an invalid order."""
         order = checked(order)
         return self._in_thread(lambda: self._start(order))
 
@@ -238,7 +238,7 @@ class ProcessPool:
             with contextlib.suppress(BlockingIOError):  # enough bytes wait there already
                 self._waker.send(b"!")
 
-    # What follows runs in the pool's thread.
+    # The methods below run in the pool's thread.
 
     def _run(self) -> None:
         try:
@@ -294,7 +294,7 @@ class ProcessPool:
             self._on_change(change)
 
     def _read(self, ready: list[ContenderProcess]) -> None:
-        """Publish what several contenders have reported, in the order in which it happened."""
+        """Publish the steps of several contenders in chronological order."""
         changes: list[tuple[str, ContenderChange]] = []
         for process in ready:
             for pipe in process.read():

@@ -1,4 +1,4 @@
-"""Play a scene: `SceneRun` plays the moves of one, `ScenePlayer` is what a UI controls."""
+"""Play scenes: `SceneRun` plays the moves of one, and a UI controls a `ScenePlayer`."""
 
 import contextlib
 import queue
@@ -34,7 +34,7 @@ PACE_S = 2.0
 
 
 class SceneFailedError(ZktopError):
-    """Something that a move expects did not happen in time."""
+    """A step that a move expects was not reported in time."""
 
     exit_code = ExitCode.FINDINGS
 
@@ -109,7 +109,7 @@ class SceneRun:
             client.end()
 
     def _perform(self, move: SceneMove) -> None:
-        """Carry out a move; contenders of one lock start one by one, because they queue up."""
+        """Carry out a move; contenders of one lock start one by one, to queue up in order."""
         self._before = self._log.all_counts() if move.acts else {}
         starts = [act for act in move.acts if isinstance(act, StartContender)]
         is_one_queue = len({start.claims[0].path for start in starts}) < len(starts)
@@ -235,7 +235,7 @@ class ScenePlayer:
         if scene_run is not None:
             scene_run.stop()
 
-    # What follows runs in the player's thread.
+    # The methods below run in the player's thread.
 
     def _run(self) -> None:
         while True:
@@ -249,7 +249,7 @@ class ScenePlayer:
                 self._set(problem=str(problem) or type(problem).__name__, is_cleaning=False)
 
     def _next(self) -> Callable[[], None] | None:
-        """Wait for the next command; if none comes in time, the next move or the repetition."""
+        """The next command; if none comes in time, the next move or the repetition."""
         act, wait_s = {
             "playing": (self._move, self._rest_s),
             "over": (self._repeat, self._repeat_after_s),
@@ -290,7 +290,7 @@ class ScenePlayer:
             self._set(is_moving=False, played=self._scene_run.played)
 
     def _clear(self) -> None:
-        """Clean up the loaded scene, also one that failed."""
+        """Clean up the loaded scene, even one that failed."""
         if (scene_run := self._scene_run) is not None:
             self._set(is_cleaning=True, problem=None)
             scene_run.clean_up()

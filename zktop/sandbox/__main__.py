@@ -17,7 +17,7 @@ def serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: bool = 
     try:
         asyncio.run(_serve(host, port, core, until_stdin_closes=until_stdin_closes))
     except OSError as problem:
-        # The sentence that asyncio puts around it differs between versions.
+        # asyncio's own sentence differs between versions.
         why = os.strerror(problem.errno).lower() if problem.errno else problem
         sys.stderr.write(f"cannot listen on {host}:{port}: {why}\n")
         return 2

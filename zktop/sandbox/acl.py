@@ -75,7 +75,7 @@ def _expand_line(line: Acl, identities: Sequence[Identity]) -> list[Acl]:
 
 
 def masked(acl: Iterable[Acl]) -> list[Acl]:
-    """The list without hashes, for clients that may read but not administrate."""
+    """The list without hashes, for clients that may read but not administer."""
     return [
         line._replace(id=f"{(line.id or '').partition(':')[0]}:x")
         if line.scheme == "digest"
@@ -106,7 +106,7 @@ def _matches(line: Acl, one: Identity) -> bool:
 def _is_inside(address: str, network: IPv4Network) -> bool:
     try:
         return IPv4Address(address) in network
-    except AddressValueError:  # an IPv6 client: the protocol's ip scheme knows only IPv4
+    except AddressValueError:  # an IPv6 client: the protocol's ip scheme covers only IPv4
         return False
 
 

@@ -70,7 +70,7 @@ class ClientConnection:
     last_xid: int = 0
     last_zxid: int = 0
     last_reply_ms: int = 0
-    last_asked: "LastRequest | None" = None  # the last request but pings
+    last_asked: "LastRequest | None" = None  # the last request that was not a ping
     latency: Latency = field(default_factory=Latency)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """Servers that the sandbox imitates: ZooKeeper, and how three others differ from it.
 
-Read in their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
+From their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
 (ConnectionHandler.cpp, KeeperStore.cpp), zetcd (encode.go, pool.go, zketcd.go, stat.go).
 """
 
@@ -31,13 +31,13 @@ class Flavour:
 
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
-    unknown: Literal["refused", "hung up", "ignored"] = "refused"  # requests, when they come
+    unknown: Literal["refused", "hung up", "ignored"] = "refused"  # unknown requests are
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
     has_root: bool = True  # `exists` finds it; its children can be listed anyway
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")
     short_ids: bool = False  # sessions are numbered from 1, and have no password
-    resumes: bool = True  # a client may come back to its session
-    any_timeout: bool = False  # no limits on what a client asks for
+    resumes: bool = True  # a client may resume its session
+    any_timeout: bool = False  # no limits on the timeout that a client asks for
     refuses_newer_clients: bool = True  # refuses a client that has seen a later state
     sends_read_only_flag: bool = True  # in the answer to a connect
     answers_close: bool = True

@@ -56,7 +56,7 @@ class WordStyle(NamedTuple):
     sent: str  # the label
     mntr: dict[str, str]  # first lines
     hexed: Callable[[int], str]
-    without_session: str  # the details of such a connection
+    without_session: str  # the details of a connection without a session
     paths_once: bool = False  # `wchc` lists a path once, even if a session has two watches on it
 
 
@@ -123,7 +123,7 @@ def _cons(style: WordStyle, core: ServerCore) -> str:
 
 
 def _details(client: ClientConnection, style: WordStyle) -> str:
-    """Details; the last request is never a ping, and `lresp`, unlike ZooKeeper's, a clock time."""
+    """Details; the last request is never a ping, and `lresp` is a time of day, not monotonic."""
     if client.session is None:
         return style.without_session
     last, latency, hexed = client.last_asked, client.latency, style.hexed
@@ -139,7 +139,7 @@ def _details(client: ClientConnection, style: WordStyle) -> str:
 
 
 def _watches(core: ServerCore) -> list[tuple[int, str]]:
-    """All watches, with their sessions; a data watch and a child watch on a path are two."""
+    """All watches, with their sessions; a data watch and a child watch on a path count as two."""
     data, child = core.store.watches.data, core.store.watches.child
     return [
         (client.session_id, path)

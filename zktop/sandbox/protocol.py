@@ -1,6 +1,6 @@
 """The client protocol of ZooKeeper: its wire format (Jute), its numbers, its rules for paths.
 
-Jute has big-endian numbers, and strings and lists with their lengths in front.
+Jute numbers are big-endian; strings and lists begin with their lengths.
 """
 
 import re
@@ -94,7 +94,7 @@ class FrameReader:
         return None if length == -1 else self._take(length)
 
     def string(self) -> str | None:
-        """Read text; invalid UTF-8 becomes U+FFFD as in Java, which is refused later in a path."""
+        """Read text; invalid UTF-8 becomes U+FFFD as in Java, and such a path is refused later."""
         raw = self.buffer()
         return None if raw is None else raw.decode("utf-8", "replace")
 
@@ -267,7 +267,7 @@ class Perm(IntFlag):
     ADMIN = 16
 
 
-class Refused(Exception):  # noqa: N818 - the protocol's word for it is no error of ours
+class Refused(Exception):  # noqa: N818 - an answer of the protocol, not a failure
     """The response to a request is this error code; nothing was changed."""
 
     def __init__(self, code: ErrorCode) -> None:

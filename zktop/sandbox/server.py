@@ -1,4 +1,4 @@
-"""Sockets of the sandbox: read frames, write frames, bound what a slow client can cost."""
+"""Sockets of the sandbox: read frames, write frames, limit the cost of a slow client."""
 
 import asyncio
 from contextlib import suppress

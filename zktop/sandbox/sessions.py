@@ -84,7 +84,7 @@ class ServerSessions:
         return len(self._alive)
 
     def negotiate(self, asked_ms: int) -> int:
-        """The time-out that a client gets when it asks for this one."""
+        """The time-out granted to a client that asks for this one."""
         if self._flavour.any_timeout:
             return asked_ms
         return min(max(asked_ms, self.shortest_ms), self.longest_ms)

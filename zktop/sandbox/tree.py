@@ -1,6 +1,6 @@
 """The znodes and their Stat, and the four ways to change them.
 
-Nothing is refused here: a `WritePlan` has decided before that a change is allowed.
+Nothing is refused here: a `WritePlan` has already decided that a change is allowed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ SPECIAL = frozenset({"/", *SYSTEM})
 
 
 def int32(value: int) -> int:
-    """The value as a signed counter of 32 bits shows it.
+    """The value wrapped to a signed 32-bit integer.
 
     >>> int32(2_147_483_648)
     -2147483648
@@ -34,7 +34,7 @@ class Lifetime:
 
 @dataclass(slots=True)
 class StoredNode:
-    """One znode. `cversion` counts creates only; clients see a sum with the deletes."""
+    """One znode. `cversion` counts creates only; clients see creates plus deletes."""
 
     data: bytes | None
     acl: tuple[Acl, ...]
@@ -83,7 +83,7 @@ class ZnodeTree:
     def __init__(self, system: Sequence[str] = SYSTEM) -> None:
         """Create the root and the znodes of the server itself."""
         root = StoredNode(b"", OPEN)
-        # As in the real server the root has two names, so that `parent + "/" + name` is a path.
+        # As in the real server, the root has two names, so that `parent + "/" + name` is a path.
         self._nodes = {"": root, "/": root}
         self._ephemerals: dict[int, dict[str, None]] = {}
         self._passing: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""The tables of data watches and of child watches, and what a change of the tree fires.
+"""The tables of data watches and of child watches, and which of them a change fires.
 
 They copy the quirks of ZooKeeper 3.8: a persistent watch is in both tables, a plain watch on the
 same path replaces it, and a watcher stays listed after its last watch has fired.

@@ -107,7 +107,7 @@ class Store:
         node_acl: tuple[Acl, ...],
         parent_acl: tuple[Acl, ...] = (),
     ) -> None:
-        """Notify each watcher that may read the znode; the watches of the others just end.
+        """Notify each watcher that may read the znode; other watches just end.
 
         Servers before 3.8.4 notified all of them, which leaked names.
         """

@@ -1,4 +1,4 @@
-"""Base classes of the recipes: what a recipe says about itself, and the steps they share."""
+"""Base classes of the recipes: the description of a recipe, and the steps that recipes share."""
 
 import contextlib
 import re
@@ -216,7 +216,7 @@ class QueueRecipe(Recipe):
 
 
 class HerdRecipe(QueueRecipe):
-    """A queue of which every contender watches all: each change below the lock wakes everybody."""
+    """A queue that every contender watches as a whole: each change below the lock wakes all."""
 
     watches = "the children of the lock, so every change wakes everybody: a herd"
 

@@ -60,7 +60,7 @@ class SingleNode(Recipe):
                 return
 
     def _is_ours(self) -> bool:
-        """Check the owner: the response to our create may be lost with the connection."""
+        """Check the owner: the response to our create may have been lost with the connection."""
         stat = self.client.retry(self.client.exists, self.path)
         return stat is not None and stat.ephemeralOwner == self.client.session
 

@@ -38,7 +38,7 @@ SCENES: tuple[Scene, ...] = (
 
 
 def scene_named(name: str) -> Scene:
-    """Find a scene, or say which there are.
+    """Find a scene; the error lists all names.
 
     >>> scene_named("ab-ba").title
     'Two locks in two orders'

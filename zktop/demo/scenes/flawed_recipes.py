@@ -72,7 +72,7 @@ SPIN = Scene(
 
 NO_RECHECK = Scene(
     "no-recheck",
-    "A notification that rechecks nothing",
+    "A notification without a recheck",
     "The second of three leaves, and the third sleeps forever, even when it is first.",
     (
         first(contends("one", "predecessor", "Mutex")),
