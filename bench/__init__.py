@@ -1,4 +1,4 @@
-"""The budgets, measured: every figure is a ratio against a floor taken in the same run."""
+"""Measures the budgets: every figure is compared with a floor taken in the same run."""
 
 MEASUREMENTS = (
     "cost",

@@ -1,4 +1,4 @@
-"""`make bench`: run every measurement, print a line a figure, write bench.json.
+"""`make bench`: run every measurement, print one line per figure, write bench.json.
 
 `python -m bench --short` runs each of them in seconds, with sizes that are too small to judge.
 """
@@ -15,7 +15,7 @@ from bench.sizes import SHORT
 
 
 def main() -> int:
-    """Run the named measurements, or all; exit 1 when a budget is exceeded."""
+    """Run the named measurements, or all; exit with 1 if a budget is exceeded."""
     names = [name for name in sys.argv[1:] if name != "--short"]
     short = "--short" in sys.argv
     if short:

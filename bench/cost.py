@@ -1,4 +1,4 @@
-"""What watching costs zktop, the server, and other clients; at rest and under load.
+"""The cost of watching for zktop, the server and other clients, at rest and under load.
 
 The process that follows the locks is separate, so that its cost can be measured. So is the
 bystander, a client that would otherwise wait for the process that makes the changes.
@@ -20,7 +20,7 @@ from typing import Any
 from kazoo.client import KazooClient
 
 from bench.figure import Figure
-from bench.live import COUNTS, SIZES, crowded
+from bench.live import COUNTS, SIZES, crowded_server
 from bench.many_sessions import churn
 from bench.priority import foremost
 from bench.reading import _percentile
@@ -38,17 +38,17 @@ ROOM = 150.0  # MB
 TURNS = size(3, 1)
 AUDITS_PER_S = 0.4  # two requests in ten seconds, which look for changed ACLs
 
-Told = dict[str, Any]
+Results = dict[str, Any]
 
 
 def figures() -> Iterator[Figure]:
-    with crowded((len(LOCKS),)) as crowd:
+    with crowded_server((len(LOCKS),)) as crowd:
         if crowd is not None:
             client, address = crowd
             yield from _at_rest(client, address)
             for count in BUSY:
                 yield from _under_load(address, LOCKS[:: len(LOCKS) // count])
-            yield _all_seen(address)
+            yield _unseen_changes(address)
 
 
 def _at_rest(client: KazooClient, address: str) -> Iterator[Figure]:
@@ -86,20 +86,18 @@ def _under_load(address: str, locks: tuple[str, ...]) -> Iterator[Figure]:
 
 def _beside(address: str, locks: tuple[str, ...], where: str, busy: float) -> Iterator[Figure]:
     """Compare a bystander beside zktop with one beside each stand-in."""
-    everybody = ("nobody", "ours", "bare", "busy", "polls")
+    companions = ("none", "ours", "bare", "busy", "polls")
     with foremost() as is_foremost:
-        felt = _felt(address, locks, everybody, busy)
+        p99 = _bystander_p99(address, locks, companions, busy)
     name = f"bystander get+watch p99 at {where}" + ("" if is_foremost else ", on shared cores")
-    alone = felt["nobody"]
-    yield Figure(name, felt["ours"], "ms", alone, "ms without us", 1.3 * alone)
-    for who in everybody[2:]:
-        yield Figure(f"{name}, {_BESIDE[who]}", felt[who], "ms", alone, "ms without it")
+    alone = p99["none"]
+    yield Figure(name, p99["ours"], "ms", alone, "ms without us", 1.3 * alone)
+    for who in companions[2:]:
+        yield Figure(f"{name}, {_BESIDE[who]}", p99[who], "ms", alone, "ms without it")
     if is_foremost:
-        felt = _felt(address, locks, ("ours", "busy"), busy)
-        floor = felt["busy"]
-        yield Figure(
-            f"{name}, on shared cores", felt["ours"], "ms", floor, f"ms {_BESIDE['busy']}"
-        )
+        p99 = _bystander_p99(address, locks, ("ours", "busy"), busy)
+        floor = p99["busy"]
+        yield Figure(f"{name}, on shared cores", p99["ours"], "ms", floor, f"ms {_BESIDE['busy']}")
 
 
 _BESIDE = {
@@ -109,33 +107,33 @@ _BESIDE = {
 }
 
 
-def _felt(
-    address: str, locks: tuple[str, ...], everybody: tuple[str, ...], busy: float
+def _bystander_p99(
+    address: str, locks: tuple[str, ...], companions: tuple[str, ...], busy: float
 ) -> dict[str, float]:
     """A bystander's p99 beside each, in turns, because the machine changes within a minute."""
-    taken: dict[str, list[float]] = {who: [] for who in everybody}
-    for who in everybody * TURNS:
+    taken: dict[str, list[float]] = {who: [] for who in companions}
+    for who in companions * TURNS:
         with ExitStack() as stack:
-            if who != "nobody":
+            if who != "none":
                 stack.enter_context(_following(who, address, busy=busy))
             stack.enter_context(churn(address, locks, 1000))
             taken[who] += _bystander(address, CHURN_S / TURNS)
     return {who: _percentile(times, 99) for who, times in taken.items()}
 
 
-def _all_seen(address: str) -> Figure:
+def _unseen_changes(address: str) -> Figure:
     with _following("ours", address) as (_, follower):
         with churn(address, LARGE, 2000) as changes:
             time.sleep(CHURN_S)
-        told = _after(follower, LAG_S)["told"]  # it may lag, but must not lose any
+        seen = _after(follower, LAG_S)["changes"]  # it may lag, but must not lose any
     name = f"changes unseen of 2000/s in {SIZES[-1]} members"
-    return Figure(name, changes[0] - told, "", changes[0], "changes made", 0)
+    return Figure(name, changes[0] - seen, "", changes[0], "changes made", 0)
 
 
 @contextmanager
 def _following(
     who: str, address: str, below: str = "*/*", busy: float = 0.0
-) -> Iterator[tuple[Told, subprocess.Popen[str]]]:
+) -> Iterator[tuple[Results, subprocess.Popen[str]]]:
     command = [
         sys.executable,
         "-m",
@@ -155,22 +153,22 @@ def _following(
         follower.stdout.read()
 
 
-def _after(follower: subprocess.Popen[str], seconds: float) -> Told:
-    """Let it run for a while; return what it reports at the end."""
+def _after(follower: subprocess.Popen[str], seconds: float) -> Results:
+    """Let the follower run for a while; return its results."""
     time.sleep(seconds)
     assert follower.stdin
     assert follower.stdout
     follower.stdin.close()
-    told: Told = json.loads(follower.stdout.readline())
-    return told
+    results: Results = json.loads(follower.stdout.readline())
+    return results
 
 
-def _share(spent: Told) -> float:
+def _share(spent: Results) -> float:
     return float(100 * spent["cpu"] / spent["seconds"])
 
 
 def _bystander(address: str, seconds: float) -> list[float]:
-    """Let another client read and watch for a while; return its milliseconds."""
+    """Let another client read and watch for a while; return its response times in ms."""
     with _following("bystander", address) as (_, follower):
         taken: list[float] = _after(follower, seconds)["taken"]
     return taken
@@ -182,7 +180,7 @@ def _watches(client: KazooClient) -> int:
 
 
 def _resident(imports: str) -> float:
-    tell = "print(next(int(l.split()[1]) for l in open('/proc/self/status') if 'VmRSS' in l))"
-    command = [sys.executable, "-c", f"{imports}\n{tell}"]
+    report = "print(next(int(l.split()[1]) for l in open('/proc/self/status') if 'VmRSS' in l))"
+    command = [sys.executable, "-c", f"{imports}\n{report}"]
     ran = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(ran.stdout) / 1024

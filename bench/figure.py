@@ -1,4 +1,4 @@
-"""One measured figure, beside the floor it is judged by."""
+"""One measured figure, and the floor that it is compared with."""
 
 import time
 from collections.abc import Callable
@@ -19,12 +19,12 @@ class Figure:
 
     @property
     def ratio(self) -> float:
-        """How many times the floor the value is."""
+        """The value as a multiple of the floor."""
         return self.value / self.floor if self.floor else float("inf")
 
     @property
     def holds(self) -> bool:
-        """Whether the budget is kept."""
+        """True if the value is within the budget."""
         return self.most is None or self.value <= self.most
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""A process that follows a root for a while, and reports what that cost it.
+"""A process that follows a root for a while, and reports the cost.
 
 `ours` follows as the UI does: it makes every report and drops it. `bare` keeps a persistent
 recursive watch and counts events. A bystander follows nothing: it reads a lock now and then, with
-a watch, and times the answers. Two more are there for comparison: one is as busy and sends no
+a watch, and times the answers. Two more serve for comparison: one is as busy and sends no
 requests, the other is idle and sends many reads at once, as a polling client does. Run by the
 bench; prints a line of JSON when all is read and one at the end, and ends when stdin closes.
 """
@@ -27,7 +27,7 @@ from zktop.zk.read.reader import MAX_BATCH_ITEMS
 from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, encode_item
 
 WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
-BETWEEN_S = 0.002  # two reads of a bystander
+BETWEEN_S = 0.002  # between two reads of a bystander
 
 
 def main() -> None:
@@ -47,16 +47,16 @@ def follow(over: threading.Event) -> None:
     settings = Settings(roots=(Root(f"{ROOT}/{BELOW}"),))
     live = LiveRun(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
     source = live._source  # noqa: SLF001
-    told = _count(source)
+    changes = _count(source)
     with live:
         assert live.read()
         live.look()
         for number, report in enumerate(live.reports()):
             if not number:
-                told.clear()
+                changes.clear()
                 begin = _now()
                 cost = source.cost()
-                say(locks=len(report.paths), watches=cost.watches)
+                print_json(locks=len(report.paths), watches=cost.watches)
             else:
                 for event in report.events:
                     seen[event.event] += 1
@@ -64,17 +64,17 @@ def follow(over: threading.Event) -> None:
             if over.is_set():
                 break
         more = source.cost().requests - cost.requests
-        say(**_spent(begin), looks=number, seen=seen, told=len(told), requests=more)
+        print_json(**_spent(begin), looks=number, seen=seen, changes=len(changes), requests=more)
 
 
 def _count(source: Source) -> set[tuple[str, str]]:
     """Collect created and deleted znodes as the source reports them."""
-    told: set[tuple[str, str]] = set()
+    changes: set[tuple[str, str]] = set()
     take = source.take
 
     def counted() -> list[SourceFact]:
         facts = take()
-        told.update(
+        changes.update(
             (type(fact).__name__, fact.path)
             for fact in facts
             if isinstance(fact, Gone) or (isinstance(fact, Node) and fact.stat is None)
@@ -82,11 +82,11 @@ def _count(source: Source) -> set[tuple[str, str]]:
         return facts
 
     source.take = counted  # type: ignore[method-assign]
-    return told
+    return changes
 
 
 def watch(over: threading.Event) -> None:
-    """Count events, with the few lines that this needs."""
+    """Count events in as few lines as possible."""
     count = 0
 
     def one(*_event: object) -> None:
@@ -100,9 +100,9 @@ def watch(over: threading.Event) -> None:
     client._call(AddWatch(ROOT), added)  # noqa: SLF001
     added.get(timeout=10)
     begin = _now()
-    say(locks=0)
+    print_json(locks=0)
     over.wait()
-    say(**_spent(begin), seen={"events": count})
+    print_json(**_spent(begin), seen={"events": count})
     client.stop()
 
 
@@ -111,49 +111,49 @@ def stand_by(over: threading.Event) -> None:
     client = KazooClient(ADDRESS, timeout=30)
     client.start()
     locks = client.get_children(f"{ROOT}/locks")
-    say(locks=len(locks))
+    print_json(locks=len(locks))
     taken: list[float] = []
     while not over.is_set():
         began = time.perf_counter()
         client.get(f"{ROOT}/locks/{locks[len(taken) % len(locks)]}", watch=lambda _event: None)
         taken.append((time.perf_counter() - began) * 1000)
         time.sleep(BETWEEN_S)
-    say(taken=taken)
+    print_json(taken=taken)
     client.stop()
 
 
 def be_busy(over: threading.Event) -> None:
     """Use as much of a core as zktop, in equal slices; send no requests."""
     begin = _now()
-    say(locks=0)
+    print_json(locks=0)
     each = float(BUSY) / LOOKS_PER_S
     while not over.wait(1 / LOOKS_PER_S - each):
         until = time.thread_time() + each
         while time.thread_time() < until:
             pass
-    say(**_spent(begin))
+    print_json(**_spent(begin))
 
 
 def poll(over: threading.Event) -> None:
-    """List locks all the time, as often and in batches as large as zktop at most."""
+    """List locks as often as zktop looks, in batches as large as its largest."""
     client = KazooClient(ADDRESS, timeout=30)
     client.start()
     below = f"{ROOT}/locks"
     locks = [encode_item(GET_CHILDREN, f"{below}/{name}") for name in client.get_children(below)]
     begin = _now()
-    say(locks=len(locks))
+    print_json(locks=len(locks))
     for start in cycle(range(0, len(locks), MAX_BATCH_ITEMS)):
         listed = client.handler.async_result()
         client._call(MultiRead(locks[start : start + MAX_BATCH_ITEMS]), listed)  # noqa: SLF001
         listed.get(timeout=10)
         if over.wait(1 / LOOKS_PER_S):
             break
-    say(**_spent(begin))
+    print_json(**_spent(begin))
     client.stop()
 
 
-def say(**values: object) -> None:
-    """Tell the bench."""
+def print_json(**values: object) -> None:
+    """Print results for the bench, as one line."""
     print(json.dumps(values), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Commands: the time until a snapshot is printed, and until the help is.
+"""Commands: the time to print a snapshot, and the time to print the help.
 
 Each is a new process, as a script would start it. The floor of the snapshot is a script that reads
 the same things with bare kazoo and bare sockets, one after the other: the members, data and

@@ -10,13 +10,13 @@ from bench.past import Churn
 from bench.screen_process import Painted, run
 from zktop.model.facts import AnyFact
 
-SESSIONS = 40  # of threads each: every one holds many locks and waits for many others
+SESSIONS = 40  # with several threads: each holds many locks and waits for many more
 FIRST_SESSION = 0x1000000
 STEP = 7  # between the places that one session has in neighbouring locks
 
 
 class Knot(Churn):
-    """Locks in which the same few sessions stand; who releases one queues up again at its end."""
+    """Locks of the same few sessions; a holder that releases one queues up again at its end."""
 
     def _session(self, number: int, turn: int) -> int:
         return FIRST_SESSION + (number + STEP * turn) % SESSIONS
@@ -30,7 +30,7 @@ class Tangled(Painted):
         self._knot = Knot()
 
     def begin(self) -> Iterable[AnyFact]:
-        """The knot as it is read first."""
+        """The knot as first read."""
         return self._knot.begin()
 
     def changes(self, numbers: range, at: int) -> Iterable[AnyFact]:

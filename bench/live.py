@@ -44,7 +44,7 @@ RELEASES = size(200, 3)
 
 def figures() -> Iterator[Figure]:
     """Start a server, let sessions queue up, and measure."""
-    with crowded(COUNTS) as crowd:
+    with crowded_server(COUNTS) as crowd:
         if crowd is None:
             return
         client, address = crowd
@@ -55,7 +55,7 @@ def figures() -> Iterator[Figure]:
 
 
 @contextmanager
-def crowded(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]:
+def crowded_server(counts: tuple[int, ...]) -> Iterator[tuple[KazooClient, str] | None]:
     """A real server with this many locks; the largest folder has two more of other sizes."""
     if not has_real_zookeeper():
         yield None
@@ -136,7 +136,7 @@ def _event_to_report(client: KazooClient, address: str, members: int) -> Iterato
         holders.start()
         ours = []
         for number in range(RELEASES):
-            ours.append(holders.released(client, member(number)))
+            ours.append(holders.time_release(client, member(number)))
             queue_up(address, [f"{holders.path}/{member(members + number)}"])
         holders.over.set()
         holders.join()
@@ -170,10 +170,10 @@ class _Holders(threading.Thread):
     def _holds(self, lock: Lock) -> bool:
         return any(holder.node == self.node for holder in lock.holders)
 
-    def released(self, client: KazooClient, node: str) -> float:
-        """Delete the holder after a quiet moment; return milliseconds since the deletion."""
+    def time_release(self, client: KazooClient, node: str) -> float:
+        """Delete the holder after a quiet moment; return the milliseconds until a report."""
         assert self.ready.wait(60)
-        time.sleep(random.uniform(0.08, 0.3))  # in no step with the looks
+        time.sleep(random.uniform(0.08, 0.3))  # out of step with the looks
         self.came.clear()
         self.node = node
         client.delete(f"{self.path}/{node}")

@@ -1,9 +1,9 @@
 """Ten thousand locks at rest: every owner is alive, and every waiter watches its predecessor.
 
-The cheap crowd of closed sockets is good for reading and for events, but its fifty thousand owners
-are cut off, and zktop would examine every one of them: that is a catastrophe, not a rest. Here a
-thousand clients stay connected, services of fifty threads each; a fifth of them hold locks, the
-others wait. One process may not have fifty thousand sockets.
+The cheap sessions with closed sockets suffice for reading and for events, but zktop would examine
+each of their fifty thousand disconnected owners: an outage, not a rest. Here a thousand clients
+stay connected, services of fifty threads each; a fifth of them hold locks and the rest wait. Fifty
+thousand sockets are more than one process may have.
 """
 
 import resource
@@ -28,7 +28,7 @@ CLIENTS = size(1_000, 40)
 
 @contextmanager
 def quiet(locks: Sequence[str]) -> Iterator[tuple[str, Sequence[Contender]] | None]:
-    """A real server with these locks, and the clients that have places."""
+    """A real server with these locks, and the clients in their queues."""
     if not has_real_zookeeper():
         yield None
         return
@@ -58,7 +58,7 @@ def _make(address: str, locks: Sequence[str]) -> None:
 
 
 def _stand(clients: Sequence[Contender], locks: Sequence[str], place: int) -> None:
-    """Have somebody stand in this place of each lock; the answers come before the next place."""
+    """Fill this place in each queue, and wait for the answers."""
     owed: Counter[int] = Counter()
     fifth = len(clients) // CONTENDERS
     for number, lock in enumerate(locks):

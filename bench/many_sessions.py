@@ -1,4 +1,4 @@
-"""Many sessions for little: sockets that speak just enough ZooKeeper to stand in a queue.
+"""Many cheap sessions: sockets that speak just enough ZooKeeper to join a queue.
 
 A client library with its threads for each of fifty thousand contenders would need a larger machine
 than the server. A session whose socket is closed lives on until it expires.
@@ -76,7 +76,7 @@ class Contender:
 
 
 def queue_up(address: str, paths: Iterable[str]) -> None:
-    """Open a session for each of these nodes, which lasts until it expires."""
+    """Create each of these nodes in a session of its own, which lasts until it expires."""
     for several in _several(paths):
         crowd = [Contender(address) for _ in several]
         for number, (contender, path) in enumerate(zip(crowd, several, strict=True)):

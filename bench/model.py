@@ -1,4 +1,4 @@
-"""The model at scale: a report from nothing, after one change, and its memory."""
+"""The model at scale: a first report, a report after one change, and memory."""
 
 import random
 import subprocess

@@ -1,7 +1,7 @@
-"""How far back the UI's past reaches, and what it weighs, after half an hour of steady churn.
+"""How far back the UI's past reaches, and its memory, after half an hour of steady churn.
 
 `python -m bench.past MINUTES` plays that much time through the examiner and the tape in a process
-of its own and prints one line of JSON. Time is made up, so half an hour takes a minute or two.
+of its own and prints one line of JSON. Time is simulated, so half an hour takes a minute or two.
 """
 
 import json
@@ -30,7 +30,7 @@ from zktop.model.facts import (
 )
 from zktop.model.text import Text
 from zktop.model.world.world import World
-from zktop.ui.app import Zktop  # noqa: F401  what the UI itself weighs belongs to the figure
+from zktop.ui.app import Zktop  # noqa: F401  the figure includes the UI's own memory
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 
@@ -76,12 +76,12 @@ print(int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE
 
 
 def resident_mb() -> float:
-    """What of this process is in memory."""
+    """The resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) / 256
 
 
 class Churn:
-    """Locks that are released one after the other; who releases queues again at the end."""
+    """Locks that are released one after the other; the old holder queues up again at the end."""
 
     def __init__(self) -> None:
         self._chance = random.Random(1)
@@ -103,7 +103,7 @@ class Churn:
             yield from queued
 
     def release(self, at: int) -> Iterator[AnyFact]:
-        """The holder of some lock releases it and queues again."""
+        """The holder of a random lock releases it and queues up again."""
         path = self._chance.choice(list(self._queues))
         owner = self._owners[join(path, self._queues[path][0])]
         yield self._gone(path, self._queues[path][0], at)
@@ -115,13 +115,13 @@ class Churn:
             yield self._queue(path, FIRST_EXPIRED + number % EXPIRED, at)
 
     def expiry(self, at: int) -> Iterator[AnyFact]:
-        """They expire at once: one transaction takes all their nodes away."""
+        """The extra sessions expire at once: one transaction deletes all their nodes."""
         for path, names in self._queues.items():
             for name in [one for one in names if self._owners[join(path, one)] >= FIRST_EXPIRED]:
                 yield self._gone(path, name, at)
 
     def tables(self, at: int) -> Iterator[AnyFact]:
-        """What the server says of its sessions."""
+        """The server's tables."""
         owners = sorted(set(self._owners.values()))
         rows = tuple(
             Connection(
@@ -153,9 +153,9 @@ class Churn:
 
 
 def main(minutes: float) -> None:
-    """Play so many minutes and print what is kept of them."""
+    """Play this many minutes, and print how much of them is kept."""
     tape, most = Tape(), 0.0
-    for number, frame in enumerate(played(round(minutes * 60 * LOOKS_PER_S))):
+    for number, frame in enumerate(churn_frames(round(minutes * 60 * LOOKS_PER_S))):
         tape.add(frame)
         if number % LOOKS_PER_S == 0:
             most = max(most, resident_mb())
@@ -164,20 +164,20 @@ def main(minutes: float) -> None:
     print(json.dumps({"reach_min": ages[0] / 60, "frames": len(ages), "most_mb": most}))
 
 
-def played(looks: int) -> Iterator[Frame]:
+def churn_frames(looks: int) -> Iterator[Frame]:
     """Frames of a steady churn, with a mass expiry in the middle."""
     churn, examiner = Churn(), Examiner()
     world = World().after(*churn.begin())
     for number in range(looks):
         at = NOW + 1000 + number * 1000 // LOOKS_PER_S
-        told = [fact for _ in range(RELEASES_PER_S // LOOKS_PER_S) for fact in churn.release(at)]
+        new = [fact for _ in range(RELEASES_PER_S // LOOKS_PER_S) for fact in churn.release(at)]
         if number == looks // 2:
-            told += churn.crowd(at)
+            new += churn.crowd(at)
         if number == looks // 2 + LOOKS_PER_S * 5:
-            told += churn.expiry(at)
+            new += churn.expiry(at)
         if number % (LOOKS_PER_S * SAMPLE_S) == 0:
-            told += churn.tables(at)
-        world = world.after(*told)
+            new += churn.tables(at)
+        world = world.after(*new)
         report = examiner.look(world, at, thorough=number % LOOKS_PER_S == 0)
         yield Frame(report, report.events)
 

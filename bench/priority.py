@@ -1,9 +1,9 @@
-"""Raises the priority of this process and what it has started above everything else.
+"""Raises the priority of this process and its children above all others.
 
 zktop is judged by its effect on ZooKeeper, and it usually runs on a machine of its own. The bench
-has a few cores for all: there a client waits longer beside any busy process, even one that never
-talks to the server. A process with a higher priority does not feel that, and still feels every
-request that keeps the server busy.
+has only a few cores: there a client waits longer beside any busy process, even one that never
+talks to the server. A higher priority removes this delay, but not the delay caused by requests
+that keep the server busy.
 """
 
 import os

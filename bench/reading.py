@@ -1,6 +1,6 @@
 """Reading an ensemble: the first complete reading, and from an event to a fact.
 
-Floors are what a few lines of kazoo need for the same, in the same run against the same server.
+The floors are a few lines of kazoo that do the same, in the same run against the same server.
 """
 
 import gc
@@ -29,7 +29,7 @@ COUNTS = size((2_000, 10_000), (20, 50))
 CONTENDERS = 5
 MEMBERS = size((10, 10_000), (5, 50))
 EVENTS = size(300, 10)
-BETWEEN_S = 0.02  # two events
+BETWEEN_S = 0.02  # between two events
 PLAIN = gc.get_threshold()  # Python's own
 _HEADER, _STAT = struct.Struct("!iBi"), struct.Struct("!qqqqiiiqiiq")
 
@@ -99,7 +99,7 @@ def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool 
 
 
 def note_ready(source: Source) -> list[float]:
-    """Return a list that gets the time at which the session is ready: reading begins there."""
+    """Return a list that gets the time at which the session is ready and reading begins."""
     begun: list[float] = []
     connection = source._connection  # noqa: SLF001
     ready = connection.on_ready
@@ -282,7 +282,7 @@ def _create(client: KazooClient, paths: list[str], content: bytes = b"worker") -
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Time a floor as a process of its own would: a watch before it has changed the collector."""
+    """Time a floor with Python's own collector settings, which an earlier watch has changed."""
     ours = gc.get_threshold()
     gc.set_threshold(*PLAIN)
     try:

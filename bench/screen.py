@@ -1,8 +1,8 @@
 """The screen through a real pty: first frame, from an event to the terminal, and the cost.
 
 This process reads the terminal; the UI is another process. Both use the same monotonic clock. For
-most figures the UI's feed is a made-up world, so that no server is involved. The whole program on
-a busy real server is measured last.
+most figures the UI's feed is a generated world, so that no server is involved. The whole program
+on a busy real server is measured last.
 """
 
 import json
@@ -35,8 +35,8 @@ from bench.sizes import size
 TIMES = size(7, 1)
 REST_S = size(20.0, 0.5)
 STARTED_S = size(5.0, 0.5)
-SETTLED_S = size(30.0, 0.5)  # the servers' tables were read several times by then
-CUT_OFF_S = size(45.0, 0.5)  # ... and what they tell of broken connections was examined
+SETTLED_S = size(30.0, 0.5)  # the servers' tables have been read several times by then
+CUT_OFF_S = size(45.0, 0.5)  # ... and the broken connections in them have been examined
 TOKEN = re.compile(rb"w(\d{6})")
 NANOSECONDS = 1_000_000_000
 BARE_APP = """
@@ -70,10 +70,10 @@ def figures() -> Iterator[Figure]:
 
 
 def _first_frame() -> Figure:
-    """In turns, so that both see the same machine."""
+    """Measure in turns, so that both run under equal conditions."""
     bare, ours = [], []
     command = (sys.executable, "-m", "zktop", "--hosts", NO_SERVER)
-    _until(b"Locks", *command)  # compiles what was edited; whoever installs it gets it compiled
+    _until(b"Locks", *command)  # compiles edited modules; an installed program is compiled
     for _ in range(TIMES):
         bare.append(_until(b"ready", sys.executable, "-c", BARE_APP))
         ours.append(_until(b"Locks", *command))
@@ -90,16 +90,16 @@ def _until(words: bytes, *command: str) -> float:
 
 
 def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
-    """Compare when a report had each event with when the terminal had it."""
+    """Compare the times at which each event was in a report and on the terminal."""
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "told"
-        command = (sys.executable, "-m", "bench.screen_process", str(rate), str(told))
+        times = Path(folder) / "times"
+        command = (sys.executable, "-m", "bench.screen_process", str(rate), str(times))
         shown: dict[int, float] = {}
         with _in_pty(command) as (screen, process):
             for now, chunk in _chunks(screen, process):
                 for number in map(int, TOKEN.findall(chunk)):
                     shown.setdefault(number, now)
-        events: dict[str, Any] = json.loads(told.read_text())
+        events: dict[str, Any] = json.loads(times.read_text())
     late = _lateness(shown, {int(number): at for number, at in events["reported"].items()})
     values = sorted(late)
     for name, percent, most in (("p50", 0.5, p50), ("p99", 0.99, p99)):
@@ -110,7 +110,7 @@ def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
 
 
 def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float]:
-    """An event is on the screen when it or a later one is: a frame shows them all."""
+    """Milliseconds from report to screen; an event is shown if it or a later one is."""
     late: list[float] = []
     newest = sorted(shown.items())
     for (before, _), (number, at) in pairwise([(0, 0.0), *newest]):
@@ -148,7 +148,7 @@ def _on_a_server() -> Iterator[Figure]:
 def _watched(address: str, clients: Sequence[Contender]) -> tuple[float, float, float]:
     """Megabytes at rest, percent of a core while locks change, and megabytes again.
 
-    The last ones are those after the connections of all clients have broken at once.
+    The last figure is after the connections of all clients have broken at once.
     """
     roots = f"{LOCKS[0].rpartition('/')[0]}/*"
     command = (sys.executable, "-m", "zktop", "--hosts", address, "--root", roots)
@@ -166,7 +166,7 @@ def _watched(address: str, clients: Sequence[Contender]) -> tuple[float, float, 
 
 
 def _megabytes(pid: int) -> float:
-    """Tell what a program has in memory."""
+    """The resident memory of a program."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE / MEGABYTE
 
 
@@ -177,39 +177,39 @@ def _read_until(screen: int, words: bytes) -> None:
 
 
 def _share_of(pid: int, screen: int, seconds: float) -> float:
-    """Measure what a program takes for a while, in percent of a core."""
+    """Measure the processor time of a program for a while, in percent of a core."""
     before, begun = _used(pid), time.perf_counter()
     _drain(screen, seconds)
     return 100 * (_used(pid) - before) / (time.perf_counter() - begun)
 
 
 def _used(pid: int) -> float:
-    """Add up the seconds of all threads; the ticks of `stat` are too coarse for a rest."""
-    told = (file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
-    return sum(int(one.split()[0]) for one in told) / NANOSECONDS
+    """Add up the seconds of all threads; the ticks of `stat` are too coarse at rest."""
+    texts = (file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return sum(int(text.split()[0]) for text in texts) / NANOSECONDS
 
 
 def _drain(screen: int, seconds: float) -> None:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
-        if _says(screen, left):
+        if _has_output(screen, left):
             try:
                 os.read(screen, 65536)
             except OSError:  # the terminal is gone with the program
                 return
 
 
-def _says(screen: int, seconds: float) -> bool:
-    """Wait for something to read: beside thousands of sockets, `select` knows no such number."""
+def _has_output(screen: int, seconds: float) -> bool:
+    """Wait for output; with thousands of open sockets, `select` refuses the file number."""
     poll = select.poll()
     poll.register(screen, select.POLLIN)
     return bool(poll.poll(1000 * seconds))
 
 
 def _chunks(screen: int, process: "subprocess.Popen[bytes]") -> Iterator[tuple[float, bytes]]:
-    """Give what is written to the terminal, and when, until the program ends."""
+    """Yield what is written to the terminal, each with its time, until the program ends."""
     while process.poll() is None:
-        if _says(screen, 0.2):
+        if _has_output(screen, 0.2):
             try:
                 chunk = os.read(screen, 65536)
             except OSError:  # the terminal is gone with the program

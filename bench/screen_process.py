@@ -1,4 +1,4 @@
-"""The UI on a made-up world of ten thousand locks, for `bench.screen`.
+"""The UI on a generated world of ten thousand locks, for `bench.screen`.
 
 `python -m bench.screen_process RATE [FILE]`: RATE changes a second for some seconds. FILE gets
 the time of each change and of the report that has it.
@@ -29,7 +29,7 @@ LOCK = Text("/locks/l00077")
 
 
 class Painted:
-    """A feed of a made-up world, in which contenders come and go at a given rate."""
+    """A feed of a generated world, in which contenders come and go at a given rate."""
 
     name, is_live = "bench", True
     app: Zktop
@@ -38,13 +38,13 @@ class Painted:
     def __init__(self, rate: float, file: Path | None, seconds: float = SECONDS) -> None:
         self._rate, self._file, self._seconds = rate, file, seconds
         self._over = threading.Event()
-        self.told: dict[int, float] = {}
+        self.changed: dict[int, float] = {}
         self.reported: dict[int, float] = {}
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def start(self, tell: OnNews) -> None:
+    def start(self, on_news: OnNews) -> None:
         """Begin."""
-        self._tell = tell
+        self._on_news = on_news
         self._thread.start()
 
     def stop(self) -> None:
@@ -60,8 +60,8 @@ class Painted:
         now = _now()
         link = Link(zxid=0, at=now, state="connected", session=1)
         self._world = World().after(*self.begin(), link)
-        self._tell(Status("live"))
-        self._look(thorough=not self._rate)  # examines all, so that what follows is rest
+        self._on_news(Status("live"))
+        self._look(thorough=not self._rate)  # at rest nothing is left to examine
         self._rest(SETTLES_S)
         begun = time.monotonic()
         number = 0
@@ -83,11 +83,11 @@ class Painted:
             self._finish()
 
     def begin(self) -> Iterable[AnyFact]:
-        """What is read first."""
+        """The facts of the first reading."""
         return facts()
 
     def changes(self, numbers: range, at: int) -> Iterable[AnyFact]:
-        """Let contenders come, each with its number for a name, and those before them go."""
+        """Add contenders, each named by its number, and remove earlier ones."""
         zxid = self._world.zxid
         for number in numbers:
             zxid += 1
@@ -100,7 +100,7 @@ class Painted:
                 gone = f"{'0' * 26}{first:06d}__lock__{first:010d}"
                 zxid += 1
                 yield Gone(path=join(LOCK, Text(gone)), zxid=zxid, at=at)
-            self.told[number] = time.monotonic()
+            self.changed[number] = time.monotonic()
 
     def _change(self, numbers: range) -> None:
         self._world = self._world.after(*self.changes(numbers, _now()))
@@ -108,10 +108,10 @@ class Painted:
         self._rest(1 / LOOKS_PER_S if self._rate > LOOKS_PER_S else 0.0)
 
     def _look(self, *, thorough: bool = False) -> float:
-        """Tell a report, and give when it was there; the UI draws as soon as it is told."""
+        """Publish a report and return its time; the UI draws it at once."""
         report = self._examiner.look(self._world, _now(), thorough=thorough)
         now = time.monotonic()
-        self._tell(Frame(report, report.events))
+        self._on_news(Frame(report, report.events))
         return now
 
     def _rest(self, seconds: float) -> None:
@@ -123,7 +123,7 @@ class Painted:
 
     def _finish(self) -> None:
         self._rest(1.0)
-        floor = [1000 * (self.reported[one] - self.told[one]) for one in self.reported]
+        floor = [1000 * (self.reported[one] - self.changed[one]) for one in self.reported]
         assert self._file
         self._file.write_text(json.dumps({"reported": self.reported, "floor": floor}))
         self.app.call_from_thread(self.app.exit)

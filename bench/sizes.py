@@ -1,4 +1,4 @@
-"""How much is measured: the full sizes, or small ones that only show that a measurement runs."""
+"""Sizes of measurements: full ones, or small ones that only show that a measurement runs."""
 
 import os
 from typing import TypeVar
@@ -9,5 +9,5 @@ SHORT = "ZKTOP_BENCH_SHORT"  # in the environment, for the processes that a meas
 
 
 def size(full: T, short: T) -> T:
-    """Choose between the two."""
+    """Choose the full or the short size."""
     return short if SHORT in os.environ else full

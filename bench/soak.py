@@ -5,7 +5,7 @@ they can, and zktop's own watch beside them. Every few seconds it notes memory, 
 and the server's count of our watches. It exits with 1 and a line for each figure that grew, and
 with 2 without a server.
 
-A `Part` is something else that must not grow meanwhile.
+A `Part` runs beside them, and must not make anything grow either.
 """
 
 import gc
@@ -29,8 +29,8 @@ from servers import RunningServer, ask, has_real_zookeeper, real_zookeeper
 from soak.growth import grown, memory_mb, settled, sockets
 
 DEFAULT_S = 600.0
-NOTES = 40  # at least so many rows of figures, whatever the length
-AT_LEAST = 2  # notes on either side of what is compared
+NOTES = 40  # the fewest rows of figures, whatever the length
+AT_LEAST = 2  # notes on each side of the comparison
 LOCKS, WORKERS = 50, 4
 CHURN = """
 import sys, time
@@ -54,7 +54,7 @@ class Note(NamedTuple):
     threads: int
     sockets: int
     watches: int  # that the server keeps for our session
-    connections: int  # that the server has, all in all
+    connections: int  # of all clients to the server
     events: int
 
 
@@ -71,10 +71,12 @@ class Soak:
         self.failures: list[str] = []
 
     def run(self, seconds: float, parts: Sequence[Part] = ()) -> None:
-        """Look on for so long, with these parts beside it, and note the figures."""
+        """Look for this long while the parts run, and note the figures."""
         begin, every = time.monotonic(), min(5.0, seconds / NOTES)
         over = threading.Event()
-        threads = [threading.Thread(target=_again, args=(part, over, self)) for part in parts]
+        threads = [
+            threading.Thread(target=_repeat_part, args=(part, over, self)) for part in parts
+        ]
         for thread in threads:
             thread.start()
         next_note = begin
@@ -103,7 +105,7 @@ class Soak:
         )
 
     def _own_watches(self) -> int:
-        """Count what the server's own table says that we watch."""
+        """Count our watches in the server's own table."""
         link = self._watch.world.link
         own = session_text(link.session) if link and link.session else "none"
         owned, count = False, 0
@@ -116,7 +118,7 @@ class Soak:
         return sum("sid=" in line for line in ask(self._server.port, "cons").splitlines())
 
 
-def _again(part: Part, over: threading.Event, soak: Soak) -> None:
+def _repeat_part(part: Part, over: threading.Event, soak: Soak) -> None:
     while not over.is_set():
         try:
             part()
@@ -126,16 +128,16 @@ def _again(part: Part, over: threading.Event, soak: Soak) -> None:
 
 
 def judged(notes: Sequence[Note], seconds: float) -> list[str]:
-    """Say what grew after warming up; nothing may."""
+    """List what grew after warming up; nothing may."""
     early, late = settled(notes, seconds)
     if len(early) < AT_LEAST:
         return [f"only {len(early) + len(late)} notes after warming up: the watch hardly looked"]
-    said = list(grown(early, late, ("threads", "sockets", "watches", "connections")))
+    failures = list(grown(early, late, ("threads", "sockets", "watches", "connections")))
     if late[-1].watches != 1:
-        said.append(f"the server keeps {late[-1].watches} watches for us instead of 1")
+        failures.append(f"the server keeps {late[-1].watches} watches for us instead of 1")
     if late[-1].events <= early[0].events:
-        said.append("nothing was seen: there was no churn")
-    return said
+        failures.append("nothing was seen: there was no churn")
+    return failures
 
 
 @contextmanager
@@ -160,8 +162,8 @@ def churn(hosts: str, path: str) -> Iterator[None]:
 
 
 @contextmanager
-def soaked() -> Iterator[Soak | None]:
-    """Give a server with churn and a watch that has read everything; None without a server."""
+def running_soak() -> Iterator[Soak | None]:
+    """Yield a server with churn and a watch that has read everything; None without a server."""
     if not has_real_zookeeper():
         yield None
         return
@@ -178,8 +180,8 @@ def soaked() -> Iterator[Soak | None]:
 
 
 def main(seconds: float = DEFAULT_S, parts: Sequence[Part] = ()) -> int:
-    """Soak, print the figures, and tell by the exit code how it went."""
-    with soaked() as soak:
+    """Soak, print the figures, and return the exit code."""
+    with running_soak() as soak:
         if soak is None:
             sys.stderr.write("soak: no ZooKeeper on this machine\n")
             return 2

@@ -1,7 +1,7 @@
 """An hour at the screen: demo scenes in a loop, and random keys.
 
-`python -m bench.soak_ui 3600 [SEED]` exits with 1 and a line for whatever failed or grew. The
-two-minute form of it is a test, `tests/soak`.
+`python -m bench.soak_ui 3600 [SEED]` exits with 1 and a line for each thing that failed or grew. A
+two-minute form is a test, `tests/soak`.
 """
 
 import random
@@ -15,12 +15,12 @@ from soak.random_keys import ANSWERS_S, RandomKeys, SoakError, random_keys
 
 DEFAULT_S = 3600.0
 NAMES = ("threads", "sockets", "processes")
-MAX_GROWTH_MB = 30.0  # in an hour, above the most that the first ten minutes took
+MAX_GROWTH_MB = 30.0  # in an hour, above the peak of the first ten minutes
 EARLY_S = 600.0
 
 
 def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
-    """Press keys for so long, print the figures, and tell by the exit code how it went."""
+    """Press keys for this long, print the figures, and return the exit code."""
     number = int(seed) if seed is not None else random.randrange(1_000_000)
     print(f"seed {number}", flush=True)
     try:
@@ -42,18 +42,20 @@ def main(seconds: float = DEFAULT_S, seed: float | None = None) -> int:
 
 
 def judged(one: RandomKeys, seconds: float) -> list[str]:
-    """Say what grew, and whether the answers took too long."""
+    """List what grew, and the slowest answer if it took too long."""
     early, late = settled(one.samples, seconds)
     if not early:
         return ["there were too few rounds to compare"]
-    said = list(grown(early, late, NAMES, MAX_GROWTH_MB))
+    failures = list(grown(early, late, NAMES, MAX_GROWTH_MB))
     first = max(one.memory_mb for one in one.samples if one.at <= EARLY_S)
     most = max(one.memory_mb for one in late)
     if most - first > MAX_GROWTH_MB:
-        said.append(f"memory grew from {first:.1f} MB in the first ten minutes to {most:.1f} MB")
+        failures.append(
+            f"memory grew from {first:.1f} MB in the first ten minutes to {most:.1f} MB"
+        )
     if one.answers_after_s > ANSWERS_S:
-        said.append(f"an answer took {one.answers_after_s:.1f} s")
-    return said
+        failures.append(f"an answer took {one.answers_after_s:.1f} s")
+    return failures
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Watch tables by four-letter words alone: how complete they are, and who is delayed.
+"""Watch tables by four-letter words alone: how complete they are, and how they delay clients.
 
 A server without an AdminServer, ten thousand waiters that each watch the one before them, and a
-zktop that reads the tables as often as it may. A bystander reads and watches beside it, while
+zktop that reads the tables as often as allowed. A bystander reads and watches beside it, while
 zktop runs and while ctrl-z stops it.
 """
 
@@ -41,8 +41,8 @@ def figures() -> Iterator[Figure]:
 def _confirmed(*where: str) -> int:
     """The number of waiters whose watch a snapshot confirms."""
     command = (*ZKTOP, "snapshot", *where)
-    told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    waiters = [one for lock in told["locks"] for one in lock["waiters"]]
+    snapshot = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    waiters = [one for lock in snapshot["locks"] for one in lock["waiters"]]
     return sum(one["watch"]["verdict"] == "confirmed" for one in waiters)
 
 
@@ -69,7 +69,7 @@ def _beside(address: str, *where: str) -> Iterator[Figure]:
 
 
 def _slowest(client: KazooClient, seconds: float) -> float:
-    """Read and watch for a while; give the milliseconds of the slowest."""
+    """Read and watch for a while; return the milliseconds of the slowest."""
     slowest = 0.0
     end = time.monotonic() + seconds
     while time.monotonic() < end:

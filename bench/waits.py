@@ -1,4 +1,4 @@
-"""The deadlock test on the scale case: from nothing, and after single events."""
+"""The deadlock test on the scale case: in full, and after single events."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,7 +21,7 @@ _TENFOLD_MS = 1_000
 
 
 def figures() -> Iterator[Figure]:
-    """Measure the full pass with cores, and what one change costs."""
+    """Measure the full pass with cores, and the cost of one change."""
     queues = scale_case()
     floor = milliseconds(partial(_touch, queues))
     full = milliseconds(lambda: stuck_classes(WaitGraph(queues)))
@@ -55,7 +55,7 @@ _EVENTS = (
 
 
 def _tenfold(queues: list[WaitQueue]) -> Iterator[WaitQueue]:
-    """The same ten times, side by side."""
+    """Ten copies of the queues, side by side."""
     for copy in range(10):
         for queue in queues:
             requests = (replace(one, actor=f"{copy}{one.actor}") for one in queue.requests)
@@ -67,7 +67,7 @@ def _touch(queues: list[WaitQueue]) -> int:
 
 
 def _event(graph: WaitGraph, lock: str, actor: str) -> float:
-    """Let one request come and go; the slower of the two."""
+    """Add and remove one request; return the slower time."""
     came, request = longer(graph.queues[lock], actor)
     went = shorter(came, request)
 
