@@ -32,7 +32,7 @@ def figures() -> Iterator[Figure]:
     locks = f"{LOCKS + 1} locks"
     yield Figure("report_from_nothing", nothing, "ms", nothing, f"itself, {locks}")
     for name, path in (("small", "/locks/l00077"), ("large", "/locks/large")):
-        world, taken = _changed(examiner, world, Text(path), chance)
+        world, taken = _time_changes(examiner, world, Text(path), chance)
         members = EACH if name == "small" else LARGE
         most = nothing / 50
         yield Figure(
@@ -43,7 +43,7 @@ def figures() -> Iterator[Figure]:
     yield _memory()
 
 
-def _changed(
+def _time_changes(
     examiner: Examiner, world: World, path: Text, chance: random.Random
 ) -> tuple[World, list[float]]:
     """Delete and create contenders of one lock; time each new world and its report, in ms."""

@@ -135,7 +135,7 @@ def _on_a_server() -> Iterator[Figure]:
         address, clients = crowd
         with _following("bare", address) as (_, follower), churn(address, BUSY, RATE):
             floor = _share(_after(follower, CHURN_S))
-        resident, used, cut_off = _watched(address, clients)
+        resident, used, cut_off = _measure_watching(address, clients)
     bare = _resident("import kazoo.client, textual.app")
     what = "MB python, kazoo and textual imported"
     yield Figure(f"screen memory, {len(LOCKS)} locks", resident, "MB", bare, what, bare + ROOM)
@@ -145,7 +145,7 @@ def _on_a_server() -> Iterator[Figure]:
     yield Figure(name, used, "%", floor, "% bare watch", floor + 35)
 
 
-def _watched(address: str, clients: Sequence[Contender]) -> tuple[float, float, float]:
+def _measure_watching(address: str, clients: Sequence[Contender]) -> tuple[float, float, float]:
     """Megabytes at rest, percent of a core while locks change, and megabytes again.
 
     The last figure is after the connections of all clients have broken at once.
@@ -178,12 +178,12 @@ def _read_until(screen: int, words: bytes) -> None:
 
 def _share_of(pid: int, screen: int, seconds: float) -> float:
     """Measure the processor time of a program for a while, in percent of a core."""
-    before, begun = _used(pid), time.perf_counter()
+    before, begun = _processor_seconds(pid), time.perf_counter()
     _drain(screen, seconds)
-    return 100 * (_used(pid) - before) / (time.perf_counter() - begun)
+    return 100 * (_processor_seconds(pid) - before) / (time.perf_counter() - begun)
 
 
-def _used(pid: int) -> float:
+def _processor_seconds(pid: int) -> float:
     """Add up the seconds of all threads; the ticks of `stat` are too coarse at rest."""
     texts = (file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
     return sum(int(text.split()[0]) for text in texts) / NANOSECONDS

@@ -32,13 +32,13 @@ def figures() -> Iterator[Figure]:
             return
         address, _ = crowd
         where = ("--hosts", address, "--root", f"{LOCKS[0].rpartition('/')[0]}/*")
-        unknown = WAITERS - _confirmed(*where)
+        unknown = WAITERS - _count_confirmed(*where)
         what = "waiters, by words alone"
         yield Figure("waiters without a known watch", unknown, "", WAITERS, what, 0)
         yield from _beside(address, *where)
 
 
-def _confirmed(*where: str) -> int:
+def _count_confirmed(*where: str) -> int:
     """The number of waiters whose watch a snapshot confirms."""
     command = (*ZKTOP, "snapshot", *where)
     snapshot = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)

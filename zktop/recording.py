@@ -177,7 +177,7 @@ class Recording:
 
     def _whole_lines(self, offset: int) -> Iterator[bytes]:
         rest = b""
-        for chunk in self._unpacked(offset):
+        for chunk in self._unpack(offset):
             *whole, rest = (rest + chunk).split(b"\n")
             yield from whole
         self.cut_off = self.cut_off or bool(rest)
@@ -187,7 +187,7 @@ class Recording:
         packed = self.path.read_bytes()
         return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
 
-    def _unpacked(self, offset: int) -> Iterator[bytes]:
+    def _unpack(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             file.seek(offset)
             packed, unpacker = file.read(_CHUNK), _member()

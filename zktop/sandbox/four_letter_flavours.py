@@ -40,7 +40,7 @@ ACTING = "crst srst csnp rqld".split()  # noqa: SIM905  as in their documentatio
 ACTING_IN_KEEPER = "rcvr rclc clrs ydld ftfl jmfp jmep jmdp lgrq".split()  # noqa: SIM905
 
 
-def _padded(number: int) -> str:
+def _pad(number: int) -> str:
     return f"0x{number & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
@@ -65,7 +65,7 @@ KEEPER = WordStyle(
     zxid=_short,
     sent="Sent",
     mntr={"version": KEEPER_VERSION},
-    hexed=_padded,
+    hexed=_pad,
     without_session="",
 )
 RAFTKEEPER = WordStyle(
@@ -161,14 +161,14 @@ def _wchs(core: ServerCore) -> str:
 def _wchc(style: WordStyle, core: ServerCore) -> str:
     watches = _watches(core)
     listed = dict.fromkeys(watches) if style.paths_once else watches
-    return _grouped((style.hexed(one), path) for one, path in listed)
+    return _group((style.hexed(one), path) for one, path in listed)
 
 
 def _wchp(style: WordStyle, core: ServerCore) -> str:
-    return _grouped((path, style.hexed(one)) for one, path in _watches(core))
+    return _group((path, style.hexed(one)) for one, path in _watches(core))
 
 
-def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
+def _group(pairs: Iterable[tuple[str, str]]) -> str:
     groups: dict[str, list[str]] = {}
     for head, member in pairs:
         groups.setdefault(head, []).append(f"\t{member}\n")
@@ -182,7 +182,7 @@ def _dump(style: WordStyle, core: ServerCore) -> str:
         f"Sessions dump ({len(sessions)}):\n"
         + "".join(f"{style.hexed(one)}\n" for one in sessions)
         + f"Sessions with Ephemerals ({len(owners)}):\n"
-        + _grouped((style.hexed(owner), path) for owner, paths in owners.items() for path in paths)
+        + _group((style.hexed(owner), path) for owner, paths in owners.items() for path in paths)
     )
 
 

@@ -128,7 +128,7 @@ class WritePlan:
     def write(self, path: str, data: bytes | None, version: int) -> Written:
         """Plan new data; refuse another version."""
         protocol.validate(path)
-        node = self._allowed(path, Perm.WRITE)
+        node = self._require(path, Perm.WRITE)
         new = _next(node.version, version)
         self._summaries[path] = replace(node, version=new)
         return Written(path, data, new)
@@ -137,7 +137,7 @@ class WritePlan:
         """Plan a new access list; refuse another version of the list."""
         protocol.validate(path)
         new_lines = acl.expand(lines, self._identities)
-        node = self._allowed(path, Perm.ADMIN)
+        node = self._require(path, Perm.ADMIN)
         new = _next(node.aversion, version)
         self._summaries[path] = replace(node, aversion=new, acl=new_lines)
         return Secured(path, new_lines, new)
@@ -145,10 +145,10 @@ class WritePlan:
     def check(self, path: str, version: int) -> Checked:
         """Plan no change; refuse another version."""
         protocol.validate(path)
-        _next(self._allowed(path, Perm.READ).version, version)
+        _next(self._require(path, Perm.READ).version, version)
         return Checked(path)
 
-    def _allowed(self, path: str, perm: Perm) -> NodeSummary:
+    def _require(self, path: str, perm: Perm) -> NodeSummary:
         summary = self._summary(path)
         acl.check(summary.acl, perm, self._identities)
         return summary

@@ -199,18 +199,18 @@ def _restore(store: Store, client: ClientConnection, reader: FrameReader) -> Non
     for path in _texts(reader):
         changed = path in tree and tree.node(path).mzxid > since
         _watch_again(
-            client, data, path, _missed(tree, path, EventType.CHANGED if changed else None)
+            client, data, path, _missed_event(tree, path, EventType.CHANGED if changed else None)
         )
     for path in _texts(reader):
         _watch_again(client, data, path, EventType.CREATED if path in tree else None)
     for path in _texts(reader):
         changed = path in tree and tree.node(path).pzxid > since
         _watch_again(
-            client, child, path, _missed(tree, path, EventType.CHILDREN if changed else None)
+            client, child, path, _missed_event(tree, path, EventType.CHILDREN if changed else None)
         )
 
 
-def _missed(tree: ZnodeTree, path: str, if_there: EventType | None) -> EventType | None:
+def _missed_event(tree: ZnodeTree, path: str, if_there: EventType | None) -> EventType | None:
     return if_there if path in tree else EventType.DELETED
 
 

@@ -127,7 +127,7 @@ class ServerCore:
             session = self.sessions.open(request.timeout, now)
             self.store.begin()
         if session is None:
-            client.send(self._connected(request, 0, 0, bytes(PASSWORD_BYTES)))
+            client.send(self._connect_answer(request, 0, 0, bytes(PASSWORD_BYTES)))
             client.transport.close()
             return
         self._attached[session.id] = client
@@ -135,9 +135,11 @@ class ServerCore:
         client.last_op, client.last_zxid = "SESS", self.store.zxid
         client.last_reply_ms = now
         self.idle.put(client, session.timeout_ms, now)
-        client.send(self._connected(request, session.timeout_ms, session.id, session.password))
+        client.send(
+            self._connect_answer(request, session.timeout_ms, session.id, session.password)
+        )
 
-    def _connected(
+    def _connect_answer(
         self, request: ConnectRequest, timeout_ms: int, session: int, password: bytes
     ) -> bytes:
         sends_read_only_flag = self.flavour.sends_read_only_flag
@@ -165,7 +167,7 @@ class ServerCore:
             self._authenticate(client, xid, reader)
             return
         if number not in _KNOWN or number not in self.flavour.requests:
-            self._unknown(client, xid)
+            self._answer_unknown(client, xid)
             return
         code, body, goes_on = ErrorCode.OK, b"", number != Op.CLOSE_SESSION
         try:
@@ -180,7 +182,7 @@ class ServerCore:
         if not goes_on:
             client.transport.close()
 
-    def _unknown(self, client: ClientConnection, xid: int) -> None:
+    def _answer_unknown(self, client: ClientConnection, xid: int) -> None:
         if self.flavour.unknown == "ignored":
             return
         if self.flavour.unknown == "refused":

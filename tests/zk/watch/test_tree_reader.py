@@ -15,7 +15,7 @@ def test_equal_labels_are_kept_once() -> None:
     facts: list[SourceFact] = []
     held = {"/a": b"worker-%d" % 1, "/b": b"worker-%d" % 1, "/c": b"other", "/d": None}
     tree = TreeReader(_reader(), facts.append, watch_budget=0)
-    tree._seen({path: (data, STAT) for path, data in held.items()}, ANSWER)
+    tree._emit_reads({path: (data, STAT) for path, data in held.items()}, ANSWER)
 
     nodes = [fact for fact in single_facts(facts) if isinstance(fact, Node)]
     assert {node.path: node.data for node in nodes} == held | {"/d": b""}
@@ -27,7 +27,7 @@ def test_long_data_is_cut() -> None:
     """Only the beginning of the data is kept, which has the label."""
     facts: list[SourceFact] = []
     tree = TreeReader(_reader(), facts.append, watch_budget=0)
-    tree._seen({"/a": (b"x" * 10_000, STAT)}, ANSWER)
+    tree._emit_reads({"/a": (b"x" * 10_000, STAT)}, ANSWER)
 
     assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [
         (b"x" * MAX_DATA_BYTES,)
@@ -39,7 +39,7 @@ def test_a_recreated_child_is_a_fact_of_its_own() -> None:
     facts: list[SourceFact] = []
     tree = TreeReader(_reader(), facts.append, watch_budget=0)
     tree._clock.happened("/a", 7, gone=True)
-    tree._seen({"/a": (b"", STAT), "/b": (b"", STAT)}, ANSWER)
+    tree._emit_reads({"/a": (b"", STAT), "/b": (b"", STAT)}, ANSWER)
 
     assert [(fact.path, fact.zxid) for fact in facts if isinstance(fact, Node)] == [
         ("/a", 8),

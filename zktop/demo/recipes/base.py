@@ -196,9 +196,9 @@ class QueueRecipe(Recipe):
 
     def _queue(self, watch: Watch | None = None) -> list[str]:
         """The names in the queue, sorted by sequence number."""
-        return self._sorted(self.client.retry(self.client.get_children, self.path, watch))
+        return self._sort_by_number(self.client.retry(self.client.get_children, self.path, watch))
 
-    def _sorted(self, names: Iterable[str]) -> list[str]:
+    def _sort_by_number(self, names: Iterable[str]) -> list[str]:
         pattern = f"(?:{self.pattern}){SEQUENCE_NUMBER}"
         numbers = {name: int(found[1]) for name in names if (found := re.match(pattern, name))}
         return sorted(numbers, key=numbers.__getitem__)

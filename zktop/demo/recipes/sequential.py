@@ -64,7 +64,7 @@ class Poll(QueueRecipe):
         """List the queue as the C client does: while disconnected, a request fails at once."""
         if not self.client.connected:
             raise ConnectionLoss
-        return self._sorted(self.client.get_children(self.path))
+        return self._sort_by_number(self.client.get_children(self.path))
 
 
 class WatchParent(HerdRecipe):

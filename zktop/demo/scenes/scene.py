@@ -32,8 +32,8 @@ def move(
     >>> move("ann goes", do="ann release", until="bob notified, bob acquired", ended="ann").until
     (ExpectedStep(name='bob', what='notified'), ExpectedStep(name='bob', what='acquired'))
     """
-    commands = (_parsed(CommandContender, do),) if do else ()
-    steps = tuple(_parsed(ExpectedStep, step) for step in until.split(",") if step)
+    commands = (_parse(CommandContender, do),) if do else ()
+    steps = tuple(_parse(ExpectedStep, step) for step in until.split(",") if step)
     return SceneMove(says, starts + commands, steps, (ended,) if ended else (), rest_s)
 
 
@@ -59,7 +59,7 @@ def behind_all(start: StartContender, *others: str) -> SceneMove:
     return replace(alone, until=alone.until + again)
 
 
-def _parsed(kind: type[Value], words: str) -> Value:
+def _parse(kind: type[Value], words: str) -> Value:
     fields = dict(zip(kind.__struct_fields__, words.split(), strict=False))
     return convert(fields, kind, strict=False)
 

@@ -77,7 +77,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.bytes_in = 0
         self._listener = listener
         self._login = LoginGuard()
-        self.add_listener(self._changed)
+        self.add_listener(self._on_state)
         self._tap()
 
     def _call(self, request: object, async_object: Any) -> Any:
@@ -109,7 +109,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def _event(self, message: bytes, offset: int) -> None:
         self._listener.event(*requests.decode_event(message, offset))
 
-    def _changed(self, state: str) -> None:
+    def _on_state(self, state: str) -> None:
         if state == KazooState.CONNECTED:
             read_only = self.client_state == KeeperState.CONNECTED_RO
             new_state = "read-only" if read_only else "connected"

@@ -110,11 +110,11 @@ class ZooKeeperSession:
 
     def state(self, state: str, session: int | None, server: str | None) -> None:
         """Post a state change to the event loop. Runs on kazoo's thread."""
-        self._loop.post(self._changed, state, session, server)
+        self._loop.post(self._on_state, state, session, server)
 
     # Called by the event loop
 
-    def _changed(self, state: str, session: int | None, server: str | None) -> None:
+    def _on_state(self, state: str, session: int | None, server: str | None) -> None:
         self.ready = False
         alive = state in ("connected", "read-only")
         self.reader.next_turn(connected=alive)
@@ -126,9 +126,9 @@ class ZooKeeperSession:
             self._server = None
             self._report("suspended")
         else:
-            self._ended(state)
+            self._on_end(state)
 
-    def _ended(self, state: str) -> None:
+    def _on_end(self, state: str) -> None:
         self._session = self._server = None
         why = _ENDS.get(state, _ENDS["closed"])
         if state == "closed" and self._access.sasl and not self._ever_ready:
@@ -167,11 +167,11 @@ class ZooKeeperSession:
             if answer.code == SASL_REQUIRED:
                 self._refuse(f"{self._access.hosts}: the server requires SASL (see --sasl).")
                 return
-            self.reader.ask(Exists(root), lambda answer: self._first_read(state, known, answer))
+            self.reader.ask(Exists(root), lambda answer: self._on_first_read(state, known, answer))
 
         self.reader.ask(Sync(root), synced)
 
-    def _first_read(self, state: State, known: int, answer: Answer) -> None:
+    def _on_first_read(self, state: State, known: int, answer: Answer) -> None:
         if answer.code not in (0, NO_NODE, NO_AUTH):
             self._refuse(f"{self._access.hosts} cannot be read: {answer.error!r}.")
             return

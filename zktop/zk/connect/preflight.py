@@ -103,7 +103,7 @@ def probe(
     try:
         with connect(address, context, deadline) as line:
             peer = Address(*line.getpeername()[:2])
-            if known is not None and not known.traits.tells:
+            if known is not None and not known.traits.answers_words:
                 found = _probe_known_zetcd(address, known, line, deadline)
                 return replace(found, peer=str(peer))
             send(line, FIRST_WORD)

@@ -63,10 +63,10 @@ def command(
             reason += f" ({HOW_TO_ENABLE})"
         raise RefusedError(f"AdminServer on port {address.port}: {reason}") from problem
     count_bytes(len(answer))
-    return _decoded(name, answer, leave_out)
+    return _decode(name, answer, leave_out)
 
 
-def _decoded(name: str, answer: bytes, leave_out: Collection[str]) -> JsonAnswer:
+def _decode(name: str, answer: bytes, leave_out: Collection[str]) -> JsonAnswer:
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 1)
     if not status[0].startswith("HTTP/"):

@@ -33,7 +33,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     recursive: bool = False  # persistent recursive watches whose events name the changed znode
 
     admin: bool = False  # may have an AdminServer
-    tells: bool = True  # answers four-letter words with tables
+    answers_words: bool = True  # answers four-letter words with tables
     blank_end: bool = False  # `wchc` and `wchp` end with a blank line
     all_watches: bool = (
         True  # watch tables list child and persistent watches too, without their kind
@@ -65,7 +65,7 @@ KEEPER: Final = msgspec.structs.replace(OLD_KEEPER, multi_read=True)
 OLD_RAFTKEEPER: Final = Traits(counts_creations=True)
 RAFTKEEPER: Final = msgspec.structs.replace(OLD_RAFTKEEPER, multi_read=True)
 # Sequential nodes have a counter of their own; `pzxid` may be that of any child.
-ZETCD: Final = Traits(tells=False, ctime_units=1000)
+ZETCD: Final = Traits(answers_words=False, ctime_units=1000)
 UNKNOWN: Final = Traits()
 
 # Traits by first version; the last matching row counts.
@@ -168,14 +168,14 @@ def trusted(fact: SourceFact, traits: Traits) -> SourceFact:
     """Remove from a fact what a Stat of this server does not prove: unknown, not wrong."""
     match fact:
         case Children() | Node() if fact.stat is not None:
-            return msgspec.structs.replace(fact, stat=_trusted(fact.stat, traits))
+            return msgspec.structs.replace(fact, stat=_trusted_stat(fact.stat, traits))
         case NodeBatch():
-            stats = tuple(_trusted(stat, traits) for stat in fact.stats)
+            stats = tuple(_trusted_stat(stat, traits) for stat in fact.stats)
             return msgspec.structs.replace(fact, stats=stats)
     return fact
 
 
-def _trusted(stat: Stat, traits: Traits) -> Stat:
+def _trusted_stat(stat: Stat, traits: Traits) -> Stat:
     return msgspec.structs.replace(
         stat,
         cversion=stat.cversion if traits.counts_creations else None,

@@ -50,7 +50,7 @@ class KnownServers:
 
     def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
         """The servers of one address, without those that are known by another name."""
-        found = _resolved(address)
+        found = _resolve(address)
         if not found:
             return {str(address): address}
         if resolved & set(found):
@@ -70,7 +70,7 @@ class KnownServers:
         return [Address(member.host, member.port) for member in self.members if member.port]
 
 
-def _resolved(address: Address) -> list[Address]:
+def _resolve(address: Address) -> list[Address]:
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -267,7 +267,7 @@ class Introspection:
 
     def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
         kind = schedule.kind
-        if kind is not None and not kind.traits.tells:
+        if kind is not None and not kind.traits.answers_words:
             return unreached(f"{kind} does not report it", kind)
         settings = SampleSettings(
             address,

@@ -139,7 +139,7 @@ def _admin_dump(
     clock: ServerClock,
     settings: SampleSettings,
 ) -> None:
-    wanted = _wanted(sample, settings)
+    wanted = _wanted_znodes(sample, settings)
     answer = ask("dump", leave_out=() if wanted else (admin.EPHEMERALS,))
     sample.ephemerals = admin.ephemerals(answer, wanted)
     buckets, at = admin.expiry(answer), now_ms()
@@ -289,7 +289,7 @@ def _read_dump(
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not report when sessions expire"
-    found = table_formats.dump(four_letter.lines(dump), _wanted(sample, settings))
+    found = table_formats.dump(four_letter.lines(dump), _wanted_znodes(sample, settings))
     sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
     sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
@@ -303,7 +303,7 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
         )
 
 
-def _wanted(sample: Sample, settings: SampleSettings) -> Wanted:
+def _wanted_znodes(sample: Sample, settings: SampleSettings) -> Wanted:
     """The znodes whose owners matter: those that are watched, or that an ACL hides from zktop.
 
     All other ephemerals are left out: a large ensemble has a hundred thousand of them.

@@ -319,7 +319,7 @@ def _note_timeout(words: list[str], timeouts: dict[Session, int]) -> bool:
     return False
 
 
-def _counted(line: str, heading: str) -> int:
+def _parse_count(line: str, heading: str) -> int:
     """Parse a heading that ends with a count, such as `Sessions dump (2):`."""
     count = number(line.removeprefix(f"{heading} (").removesuffix("):"))
     if count is None or not line.startswith(heading):
@@ -333,7 +333,7 @@ def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str
     for line in rows:
         session = hexadecimal(line)
         if session is None:
-            if len(listed) != _counted(first, "Sessions dump"):
+            if len(listed) != _parse_count(first, "Sessions dump"):
                 raise unreadable("dump", line)
             return tuple(listed), line
         listed.append(session)
@@ -344,7 +344,9 @@ def _ephemerals(rows: Iterator[str], wanted: Wanted | None, heading: str | None 
     """Parse the owners: like `wchc`, with a colon after each session except in Keeper."""
     if wanted is not None and not wanted:
         return {}
-    count = _counted(next(rows, "") if heading is None else heading, "Sessions with Ephemerals")
+    count = _parse_count(
+        next(rows, "") if heading is None else heading, "Sessions with Ephemerals"
+    )
     heads = 0
 
     def owners() -> Iterator[tuple[str, str | None]]:

@@ -37,9 +37,9 @@ class Barrier:
         self._asked += self._next
         self._next = []
         self._turn = self._reader.turn
-        self._reader.ask(Exists(self._reader.hosts.full("/")), self._answered)
+        self._reader.ask(Exists(self._reader.hosts.full("/")), self._on_answer)
 
-    def _answered(self, _answer: Answer) -> None:
+    def _on_answer(self, _answer: Answer) -> None:
         self._turn = None
         self._run_asked()
         if self._next:

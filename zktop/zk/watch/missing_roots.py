@@ -35,9 +35,9 @@ class MissingRoots:
 
     def _list(self, path: Text) -> None:
         question = ListChildren(self._reader.hosts.full(path))
-        self._reader.ask(question, lambda answer: self._listed(path, answer))
+        self._reader.ask(question, lambda answer: self._on_listed(path, answer))
 
-    def _listed(self, path: Text, answer: Answer) -> None:
+    def _on_listed(self, path: Text, answer: Answer) -> None:
         if answer.code == NO_NODE and path != "/":
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=path))
             self._list(split(path)[0])

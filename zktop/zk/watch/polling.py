@@ -44,8 +44,8 @@ class Polling:
             return  # wait for the first reading
         self._rounds += 1
         tree = self._observer.tree
-        absent = self._absent()
-        polled = [*self._polled(), *absent]
+        absent = self._absent_roots()
+        polled = [*self._polled_paths(), *absent]
         self._next_polled, due = _turn(polled, self._next_polled, self._items_per_s)
         self._look_at([path for path in due if path not in absent])
         for path in due:
@@ -72,7 +72,7 @@ class Polling:
 
     def sentence(self) -> str | None:
         """How many folders are polled, how often, and why; None if all are watched."""
-        polled = len(self._polled()) + len(self._absent())
+        polled = len(self._polled_paths()) + len(self._absent_roots())
         if not polled:
             return None
         are = "1 znode is" if polled == 1 else f"{polled} znodes are"
@@ -83,14 +83,14 @@ class Polling:
             "the watch budget is used up, they change too fast, or an ACL hides their events"
         )
 
-    def _polled(self) -> list[str]:
+    def _polled_paths(self) -> list[str]:
         tree = self._observer.tree
         if not any(scope.polled for scope in self._observer.all_scopes()):
             return list(tree.polled)
         folders = tree.folders.values()
         return [one.path for one in folders if one.scope.polled or one.path in tree.polled]
 
-    def _absent(self) -> dict[str, WatchedRoot]:
+    def _absent_roots(self) -> dict[str, WatchedRoot]:
         """Roots that have no watch and do not exist yet."""
         folders = self._observer.tree.folders
         scopes = self._observer.all_scopes()
@@ -98,9 +98,9 @@ class Polling:
 
     def _look_at(self, paths: Sequence[str]) -> None:
         if paths:
-            self._reader.read([(GET_DATA, path) for path in paths], self._looked_at)
+            self._reader.read([(GET_DATA, path) for path in paths], self._on_stats)
 
-    def _looked_at(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
+    def _on_stats(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
         tree = self._observer.tree
         changed: dict[WatchedRoot, list[str]] = {}
         for (_, path), result in zip(batch, results, strict=True):

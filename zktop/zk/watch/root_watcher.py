@@ -41,8 +41,8 @@ class RootWatcher:
         self._watch_budget, self._flood_per_s = watch_budget, flood_per_s
         self.persistent = True  # whether persistent watches are used
         self.tree = TreeReader(reader, emit, watch_budget)
-        self.tree.on_hidden = self._hidden
-        self.tree.on_listed = self._listed
+        self.tree.on_hidden = self._on_hidden
+        self.tree.on_listed = self._on_listed
         self.on_missing: Callable[[str], None] = lambda _base: None
         self.on_flood: Callable[[RootPattern], None] = lambda _pattern: None
         self.scopes: dict[str, list[WatchedRoot]] = {}  # by base
@@ -105,10 +105,10 @@ class RootWatcher:
             return
         if scope.recursive:
             watch = AddWatch(self._reader.hosts.full(scope.base))
-            self._reader.ask(watch, lambda answer: self._added(scope, answer))
+            self._reader.ask(watch, lambda answer: self._on_watch_added(scope, answer))
         self.tree.open(scope, [scope.base])  # after the watch, in the same ordered stream
 
-    def _added(self, scope: WatchedRoot, answer: Answer) -> None:
+    def _on_watch_added(self, scope: WatchedRoot, answer: Answer) -> None:
         if answer.error is not None:  # an old server, or a watch manager without it
             self.persistent = False
             self._watch_singly(scope)
@@ -120,9 +120,9 @@ class RootWatcher:
 
     def _watch_base(self, scope: WatchedRoot) -> None:
         watch = Exists(self._reader.hosts.full(scope.base), watch=True)
-        self._reader.ask(watch, lambda answer: self._base_looked_at(scope, answer))
+        self._reader.ask(watch, lambda answer: self._on_base_stat(scope, answer))
 
-    def _base_looked_at(self, scope: WatchedRoot, answer: Answer) -> None:
+    def _on_base_stat(self, scope: WatchedRoot, answer: Answer) -> None:
         if answer.code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(scope.base)))
             self.on_missing(scope.base)
@@ -140,22 +140,22 @@ class RootWatcher:
             return
         bound = self._clock.happened(path, zxid, gone=kind == DELETED)
         if kind == CHILD:
-            self._children_changed(path)
+            self._on_children_changed(path)
             return
         scope = self._scope_of(path)
         if scope is None:
             return
         scope.events += 1
-        self._count()
+        self._count_events()
         if kind == DELETED:
-            self._deleted(path, bound, at)
+            self._on_deleted(path, bound, at)
         else:
-            self._appeared(scope, path, bound, at, created=kind == CREATED)
+            self._on_created_or_changed(scope, path, bound, at, created=kind == CREATED)
         for rooted in self.scopes.get(path, ()):
             if rooted.watched_singly:
                 self._watch_base(rooted)
 
-    def _appeared(
+    def _on_created_or_changed(
         self, scope: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
     ) -> None:
         parent, name = split(path)
@@ -170,7 +170,7 @@ class RootWatcher:
         elif not (self.tree.pending(parent) or parent in self._unread):
             self.tree.open(scope, [parent])  # taken for a contender, but it is a folder
 
-    def _deleted(self, path: str, bound: int, at: Millis) -> None:
+    def _on_deleted(self, path: str, bound: int, at: Millis) -> None:
         self._emit(Gone(zxid=bound, at=at, path=Text(path)))
         self._unread.forget(path)
         self.tree.forget(path)
@@ -185,13 +185,13 @@ class RootWatcher:
             folder.deletions = 0
             self.tree.open(folder.scope, [parent])
 
-    def _children_changed(self, path: str) -> None:
+    def _on_children_changed(self, path: str) -> None:
         self.tree.single_watches.discard(path)
         folder = self.tree.folders.get(path)
         if folder is None:
             return
         folder.scope.events += 1
-        self._count()
+        self._count_events()
         pause = PAUSE_S + PAUSE_PER_NAME_S * len(folder.names)
         wait = folder.listed + pause - time.monotonic()
         if wait <= 0:
@@ -222,7 +222,7 @@ class RootWatcher:
                     return scope
         return None
 
-    def _hidden(self, scope: WatchedRoot, path: str) -> None:
+    def _on_hidden(self, scope: WatchedRoot, path: str) -> None:
         """Watch or poll the parent of a hidden znode: the server hides its events too."""
         parent = split(path)[0]
         folder = self.tree.folders.get(parent)
@@ -254,7 +254,7 @@ class RootWatcher:
             self._confirming = True
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
-    def _listed(self, folder: ListedZnode) -> None:
+    def _on_listed(self, folder: ListedZnode) -> None:
         folder.listed = time.monotonic()
         self.unconfirmed.forget(folder.path)
 
@@ -265,20 +265,20 @@ class RootWatcher:
         if self._confirming:
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
 
-    def _count(self) -> None:
+    def _count_events(self) -> None:
         if not self._counting:
             self._counting = True
-            self._loop.after(1.0, self._counted)
+            self._loop.after(1.0, self._check_floods)
 
-    def _counted(self) -> None:
+    def _check_floods(self) -> None:
         """Look for roots with more events than can be processed."""
         self._counting = False
         for scope in self.all_scopes():
             flooded, scope.events = scope.events > scope.flood_per_s, 0
             if flooded and not scope.polled:
-                self._flooded(scope)
+                self._on_flood(scope)
 
-    def _flooded(self, scope: WatchedRoot) -> None:
+    def _on_flood(self, scope: WatchedRoot) -> None:
         """Watch only known lock folders, or poll if those are watched already."""
         if scope.pattern.loose:
             self.drop(scope)

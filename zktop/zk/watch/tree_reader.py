@@ -184,10 +184,10 @@ class TreeReader:
         to_open, self._to_open = self._to_open, {}
         for scope, paths in to_open.items():
             both = [(operation, path) for path in paths for operation in (GET_DATA, GET_CHILDREN)]
-            self._reader.read(both, partial(self._opened, scope))
+            self._reader.read(both, partial(self._on_read_and_listed, scope))
         to_read, self._to_read, self._number_to_read = self._to_read, {}, 0
         for scope, siblings in to_read.items():
-            self._reader.read_siblings(siblings, partial(self._were_read, scope))
+            self._reader.read_siblings(siblings, partial(self._on_read, scope))
 
     def _list_singly(self, scope: WatchedRoot, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget
@@ -196,44 +196,46 @@ class TreeReader:
             self.single_watches.add(path)
         question = ListChildren(self._reader.hosts.full(path), armed)
         self._reader.ask(
-            question, lambda answer: self._listed_singly(scope, path, answer, armed=armed)
+            question, lambda answer: self._on_listed_singly(scope, path, answer, armed=armed)
         )
 
-    def _listed_singly(
+    def _on_listed_singly(
         self, scope: WatchedRoot, path: str, answer: Answer, *, armed: bool
     ) -> None:
         self._opening.discard(path)
         if answer.error is not None:
             self.single_watches.discard(path)
-            self._no_list(scope, path, answer.code, answer)
+            self._on_list_error(scope, path, answer.code, answer)
             return
         names, found = decode_children(answer.value)
         if found.data_length == 0:  # no data to read
-            self._seen({path: (b"", found)}, answer)
+            self._emit_reads({path: (b"", found)}, answer)
         elif differs(self.folders.get(path), found):
             self.read(scope, [path])
-        self._listing(scope, path, cast(tuple[Text, ...], names), found, answer)
+        self._take_listing(scope, path, cast(tuple[Text, ...], names), found, answer)
         if armed:
             self.polled.discard(path)
         else:
             self.polled.add(path)
 
-    def _opened(
+    def _on_read_and_listed(
         self, scope: WatchedRoot, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
         paths = [path for _, path in batch[::2]]
         self._opening.difference_update(paths)
         found = list(zip(paths, results[::2], results[1::2], strict=True))
-        self._seen({path: node for path, node, _ in found if not isinstance(node, int)}, answer)
+        self._emit_reads(
+            {path: node for path, node, _ in found if not isinstance(node, int)}, answer
+        )
         for path, node, names in found:
             if isinstance(node, int):
-                self._no_list(scope, path, node, answer)
+                self._on_list_error(scope, path, node, answer)
             elif isinstance(names, int):
-                self._no_list(scope, path, names, answer)
+                self._on_list_error(scope, path, names, answer)
             elif names or self._is_folder(path, node[1]):
-                self._listing(scope, path, names, node[1], answer)
+                self._take_listing(scope, path, names, node[1], answer)
 
-    def _listing(
+    def _take_listing(
         self, scope: WatchedRoot, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
     ) -> None:
         zxid = answer.zxid
@@ -244,7 +246,7 @@ class TreeReader:
         folder = self.folders.get(path) or ListedZnode(path, scope)
         self.folders[path] = folder
         known = folder.relisted(names)
-        fresh = self._fresh(folder, names, known, found) if known else names
+        fresh = self._new_names(folder, names, known, found) if known else names
         folder.stat, folder.deletions = found, 0
         self.on_listed(folder)
         if not scope.pattern.covers_children(path):
@@ -254,7 +256,7 @@ class TreeReader:
         elif fresh:
             self.read_children(scope, SiblingNames(path, fresh))
 
-    def _fresh(
+    def _new_names(
         self, folder: ListedZnode, names: Sequence[str], known: set[str], found: Stat
     ) -> Sequence[str]:
         """The names that are new since the last listing; those that vanished are dropped."""
@@ -263,7 +265,7 @@ class TreeReader:
             self.forget(join(folder.path, name))
         return [name for name in names if name not in known or name in again]
 
-    def _were_read(
+    def _on_read(
         self,
         scope: WatchedRoot,
         batch: Sequence[SiblingNames],
@@ -275,19 +277,19 @@ class TreeReader:
         labels: dict[bytes, bytes] = {}
         begin = 0
         for siblings in batch:
-            self._take(siblings)
+            self._note_arrived(siblings)
             end = begin + len(siblings.names)
             reads = dict(zip(siblings.names, results[begin:end], strict=True))
             for name in [name for name, read in reads.items() if isinstance(read, int)]:
                 refused[siblings.path(name)] = reads.pop(name)
             self._emit_siblings(siblings.parent, reads, labels, answer)
-            new_folders += self._folders(scope, siblings, reads, answer)
+            new_folders += self._find_folders(scope, siblings, reads, answer)
             begin = end
         for path, code in refused.items():
-            self._unread(scope, path, code, answer)
+            self._on_read_error(scope, path, code, answer)
         self.open(scope, new_folders)
 
-    def _take(self, siblings: SiblingNames) -> None:
+    def _note_arrived(self, siblings: SiblingNames) -> None:
         """Mark these as arrived."""
         under_way = self._reading.get(siblings.parent, set())
         if len(under_way) > len(siblings.names):  # else: all of them
@@ -295,7 +297,7 @@ class TreeReader:
         else:
             self._reading.pop(siblings.parent, None)
 
-    def _folders(
+    def _find_folders(
         self, scope: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
     ) -> Iterator[str]:
         """Paths that turn out to be folders; empty ones are complete already."""
@@ -306,13 +308,13 @@ class TreeReader:
             if path in self.folders or not self._is_folder(path, found):
                 continue
             if scope.recursive and found.num_children == 0:
-                self._listing(
+                self._take_listing(
                     scope, path, (), found, answer
                 )  # an event will report the first child
             else:
                 yield path
 
-    def _seen(self, reads: Mapping[str, Read], answer: Answer) -> None:
+    def _emit_reads(self, reads: Mapping[str, Read], answer: Answer) -> None:
         """Emit the results of reading these paths."""
         for siblings in by_parent(reads):
             found = {name: reads[siblings.path(name)] for name in siblings.names}
@@ -349,29 +351,29 @@ class TreeReader:
             return False  # ephemeral znodes have no children
         return found.num_children > 0 or not looks_like_a_place(split(path)[1])
 
-    def _no_list(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
+    def _on_list_error(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_AUTH:
             self.denied[path] = scope
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="list"))
-            self._hidden(scope, path)
+            self._read_hidden_stat(scope, path)
         else:
-            self._unread(scope, path, code, answer)
+            self._on_read_error(scope, path, code, answer)
 
-    def _unread(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
+    def _on_read_error(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(path)))
             self.forget(path)
             if path == scope.base:
                 self.on_missing(path)
         elif code == NO_AUTH:
-            self._hidden(scope, path)
+            self._read_hidden_stat(scope, path)
 
-    def _hidden(self, scope: WatchedRoot, path: str) -> None:
+    def _read_hidden_stat(self, scope: WatchedRoot, path: str) -> None:
         """Try the Stat alone, which some servers give to everyone: it names the owner."""
         question = Exists(self._reader.hosts.full(path))
-        self._reader.ask(question, lambda answer: self._hidden_stat(scope, path, answer))
+        self._reader.ask(question, lambda answer: self._on_hidden_stat(scope, path, answer))
 
-    def _hidden_stat(self, scope: WatchedRoot, path: str, answer: Answer) -> None:
+    def _on_hidden_stat(self, scope: WatchedRoot, path: str, answer: Answer) -> None:
         if answer.error is None:
             found = decode_stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
@@ -379,6 +381,6 @@ class TreeReader:
             self.unreadable.add(path)
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="read"))
         else:
-            self._unread(scope, path, answer.code, answer)
+            self._on_read_error(scope, path, answer.code, answer)
             return
         self.on_hidden(scope, path)
