@@ -36,7 +36,7 @@ LAG_S = size(8.0, 0.5)
 MEGABYTE = 1 << 20
 ROOM = 150.0  # MB
 TURNS = size(3, 1)
-AUDITS_PER_S = 0.4  # two requests in ten seconds, which look for changed ACLs
+AUDITS_PER_S = 0.4  # two requests in ten seconds check for changed ACLs
 
 Results = dict[str, Any]
 

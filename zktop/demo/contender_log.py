@@ -19,7 +19,7 @@ class ContenderLog:
         self._news = threading.Condition()
         self.counts: dict[str, Counter[StepKind]] = defaultdict(Counter)  # by contender
         self.ended: dict[str, ContenderState] = {}
-        self.our_sessions: tuple[Session, ...] = ()  # the same object until there is a new one
+        self.our_sessions: tuple[Session, ...] = ()  # the same object until a session is added
         self._live_sessions: dict[str, Session] = {}
         self._sessions: dict[Session, None] = {}  # also of contenders that ended recently
 

@@ -61,7 +61,7 @@ class ContenderProcess:
 
     @classmethod
     def start(cls, order: ContenderOrder) -> Self:
-        """Start a contender in a process group of its own, which ctrl-c in a terminal spares."""
+        """Start a contender in its own process group, out of reach of ctrl-c in a terminal."""
         process = subprocess.Popen(  # noqa: S603  our own module
             [sys.executable, "-m", CONTENDER_MODULE, str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -107,7 +107,7 @@ class ContenderProcess:
         return changes
 
     def wait(self) -> None:
-        """Wait for the process to end, after its pipes have."""
+        """Wait for the process to end; its pipes have already ended."""
         try:
             self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:

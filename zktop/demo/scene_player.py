@@ -91,7 +91,7 @@ class SceneRun:
             self._narrate(self.played, f"Look at: {self.scene.look_at}")
 
     def stop(self) -> None:
-        """End the scene where it is; call `clean_up` next."""
+        """End the scene at the current move; call `clean_up` next."""
         self._stopped = True
         self._log.wake()
 
@@ -219,7 +219,7 @@ class ScenePlayer:
         self._commands.put(lambda: self._head_for(self.progress.played + 1))
 
     def stop(self) -> None:
-        """End the scene where it is, and clean up."""
+        """End the scene at the current move, and clean up."""
         self._interrupt(self._clear)
 
     def close(self) -> None:

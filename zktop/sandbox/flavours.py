@@ -1,4 +1,4 @@
-"""Servers that the sandbox imitates: ZooKeeper, and how three others differ from it.
+"""Servers that the sandbox imitates: ZooKeeper, and the differences of three more.
 
 From their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
 (ConnectionHandler.cpp, KeeperStore.cpp), zetcd (encode.go, pool.go, zketcd.go, stat.go).
@@ -31,7 +31,7 @@ class Flavour:
 
     name: str = "zookeeper"
     requests: frozenset[int] = frozenset({*Op})
-    unknown: Literal["refused", "hung up", "ignored"] = "refused"  # unknown requests are
+    unknown: Literal["refused", "hung up", "ignored"] = "refused"  # how it treats unknown requests
     stat: Callable[[StoredNode], NodeStat] = StoredNode.stat
     has_root: bool = True  # `exists` finds it; its children can be listed anyway
     system: tuple[str, ...] = ("/zookeeper", "/zookeeper/quota", "/zookeeper/config")

@@ -146,7 +146,7 @@ def _watches(core: ServerCore) -> list[tuple[int, str]]:
         for table in (data, child)
         for path, watchers in table.by_path.items()
         for client, mode in watchers.items()
-        if table is data or mode is not WatchMode.RECURSIVE  # which is in both tables here
+        if table is data or mode is not WatchMode.RECURSIVE  # that one is in both tables here
     ]
 
 

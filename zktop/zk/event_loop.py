@@ -31,7 +31,7 @@ class EventLoop:
     def __init__(
         self, after_batch: Callable[[], None], while_waiting: WhileWaiting, log: logging.Logger
     ) -> None:
-        """Prepare; every wait runs inside `while_waiting`, where a command may be interrupted."""
+        """Every wait runs inside `while_waiting`, in which a command may be interrupted."""
         self._after_batch, self._while_waiting, self._log = after_batch, while_waiting, log
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._timers: list[tuple[float, int, Job]] = []

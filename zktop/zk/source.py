@@ -47,7 +47,7 @@ class Plan(msgspec.Struct, frozen=True):
     requests_per_second: int = 10_000  # a batch of reads counts as one
     flood_per_second: int = 20_000  # events of one root; above it, watch fewer paths
     audit_every: float = 10.0  # seconds between two checks for changes that watches missed
-    persistent: bool = True  # use persistent watches where the servers support them
+    persistent: bool = True  # use persistent watches if the servers support them
 
 
 class WatchingCost(msgspec.Struct, frozen=True, gc=False):

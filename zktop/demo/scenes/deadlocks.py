@@ -62,7 +62,7 @@ PHILOSOPHERS = Scene(
         _start("waiting", "everybody takes the left fork", *map(_philosopher, range(5))),
         *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
     ),
-    "Break it anywhere: one who puts its fork down lets four eat.",
+    "Break it anywhere: if one puts its fork down, four can eat.",
 )
 
 

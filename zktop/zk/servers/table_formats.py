@@ -219,7 +219,7 @@ def _by_session(
 
 
 def _once(paths: dict[Session, list[Text]]) -> Paths:
-    """Remove duplicates, which are watches of two kinds, and sessions without paths."""
+    """Remove duplicates (watches of two kinds) and sessions without paths."""
     return {
         session: tuple(dict.fromkeys(found))
         for session, found in paths.items()
@@ -423,5 +423,5 @@ def _is_number(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """True for letters and digits alone, which excludes signs and blanks."""
+    """True for letters and digits only: no signs or blanks."""
     return text.isalnum() and text.isascii()

@@ -1,4 +1,4 @@
-"""Polls Stats where no watch reports: beyond the watch budget, after a flood, behind ACLs.
+"""Polls Stats if watches do not report: beyond the watch budget, after a flood, behind ACLs.
 
 A folder is listed again only when its Stat shows that children came or went. Slow rounds also
 cover every other listed folder, because a changed ACL sends no event and suppresses those that
@@ -126,7 +126,7 @@ def _differs(known: Stat | None, found: Stat) -> bool:
 
 
 def _turn(paths: list[str], start: int, count: int) -> tuple[int, list[str]]:
-    """The next slice of a round, and where the one after it begins."""
+    """The next slice of a round, and the start of the one after it."""
     if start >= len(paths):
         start = 0
     return start + count, paths[start : start + count]

@@ -1,4 +1,4 @@
-"""Which paths a root covers, and where its watch is set."""
+"""The paths that a root covers, and the path of its watch."""
 
 import re
 from collections.abc import Iterable

@@ -178,7 +178,7 @@ class TreeReader:
     def flush(self) -> None:
         """Send the collected reads in batches.
 
-        Names that were just listed are read before others are listed, so that facts come in fewer
+        Newly listed names are read before more znodes are listed, so that facts come in fewer
         batches.
         """
         to_open, self._to_open = self._to_open, {}
