@@ -115,7 +115,7 @@ def _check_recording(
 
 
 def _check_ensemble(overrides: Overrides, criteria: FailCriteria) -> CheckVerdict:
-    """Watch an ensemble until findings have had the time `settle` to be seen twice."""
+    """Watch an ensemble until every finding has been seen twice, `settle` apart."""
     settle = effective_config(overrides).config.thresholds.settle
     builder = VerdictBuilder(criteria, settle)
     with live_run(overrides, max(settle / 1000, MIN_SAMPLE_EVERY_S)) as run:

@@ -42,20 +42,22 @@ def command(
     the locks.
     """
     stream = EventStream()
-    for report in _recorded(overrides, file, at) if file else _live(overrides, duration):
+    for report in (
+        _recorded_reports(overrides, file, at) if file else _live_reports(overrides, duration)
+    ):
         for event in stream.events(report):
             put_json_line(event)
     for event in stream.rest():
         put_json_line(event)
 
 
-def _recorded(overrides: Overrides, file: str, at: ReplayTime | None) -> Iterator[Report]:
+def _recorded_reports(overrides: Overrides, file: str, at: ReplayTime | None) -> Iterator[Report]:
     recording, until = open_recording(overrides, file, at)
     yield from recording.reports(until)
     print_notes(recording)
 
 
-def _live(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
+def _live_reports(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
     with live_run(overrides) as run:
         run.read()
         printed = 0

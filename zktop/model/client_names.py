@@ -124,7 +124,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         if not session:
             return NOBODY
         client = self.client(session)
-        listed = None if label else self._listed(session, client)
+        listed = None if label else self._configured_name(session, client)
         if listed:
             return listed
         if client and self.ensemble.connections_from(client) < 2:  # noqa: PLR2004  unique
@@ -138,7 +138,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         presence = self.ensemble.presence(session) if session else None
         return presence.client if presence and presence.client else None
 
-    def _listed(self, session: Session, client: Text | None) -> Text | None:
+    def _configured_name(self, session: Session, client: Text | None) -> Text | None:
         """The configured name; with the port if several clients are on one host."""
         if not self.owners:
             return None

@@ -57,7 +57,9 @@ class DeadlockLog:
             threaded = {one.id for one in hints}
             ends = (
                 EndedDeadlock(
-                    one, now, _refuted(one) if one.id in threaded else _how(one, departed)
+                    one,
+                    now,
+                    _why_refuted(one) if one.id in threaded else _how_ended(one, departed),
                 )
                 for one in gone
             )
@@ -85,7 +87,7 @@ class DeadlockLog:
         """Update how it ended while more of its nodes may disappear."""
         if now - one.at > CLEAR_AFTER_MS:
             return one
-        how = _how(one.deadlock, departed)
+        how = _how_ended(one.deadlock, departed)
         return one if how in (one.how, RULES_CHANGED) else replace(one, how=how)
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
@@ -99,7 +101,7 @@ def _same(made: Reported, before: Reported | None) -> Reported:
     return before if before == made else made
 
 
-def _how(was: Deadlock, departed: Departed) -> str:
+def _how_ended(was: Deadlock, departed: Departed) -> str:
     """How a deadlock ended, in words: which actor left first, and how."""
     left = [(min(one.gone_at for one in gone), step) for step, gone in _left(was, departed)]
     if not left:
@@ -124,6 +126,6 @@ def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, lis
             yield step, gone
 
 
-def _refuted(was: Deadlock) -> str:
+def _why_refuted(was: Deadlock) -> str:
     names = ", ".join(dict.fromkeys(step.name for step in was.steps))
     return f"no longer proven: one of {names} has several threads"

@@ -113,7 +113,7 @@ class Examiner:
         cost: Cost | None,
     ) -> Report:
         deadlocks = self._deadlock_log.look(
-            (*waits.deadlocks, *found.deadlocks), waits.hints, self._departed, look.now
+            (*waits.deadlocks, *found.deadlocks), waits.hints, self._departure_of, look.now
         )
         return Report(
             world=look.world,
@@ -151,7 +151,7 @@ class Examiner:
         self._records = self._records.with_changes(records)
         self._locks_of = index_after(self._locks_of, changes)
 
-    def _departed(self, place: DeadlockPlace) -> Departure | None:
+    def _departure_of(self, place: DeadlockPlace) -> Departure | None:
         """How a node of a deadlock left its lock, if it did."""
         left = self._histories.of(place.lock).departures
         return next((one for one in reversed(left) if one.node == place.node), None)

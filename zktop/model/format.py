@@ -132,7 +132,7 @@ def session_name(session: Session) -> str:
     return session_text(session) if session else "nobody"
 
 
-# A part of a path is variable when it is an id (hex, a number) or ends in one.
+# A part of a path is variable if it is an id (hex, a number) or ends in one.
 _ID = r"(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]+|[0-9a-f]{16,}|\d+)"
 
 

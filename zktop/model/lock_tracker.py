@@ -30,12 +30,12 @@ class LockTracker:
         self._world = World()
         self._due: dict[Text, Millis] = {}  # when a lock will change without new facts
         self._watched: set[Text] = set()  # locks that watch tables can change
-        self._rejected: set[Text] = set()  # other paths that may become locks by watch tables
+        self._rejected: set[Text] = set()  # paths that watch tables may still show to be locks
 
     def changes(self, world: World, now: Millis) -> list[LockChange]:
         """Advance to the next world; return the locks that changed."""
         changed = world.changed_since(self._world)
-        paths = self._affected(world, changed.paths)
+        paths = self._affected_paths(world, changed.paths)
         paths.update(path for path, due in self._due.items() if due <= now)
         if changed.servers:
             paths |= self._watched | self._rejected
@@ -48,7 +48,7 @@ class LockTracker:
             self.paths = tuple(sorted(self.locks))
         return changes
 
-    def _affected(self, world: World, changed: Iterable[Text]) -> set[Text]:
+    def _affected_paths(self, world: World, changed: Iterable[Text]) -> set[Text]:
         """The paths of the locks that depend on the changed children of these znodes."""
         paths: set[Text] = set()
         for path in changed:

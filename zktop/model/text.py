@@ -15,7 +15,7 @@ else:
     Text = str  # calling a NewType takes ten times as long, and names are many
 
 MAX_LABEL_LENGTH = 256  # a znode's data may be a megabyte; a label fits in a line
-MAX_TYPED_LENGTH = 40  # longest name to look up as a typing error
+MAX_TYPED_LENGTH = 40  # longer names are not searched for typing errors
 
 _CONTROL_PICTURES = 0x2400
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"

@@ -98,7 +98,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ties: TieRule = "server"
     id_is: Literal["label", "token"] = "label"  # a name for people, or a uuid for the client
     also_watches: tuple[str, ...] = ()  # further nodes that every waiter watches
-    unlisted: tuple[HiddenWait, ...] = ()  # other ways to wait of clients with such names
+    unlisted: tuple[HiddenWait, ...] = ()  # other ways in which clients with such names may wait
     sights: tuple[ClientView, ...] = ()  # the first is assumed; a watch may prove another
     unseen: str = ""  # a pattern of names that no client counts; ignored if there are `sights`
     watches_negative: bool = True  # False: a client cannot watch a node with a negative number
@@ -153,7 +153,7 @@ class ParsedName(msgspec.Struct, frozen=True, gc=False):
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a layout's pattern; digits are ASCII digits, and `$` is the very end."""
+    """Compile a layout's pattern; digits are ASCII, and `$` matches only at the end."""
     for macro, expansion in MACROS.items():
         pattern = pattern.replace(macro, expansion)
     return re.compile(pattern, re.ASCII)
@@ -177,7 +177,7 @@ def _reader(pattern: str, *, exact: bool) -> _Reader:
 
 
 def read(layout: Layout, name: str) -> ParsedName | None:
-    """Read a node's name; None when the layout does not match it.
+    """Read a node's name; None if the layout does not match it.
 
     >>> lock = Layout(name="plain", pattern="^lock-{SEQ}$")
     >>> read(lock, "lock-0000000007").sequence, read(lock, "lock--000000001").sequence

@@ -20,7 +20,7 @@ from zktop.model.layouts.layout import Layout, ParsedName
 from zktop.model.text import MAX_LABEL_LENGTH, Text, clean
 
 _SPACE = 0x20
-MAX_JSON_BYTES = 65_536  # a larger document is no owner label
+MAX_JSON_BYTES = 65_536  # a larger document is not an owner label
 
 REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # data that asks the owner to release
 

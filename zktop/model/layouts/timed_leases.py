@@ -44,7 +44,7 @@ def shedlock_end(data: bytes | None) -> Millis:
 
 
 def lease_end(data: bytes | None) -> Millis | None:
-    """Read a persistent lock node of Helix or jfix; None when it is neither.
+    """Read a persistent lock node of Helix or jfix; None if it is neither.
 
     >>> lease_end(b'{"uuid": "u", "hostname": "h", "expirationTimestamp": 5}')
     5000

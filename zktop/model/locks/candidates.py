@@ -1,4 +1,4 @@
-"""Candidates: the paths where a lock may be, and the locks that depend on a changed path."""
+"""Candidates: paths that may be locks, and the locks that depend on a changed path."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -157,7 +157,7 @@ def is_sane(members: Sequence[Member]) -> bool:
 def key_of(layout: Layout, members: Sequence[Member]) -> SortKey:
     """Return the key that the clients of this layout compare."""
     if layout.order == "unsigned":
-        return _unsigned(members)
+        return _unsigned_key(members)
     return _KEYS[layout.order]
 
 
@@ -170,7 +170,7 @@ def _sequence(member: Member) -> int:
     return _NOWHERE if member.sequence is None else member.sequence
 
 
-def _unsigned(members: Sequence[Member]) -> SortKey:
+def _unsigned_key(members: Sequence[Member]) -> SortKey:
     """Start after the widest gap, so that numbers after an overflow come last."""
     numbers = sorted({_sequence(member) % _WORD for member in members})
     first = numbers[0] if numbers else 0

@@ -1,6 +1,6 @@
 """A queue in a folder with other children: foreign nodes, or contenders of other libraries.
 
-A client counts every child whose name its own code accepts, even if another library created it.
+A client counts every child whose name its code accepts, even if another library created it.
 It decides only when it creates its node or its watch fires. So a later child that sorts
 before a holder does not take the lock from it, and a waiter notices it at its next listing.
 """
@@ -40,7 +40,7 @@ class LayoutMembers(Struct, frozen=True):
     rule: QueueRule
     members: tuple[Member, ...]
     options: QueueOptions = DEFAULT_OPTIONS
-    name: str = ""  # the name of the lock, where several share the folder
+    name: str = ""  # the lock's name, if several share the folder
 
 
 class ClientDecision(Struct, frozen=True, gc=False):
@@ -135,7 +135,7 @@ class FolderQueue(QueueDefaults):
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
         now, before = self._watched_now_and_at_first(member, decision)
-        return targets(self.layout, self._seen_target(member, decision) or before or now)
+        return targets(self.layout, self._targets_seen(member, decision) or before or now)
 
     @property
     def obstacles(self) -> Iterator[Member]:
@@ -232,9 +232,9 @@ class FolderQueue(QueueDefaults):
     ) -> tuple[list[Member], list[Member]]:
         """Return what it watches if it has just listed again, and if it never has."""
         older = partial(_came_before, member=member)
-        return self._watched(member, decision), self._watched(member, decision, older)
+        return self._targets_among(member, decision), self._targets_among(member, decision, older)
 
-    def _seen_target(self, member: Member, decision: ClientDecision) -> list[Member]:
+    def _targets_seen(self, member: Member, decision: ClientDecision) -> list[Member]:
         """Return the watches of its session that are a possible target in its view.
 
         The client set them after both its own node and the watched node existed.
@@ -247,13 +247,13 @@ class FolderQueue(QueueDefaults):
             existed = partial(_existed_at, at=max(last.czxid, member.czxid))
             found = [
                 next((same for same in decision.order.equals(child) if same.node in here), child)
-                for child in self._watched(member, decision, existed)
+                for child in self._targets_among(member, decision, existed)
             ]
             if found and all(child.node in here for child in found):
                 return found
         return []
 
-    def _watched(
+    def _targets_among(
         self,
         member: Member,
         decision: ClientDecision,
@@ -283,17 +283,17 @@ class FolderQueue(QueueDefaults):
         if seen is None or not seen.here or seen.zxid < max(member.czxid, self.folder.changed):
             return None
         first = assumed_view(views, member.mode)
-        usual = self._predicted(member, first)
+        usual = self._possible_targets(member, first)
         for view in views:
             if view is first or (view.modes and member.mode not in view.modes):
                 continue
-            proving = (self._predicted(member, view) - usual) & seen.here.keys()
-            others = self._explained(member, (first, view))
+            proving = (self._possible_targets(member, view) - usual) & seen.here.keys()
+            others = self._targets_of_others(member, (first, view))
             if len(proving) == 1 and seen.here.keys() - others == proving:
                 return seen.proof(view, next(iter(proving)), member)
         return None
 
-    def _predicted(self, member: Member, view: ClientView) -> set[Text]:
+    def _possible_targets(self, member: Member, view: ClientView) -> set[Text]:
         """Return all nodes that a member may watch in a view, depending on its last listing."""
         decision = self._decide_by(member, view, is_proven=True)
         if decision.does != "waits" or self.layout.watch in ("none", "children"):
@@ -305,14 +305,14 @@ class FolderQueue(QueueDefaults):
             for same in decision.order.equals(child)
         }
 
-    def _explained(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
+    def _targets_of_others(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
         """Return all nodes that the other members of its session may watch."""
         others = [
             one
             for one in self.members
             if member.owner and one.owner == member.owner and one.node != member.node
         ]
-        return {node for one in others for by in views for node in self._predicted(one, by)}
+        return {node for one in others for by in views for node in self._possible_targets(one, by)}
 
 
 def _existed_at(child: Member, at: int) -> bool:

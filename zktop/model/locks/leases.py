@@ -34,15 +34,15 @@ def leases_of(
     layout: Layout, members: Sequence[Member], configured: int | None, watching: WatchLookup
 ) -> Leases:
     if layout.name == "medallion-semaphore":
-        return _marked(members, configured)
+        return _by_markers(members, configured)
     if layout.name == "permit-semaphore":
-        return _voted(layout, members, configured)
+        return _by_votes(layout, members, configured)
     if layout.name == "member-group":
-        return _group(layout, members, watching)
+        return _by_group(layout, members, watching)
     if configured is not None:
         return Leases(configured, "known")
     if layout.name == "curator-mutex" and len(members) > 1:
-        return _watched(members, watching)
+        return _by_watches(members, watching)
     return Leases(warnings=("low-confidence",) if layout.means == "semaphore" else ())
 
 
@@ -56,7 +56,7 @@ def number_in(data: bytes | None) -> int | None:
     return int(text) if text.isdigit() and len(text) <= _LONGEST_NUMBER else None
 
 
-def _marked(members: Sequence[Member], configured: int | None) -> Leases:
+def _by_markers(members: Sequence[Member], configured: int | None) -> Leases:
     """In DistributedLock.ZooKeeper, each holder writes a marker."""
     marked = tuple(member for member in members if member.znode.data == ACQUIRED)
     if configured is not None:
@@ -65,7 +65,7 @@ def _marked(members: Sequence[Member], configured: int | None) -> Leases:
     return Leases(full, "inferred" if full else None, marked)
 
 
-def _voted(layout: Layout, members: Sequence[Member], configured: int | None) -> Leases:
+def _by_votes(layout: Layout, members: Sequence[Member], configured: int | None) -> Leases:
     """Count Twitter's votes: each client writes its own number, and all watch the root."""
     votes = Counter(number_in(member.znode.data) for member in members)
     votes.pop(None, None)
@@ -77,7 +77,7 @@ def _voted(layout: Layout, members: Sequence[Member], configured: int | None) ->
     return Leases(configured or number or 1, "known", layout=variant)
 
 
-def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
+def _by_group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> Leases:
     """Twitter's group is a lock if predecessors are watched; candidates watch the children."""
     waiters = list(pairwise(members[:_MAX_EXAMINED]))
     seen = [watching(after.owner, before.node) for before, after in waiters]
@@ -87,7 +87,7 @@ def _group(layout: Layout, members: Sequence[Member], watching: WatchLookup) -> 
     return Leases(layout=election, asks_watches=True)
 
 
-def _watched(members: Sequence[Member], watching: WatchLookup) -> Leases:
+def _by_watches(members: Sequence[Member], watching: WatchLookup) -> Leases:
     """In Curator's old semaphore, a waiter watches the node `leases` places before it."""
     for place in range(1, min(len(members), _MAX_EXAMINED)):
         owner = members[place].owner

@@ -99,7 +99,7 @@ class LockQueue(Protocol):
         """Return whether a member holds despite others before it: a re-entrant read."""
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return members that must go first; following theirs in turn leads to all of them."""
+        """Return members that must go first; their own blockers lead to the rest."""
 
     def before(self, member: Member) -> Sequence[Member]:
         """Return all members that must go first, holders included."""
@@ -153,7 +153,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     warnings: tuple[str, ...] = ()
     error: str | None = None
     blocking: bool = False  # configured: followers of this election wait
-    until: Millis | None = None  # when the next lease ends: it changes without an event
+    until: Millis | None = None  # when the next lease ends, without any event
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
     dependencies: tuple[Dependency, ...] = ()  # facts outside `family` it was made from
@@ -209,7 +209,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         return "standby" if self.kind == "election" and not self.blocking else "waits"
 
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
-        """Return members that must go first; following theirs in turn leads to all of them."""
+        """Return members that must go first; their own blockers lead to the rest."""
         return self.queue_of(member).blocked_by(member)
 
     def before(self, member: Member) -> Sequence[Member]:

@@ -39,7 +39,7 @@ def members_of(
 
 
 def is_promoting(layout: Layout) -> bool:
-    """Return whether exclusive locks count as writers once there is a reader."""
+    """Return whether exclusive members count as writers if there are readers."""
     modes = layout.modes.values()
     return "exclusive" in modes and "read" in modes and "write" not in modes
 
@@ -61,14 +61,14 @@ def _member(layout: Layout, place: ParsedChild, known: KnownMembers, below: str)
         _mode(layout, place),
         name.sequence,
         layout.name,
-        _named(layout, place),
+        _label_without_data(layout, place),
         token_at,
         znode,
         stat is None or stat.owner != 0,
     )
 
 
-def _named(layout: Layout, place: ParsedChild) -> Text | None:
+def _label_without_data(layout: Layout, place: ParsedChild) -> Text | None:
     """Return the label in the name, if the data has none."""
     data, in_name = place.znode.data, label_in_name(layout, place.name)
     return None if in_name is None or (data and label_of(data, layout.name)) else in_name

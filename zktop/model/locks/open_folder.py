@@ -19,7 +19,7 @@ _MAX_WATCHES = 4_000  # of one session; searching more takes too long
 
 
 def is_watching(world: World, session: Session, path: str) -> bool | None:
-    """Return whether a session watches a path; None when it is unknown."""
+    """Return whether a session watches a path; None if it is unknown."""
     tables = [table.watches.rows if table.watches else None for table in world.tables.values()]
     found = [rows[session] for rows in tables if rows and session in rows]
     if any(len(paths) > _MAX_WATCHES for paths in found):
@@ -77,7 +77,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
     ) -> Callable[[Iterable[Member]], Folder]:
         """Return a function that makes the folder of a parent from its contenders."""
 
-        def opened(members: Iterable[Member]) -> Folder:
+        def open_folder(members: Iterable[Member]) -> Folder:
             children = children_of(family, members, layouts, below)
             nodes = {absolute(self.site.path, child.node): child.node for child in children}
             sessions = [child.owner for child in children if child.owner]
@@ -85,14 +85,14 @@ class FolderOpener(msgspec.Struct, frozen=True):
                 children=children,
                 memory=self.memory,
                 watched=seen_watching(self.site.world, sessions, nodes, self.memory.watched),
-                changed=_changed(family),
+                changed=_last_change(family),
                 own=self.site.settings.layouts,
             )
 
-        return opened
+        return open_folder
 
 
-def _changed(family: Family) -> int:
+def _last_change(family: Family) -> int:
     """Return the last transaction that created or deleted a child, or that of the listing."""
     if family.stat is None:
         return 0

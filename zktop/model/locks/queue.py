@@ -181,9 +181,9 @@ class RankedQueue(QueueDefaults):
             return (Target(HERE, "children"),)
         if self.layout.watch == "marker":
             return self._marker_target(member)
-        return targets(self.layout, self._watched(member))
+        return targets(self.layout, self._watched_by(member))
 
-    def _watched(self, member: Member) -> list[Member]:
+    def _watched_by(self, member: Member) -> list[Member]:
         ahead, first = self.ahead(member), 0
         if self.rule == "read-write" and member.mode == "read":
             ahead = self.wall_before(ahead) if self.layout.watch == "nearest" else ahead

@@ -42,7 +42,11 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     def with_change(self, member: Member, around: "Around", step: int) -> "QueueOddities":
         """Adjust the counters for a member that joins (step 1) or leaves (step -1)."""
         before, after = around
-        came = _inverted(before, member) + _inverted(member, after) - _inverted(before, after)
+        came = (
+            _is_inverted(before, member)
+            + _is_inverted(member, after)
+            - _is_inverted(before, after)
+        )
         return msgspec.structs.replace(
             self,
             unordered=self.unordered + step * came,
@@ -126,10 +130,10 @@ def _inversions(members: Sequence[Member]) -> int:
     arrivals = [member.czxid for member in members]
     if all(map(le, arrivals, arrivals[1:])):
         return 0
-    return sum(map(_inverted, members, members[1:]))
+    return sum(map(_is_inverted, members, members[1:]))
 
 
-def _inverted(before: Member | None, after: Member | None) -> bool:
+def _is_inverted(before: Member | None, after: Member | None) -> bool:
     """Return whether `after` was created before `before`; a shared number is no inversion."""
     if before is None or after is None or before.sequence == after.sequence:
         return False

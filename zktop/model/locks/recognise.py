@@ -33,7 +33,7 @@ from zktop.model.world.family import Family, Znode
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
 _HOST_PID: Final = rb".+-\d+"
 
-# Name pattern -> kind. One such child decides if there are no contenders.
+# Name pattern -> kind. One matching child decides if there are no contenders.
 _NAMES: Final = {
     rf"{_H32}__party__": "kazoo-party",
     rf"{_H32}-(?!.*-n_\d{{10}}$)(?!(?:lock|read|write)-).*": "kazoo-shallow-party",
@@ -204,7 +204,7 @@ def _contends(site: LockSite, by_layout: SortedChildren, name: str) -> bool:
 
 
 def _is_queue(site: LockSite, places: list[ParsedChild]) -> bool:
-    """Return whether names with numbers are a queue: the parent counts them, and some compete."""
+    """Return whether the parent's counter made these numbers, and they contend for a lock."""
     stat = site.family.stat
     following = stat.next_sequence if stat and stat.cversion else None
     if following is not None:

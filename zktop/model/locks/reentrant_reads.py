@@ -14,7 +14,7 @@ from zktop.model.text import Text
 
 
 class Reentry(msgspec.Struct, frozen=True, gc=False):
-    """Members that hold out of order, warnings, and whether watch tables could change that."""
+    """Members that hold out of order, warnings, and whether watch tables can change them."""
 
     exempt: frozenset[Text] = frozenset()
     warnings: tuple[str, ...] = ()

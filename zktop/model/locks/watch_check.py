@@ -4,7 +4,7 @@ Screens, JSON and findings all use the verdict of `WatchCheck`. The server table
 older than the lock itself, so a mismatch is a verdict only if the table could have shown
 the watch: it must know the waiter, and a watch on a node that has left the lock since proves
 nothing. No table of ZooKeeper lists child watches or polls: if a client may use them, a watch
-that is not listed is invisible, not missing. Other servers list child watches among the others.
+that is not listed is invisible, not missing. Other servers list child watches with the rest.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,13 +25,13 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 UNSEEN: Final[WatchKind] = "children"  # a watch that no server table shows
 NONE: Final[frozenset[Text]] = frozenset()
 DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the last that it lists
-POLL_MS: Final = 10_000  # a session without a request for so long does not poll
+POLL_MS: Final = 10_000  # a session idle for so long does not poll
 
 
 class WatchStatus(msgspec.Struct, frozen=True, gc=False):
-    """The expected watches of a contender, those its session has, and the verdict.
+    """The expected watches of a contender, its session's actual ones, and the verdict.
 
-    All paths are absolute. `actual` is None when no table shows it; it holds what the session
+    All paths are absolute. `actual` is None if no table shows it; it holds what the session
     watches of this lock, for any of its members.
     """
 
@@ -99,7 +99,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             return "invisible"
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
-        astray = actual - self._wanted(member.owner)
+        astray = actual - self._needed_by(member.owner)
         shows_how = astray - {self.lock.path, absolute(self.lock.path, member.node)}
         if not shows_how and self.may_be_unlisted(member):
             return "invisible"
@@ -113,7 +113,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return actual is not None and self.lock.path in actual
 
     def watches_children(self, session: Session) -> bool:
-        """Return whether a mixed table has a watch here, be it a child or a data watch."""
+        """Return whether a mixed table has a child or data watch on the lock's own znode."""
         table = self.table(session)
         return table is not None and table.is_mixed and self._may_hear(self.here(session))
 
@@ -179,7 +179,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _is_here(self, path: Text) -> bool:
         return path == self.lock.path or split(path)[0] in self._folders
 
-    def _wanted(self, session: Session) -> frozenset[Text]:
+    def _needed_by(self, session: Session) -> frozenset[Text]:
         """Return what all waiting members of a session together should watch."""
         wanted = self._wants.get(session)
         if wanted is None:
@@ -205,7 +205,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
                 idle.append(member)
         owners = idle or [member for member, _ in waiting]
         if len(owners) == 1:
-            astray = map(self.member_at, sorted(actual - self._wanted(session)))
+            astray = map(self.member_at, sorted(actual - self._needed_by(session)))
             yield from ((owners[0], watched) for watched in astray if watched)
 
     def _waits_in(self, member: Member) -> LockQueue | None:

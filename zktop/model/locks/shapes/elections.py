@@ -33,7 +33,7 @@ RUBY: Final = LockShape(
 )
 
 
-def _fixed(context: ShapeContext, node: str, standbys: str = "") -> Queues:
+def _queue_of_node(context: ShapeContext, node: str, standbys: str = "") -> Queues:
     """Make the queue of one holder; standbys may have nodes below a child named `standbys`."""
     found = context.site.family.members.get(Text(node))
     holders = [context.single(node, found)] if found else []
@@ -46,7 +46,7 @@ _HADOOP_NAMES: Final = frozenset(("ActiveStandbyElectorLock", "ActiveBreadCrumb"
 
 
 def _hadoop(context: ShapeContext) -> Queues:
-    shape = _fixed(context, "ActiveStandbyElectorLock")
+    shape = _queue_of_node(context, "ActiveStandbyElectorLock")
     names = context.site.family.members
     stale = "ActiveBreadCrumb" in names and "ActiveStandbyElectorLock" not in names
     return msgspec.structs.replace(shape, warnings=("stale-breadcrumb",) if stale else ())
@@ -79,7 +79,7 @@ HBASE: Final = LockShape(
         about="HBase: the active master; the others are in backup-masters",
     ),
     fits=lambda site: {"master", "backup-masters"} <= site.family.members.keys(),
-    make=lambda context: _fixed(context, "master", standbys="backup-masters"),
+    make=lambda context: _queue_of_node(context, "master", standbys="backup-masters"),
     telling=("master",),
     parts=("backup-masters",),
 )
@@ -105,6 +105,6 @@ PATRONI: Final = LockShape(
         about="Patroni: the leader key of a PostgreSQL cluster",
     ),
     fits=_is_patroni,
-    make=lambda context: _fixed(context, "leader"),
+    make=lambda context: _queue_of_node(context, "leader"),
     telling=("members",),
 )
