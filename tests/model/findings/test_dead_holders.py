@@ -26,7 +26,7 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Children, Stat
-from zktop.model.findings.apply import unseen
+from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import LookAgainAt
 from zktop.model.settings import Root, Settings
@@ -234,7 +234,7 @@ def test_b9_is_quiet_when(watched: str, *, known: bool) -> None:
 )
 def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """Silence would look like health."""
-    blind = {(one.rule, one.need) for one in unseen(ctx(k("alice", 0), B).shared)}
+    blind = {(one.rule, one.need) for one in table_blind_spots(ctx(k("alice", 0), B).shared)}
 
     assert (rule, need) in blind
 

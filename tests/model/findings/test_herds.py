@@ -20,7 +20,7 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Stat
-from zktop.model.findings.apply import unseen
+from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
@@ -192,4 +192,4 @@ def test_a_missing_watch_table_is_reported(rule: str) -> None:
     """Silence would look like health."""
     case = ctx(*CROWD[:2], tables=[no_watches(ZK1)])
 
-    assert rule in {one.rule for one in unseen(case.shared) if one.need == "watches"}
+    assert rule in {one.rule for one in table_blind_spots(case.shared) if one.need == "watches"}

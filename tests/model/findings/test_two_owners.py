@@ -22,7 +22,7 @@ from model.findings.cases import (
 )
 
 from zktop.model.facts import Stat
-from zktop.model.findings.apply import unseen
+from zktop.model.findings.apply import table_blind_spots
 from zktop.model.findings.context import LockContext
 
 LAST = 2_147_483_647
@@ -205,7 +205,7 @@ def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need
     """Silence would look like health."""
     case = ctx(plain("a", 1), tables=(no_watches(ZK1), no_connections(ZK1)))
 
-    assert (rule, need) in {(one.rule, one.need) for one in unseen(case.shared)}
+    assert (rule, need) in {(one.rule, one.need) for one in table_blind_spots(case.shared)}
 
 
 WRITER = curator("alice", 5, "WRIT")

@@ -20,7 +20,7 @@ from model.findings.cases import (
     watching,
 )
 
-from zktop.model.findings.apply import NO_RESULTS, examine_lock, unseen
+from zktop.model.findings.apply import NO_RESULTS, examine_lock, table_blind_spots
 from zktop.model.findings.context import LockContext
 from zktop.model.text import Text
 
@@ -237,7 +237,9 @@ def test_l6_is_blind_after_one_table() -> None:
 def test_a_missing_table_is_reported_for_each_rule_that_needs_it(rule: str, need: str) -> None:
     """The reason names the server and what it said."""
     case = ctx(A, B, tables=(no_watches(ZK1), no_connections(ZK1)))
-    why = [one.why for one in unseen(case.shared) if (one.rule, one.need) == (rule, need)]
+    why = [
+        one.why for one in table_blind_spots(case.shared) if (one.rule, one.need) == (rule, need)
+    ]
 
     assert len(why) == 1
     assert why[0].startswith("zk1:2181 gives no")

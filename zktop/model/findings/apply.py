@@ -1,7 +1,7 @@
 """Apply the catalogue to one lock, one session, or the whole ensemble.
 
-Most locks are quiet and healthy, so a few cheap signs decide which rules run at all: for a lock
-without waiters that is a handful. The cost for a lock grows with its members.
+Most locks are quiet and healthy, so a few cheap signs decide which rules run at all: a handful
+for a lock without waiters. The cost of a lock grows with its number of members.
 """
 
 from collections.abc import Iterable
@@ -32,13 +32,13 @@ from zktop.model.findings.finding import (
 from zktop.model.world.server_tables import TableKind
 
 NEWER_TABLE_PAUSE_MS = 5_000  # between looks for a table that is newer than the lock
-NEWER_TABLE_WAIT_MS = 60_000  # after which no such table is expected
+NEWER_TABLE_WAIT_MS = 60_000  # after that, no such table is expected
 
 C = TypeVar("C")
 
 
 class Examination(msgspec.Struct, frozen=True, gc=False):
-    """What the rules found, and when to run them again although nothing has changed."""
+    """What the rules found, and when to run them again even if nothing changes."""
 
     findings: tuple[Finding, ...] = ()
     blinds: tuple[BlindSpot, ...] = ()
@@ -50,29 +50,29 @@ NO_RESULTS = Examination()
 
 def examine_lock(ctx: LockContext) -> Examination:
     """Apply the rules that may find something in this lock."""
-    results = _applied(fitting_rules(signs(ctx)), ctx, ctx.now_ms)
+    results = _apply(fitting_rules(signs(ctx)), ctx, ctx.now_ms)
     due = min(filter(None, (results.due_ms, _due_for_tables(ctx))), default=None)
     return replace(results, due_ms=due)
 
 
 def examine_session(ctx: SessionContext) -> Examination:
     """Apply all rules to one session."""
-    return _applied(SESSION_RULES, ctx, ctx.now_ms)
+    return _apply(SESSION_RULES, ctx, ctx.now_ms)
 
 
 def examine_ensemble(ctx: EnsembleContext) -> Examination:
-    """Apply the rules about no single lock or session; list the tables that are missing."""
-    examination = _applied(ENSEMBLE_RULES, ctx, ctx.now_ms)
-    return replace(examination, blinds=(*unseen(ctx.shared), *examination.blinds))
+    """Apply the rules about the whole ensemble; add a blind spot for each missing table."""
+    examination = _apply(ENSEMBLE_RULES, ctx, ctx.now_ms)
+    return replace(examination, blinds=(*table_blind_spots(ctx.shared), *examination.blinds))
 
 
-def unseen(shared: SharedContext) -> tuple[BlindSpot, ...]:
-    """The rules that lack a server's table; they still judge what other servers show."""
-    return _blind_for_lack_of(tuple(shared.lacking.items()))
+def table_blind_spots(shared: SharedContext) -> tuple[BlindSpot, ...]:
+    """The rules that lack a table of some server; they still judge what other servers show."""
+    return _blind_spots(tuple(shared.lacking.items()))
 
 
 @lru_cache(maxsize=8)  # the same at nearly every look
-def _blind_for_lack_of(
+def _blind_spots(
     tables: tuple[tuple[TableKind, tuple[MissingInput, ...]], ...],
 ) -> tuple[BlindSpot, ...]:
     lacking = dict(tables)
@@ -108,7 +108,7 @@ def fitting_rules(shown: frozenset[Sign]) -> tuple[Rule[LockContext], ...]:
     return tuple(rule for rule in LOCK_RULES if shown.issuperset(rule.only_if))
 
 
-def _applied(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:
+def _apply(rules: Iterable[Rule[C]], context: C, now_ms: Millis) -> Examination:
     findings: list[Finding] = []
     blinds: list[BlindSpot] = []
     due: Millis | None = None

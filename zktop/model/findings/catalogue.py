@@ -1,7 +1,7 @@
-"""The catalogue: every rule of the families below, the gravest first.
+"""The catalogue: every rule of the families below, most serious first.
 
-A new rule is one function in the module of its family: `@rule` makes it an entry here, with its
-letters, its rank and its causes.
+To add a rule, write a function in the module of its family: `@Rule` makes it an entry here, with
+its letters, rank and causes.
 """
 
 from typing import Final, TypeAlias, cast
@@ -37,7 +37,7 @@ FAMILIES: Final = (
     servers,
     roots,
 )
-_LETTERS: Final = "DBLSPR"  # of rule ids, in the order of the screen
+_LETTERS: Final = "DBLSPR"  # that rule ids begin with, in screen order
 
 
 def _order(rule: AnyRule) -> tuple[int, int, int]:
@@ -53,7 +53,7 @@ RULES: Final[tuple[AnyRule, ...]] = tuple(
 RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
 SCOPES: Final = {rule.id: rule.scope for rule in RULES}
 
-# A rule's scope says what its function takes; the type checker cannot follow that.
+# A rule's scope decides which context its function takes; the type checker cannot know that.
 LOCK_RULES: Final = tuple(cast("Rule[LockContext]", r) for r in RULES if r.scope == "lock")
 SESSION_RULES: Final = tuple(
     cast("Rule[SessionContext]", r) for r in RULES if r.scope == "session"

@@ -1,8 +1,8 @@
-"""One alarm for one cause: a finding that follows from another one is folded under it.
+"""One alarm per cause: a finding that follows from another one is folded under it.
 
 A finding follows from another if its rule lists the other's rule as a cause, and both are about
-the same node, session or lock. A finding that may be a mere delay also follows from one that holds
-up a lock for which its session waits, directly or through other locks.
+the same node, session or lock. A finding that may be a mere delay also follows from one that
+blocks a lock for which its session waits, directly or through other locks.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from zktop.model.text import Text
 
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
 
-# Rules for what holds up all waiters of a lock, and for what may be nothing but such a delay.
+# Rules whose findings hold up all waiters of a lock; rules whose findings may be mere delays.
 ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
 DELAYS: Final = frozenset(rule.id for rule in RULES if rule.is_delay)
 
@@ -36,14 +36,14 @@ CAUSES: Final = {rule.id: _causes(rule) for rule in RULES if rule.after}
 
 
 class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
-    """Leads from a session to the sessions that it waits for."""
+    """The locks that a session waits in, and the sessions that hold a lock."""
 
     waits_in: Callable[[Session], Iterable[Text]] = lambda _: ()
     held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
 
 
 def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
-    """All findings in the order of the screen; each effect has the id of its cause."""
+    """All findings in screen order; each effect has the id of its cause."""
     found = sorted(findings, key=order)
     index = _Index(found)
     causes = {one.id: cause for one in found if (cause := index.cause(one, ahead)) is not None}
@@ -58,13 +58,13 @@ def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tup
 
 
 def order(finding: Finding) -> tuple[int, int, int, str]:
-    """The sort key of the screen: by severity, by rank of the rule, then the oldest first."""
+    """The sort key on screen: by severity, by rank of the rule, then oldest first."""
     since = finding.since or 0
     return SEVERITIES.index(finding.severity), RANK[finding.rule], since, finding.id
 
 
 class _Index:
-    """Findings that may be causes, by what they are about.
+    """Findings that may be causes, by node, session and lock.
 
     Thousands of findings of one rule are common. So a finding is indexed only if its rule may
     be the cause of another rule present, and looked up only if its rule has such a cause.
@@ -105,7 +105,7 @@ class _Index:
         return self._cause_ahead(finding, ahead) if is_delay else None
 
     def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """Find a cause in the locks that its sessions wait in, or that their holders wait in."""
+        """Find a cause in the locks that its sessions wait in, then in those of their holders."""
         known: set[Session] = set(finding.sessions)
         front = list(finding.sessions)
         for _ in range(MAX_LOCKS_AHEAD):

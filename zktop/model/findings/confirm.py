@@ -1,6 +1,6 @@
-"""Two looks before an alarm: what was seen once may be a race between two tables.
+"""Confirms findings: one look may show a race between two tables, so an alarm takes two.
 
-Time is counted by the facts behind a finding (`as_of`), not by looks: a table that was read once
+Time is measured by the facts behind a finding (`as_of`), not by looks: a table that was read once
 and looked at ten times proves nothing new. So a replay gives the same alarms as the live run.
 """
 
@@ -20,7 +20,7 @@ UNCONFIRMED: Final = Evidence(None, Text("it will be there at a second look"))
 
 
 class SeenTimes(msgspec.Struct, frozen=True, gc=False):
-    """How long a finding has been there."""
+    """When a finding was first and last seen."""
 
     since: Millis  # the time of the look that first showed it
     first: Millis  # the time of the facts that first showed it
@@ -33,17 +33,17 @@ class SeenTimes(msgspec.Struct, frozen=True, gc=False):
 
 
 class SubjectFindings(msgspec.Struct, frozen=True):
-    """What was found about one lock, one session or the ensemble, up to now."""
+    """The present findings about one lock, one session or the ensemble, and since when."""
 
     seen: Mapping[str, SeenTimes] = {}  # by the id of the finding
-    shown: tuple[Finding, ...] = ()  # those that have lasted long enough to be worth a line
+    shown: tuple[Finding, ...] = ()  # those that have lasted long enough
 
     def after(self, found: Iterable[Finding], now_ms: Millis, settle_ms: int) -> "SubjectFindings":
         """Add the findings of one more look."""
         seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
         for finding in found:
-            if finding.id in seen:  # several locks may show the same trouble
+            if finding.id in seen:  # several locks may show the same problem
                 continue
             known = self.seen.get(finding.id) or SeenTimes(now_ms, finding.as_of, finding.as_of)
             known = replace(known, last=max(known.last, finding.as_of))

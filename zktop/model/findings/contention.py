@@ -40,7 +40,7 @@ NAME_OVERHEAD_BYTES = 4
 def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock has been held for much longer than usual, and others wait.
 
-    Longer than usual is ten times the 99th percentile.
+    Much longer is ten times the 99th percentile.
     """
     if not ctx.waiters or ctx.lock.kind == "election":
         return
@@ -60,9 +60,9 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def hold_bound(ctx: LockContext) -> int:
-    """The length of a hold beyond which it is no longer normal.
+    """The longest normal hold.
 
-    As long as the usual length is unknown, only a hold that is long by any measure is reported.
+    While the usual length is unknown, only a hold that is long by any measure is reported.
     """
     usual, least = ctx.usual, ctx.thresholds.long_hold
     return max(least, LONG_HOLD_FACTOR * usual[1]) if usual else LONG_ANYWHERE_FACTOR * least

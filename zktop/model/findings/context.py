@@ -1,6 +1,6 @@
-"""What a rule is called with: one lock, one session, or the whole ensemble.
+"""The contexts that rules are called with: one lock, one session, or the whole ensemble.
 
-Each context carries what is known around its subject: server tables, history, settings and time.
+Each also gives access to server tables, history, settings and time.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
-    """What the contexts of one look have in common."""
+    """What all contexts of one look share."""
 
     ensemble: Ensemble
     sessions: SessionHistories
@@ -94,7 +94,7 @@ class SessionPlace(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def mode_and_lock(self) -> str:
-        """The lock with the mode in front: `W:/locks/orders`."""
+        """The lock with its mode in front: `W:/locks/orders`."""
         return f"{LETTER[self.member.mode]}:{short(self.lock.path)}"
 
 
@@ -138,13 +138,13 @@ class SessionContext(_Context, frozen=True, eq=False):
 
 
 class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
-    """Everything that concerns no single lock or session."""
+    """The whole ensemble, for rules about no single lock or session."""
 
     world: World = World()
     deadlocks: Sequence[Deadlock] = ()
     inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
-    expired: Collection[ExpiredPlace] = ()  # sessions that expired together, recently
+    expired: Collection[ExpiredPlace] = ()  # nodes of sessions that recently expired together
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
@@ -160,7 +160,7 @@ def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
 def waits_of(
     locks: Mapping[Text, Lock], session: Session, paths: Iterable[Text]
 ) -> Iterator[Text]:
-    """Those of the given locks in which a session waits."""
+    """The given locks in which a session waits."""
     for path in paths:
         lock = locks.get(path)
         if lock is not None and any(member.owner == session for member in lock.waiters):
@@ -197,7 +197,7 @@ NO_ROOT_CHANGES = RootChanges()
 
 
 class LockContext(_Context, frozen=True, kw_only=True, eq=False):
-    """One lock, with all that is known around it."""
+    """One lock, its history, and recent changes of its root."""
 
     lock: Lock
     past: LockHistory = NO_HISTORY
@@ -239,7 +239,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @property
     def holders(self) -> Sequence[Member]:
-        """The members that hold the lock by the rule of its library."""
+        """The members that hold the lock according to its library."""
         return self.lock.holders
 
     @property
@@ -272,7 +272,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def waiters_behind(self) -> dict[Text, int]:
-        """The number of waiters behind each node of its queue."""
+        """The number of waiters behind each node in its queue."""
         behind: dict[Text, int] = {}
         for line in self.lock.queues:
             waiting = {member.node for member in line.waiters}
@@ -312,7 +312,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         return WatchCheck(self.lock, self.ensemble, shared.sessions.idle, shared.settings.layouts)
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
-        """The session's watches on nodes of this lock; None when they are not visible."""
+        """The session's watches on nodes of this lock; None if they are not visible."""
         watched = self.watch_check.here(session)
         if watched is None or self.path not in watched or self.path in self.at_path:
             return watched
@@ -346,7 +346,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def mismatched(self) -> tuple["MemberWatches", ...]:
-        """The visible waiters that do not watch exactly what they should: mostly none."""
+        """The visible waiters that do not watch exactly what they should: usually none."""
         return tuple(seen for seen in self.waiting if seen.here != seen.expected)
 
     def is_wrong(self, seen: "MemberWatches") -> bool:

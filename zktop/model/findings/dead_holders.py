@@ -19,8 +19,8 @@ from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 
 LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
-LEASES_SINCE = 2
-BEYOND, FAR_BEYOND = 10, 20  # times the 99th percentile
+MIN_NEWER_LEASES = 2
+LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
 NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
 
 _SEQUENTIAL = r"(?s).*\d{10}"
@@ -44,7 +44,7 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     if "persistent-contender" not in ctx.lock.warnings:
         return
     usual = ctx.usual
-    bound = max(ctx.thresholds.orphan, BEYOND * usual[1] if usual else 0)
+    bound = max(ctx.thresholds.orphan, LONG_FACTOR * usual[1] if usual else 0)
     for member in ctx.members:
         age, blocked = ctx.age(member), ctx.waiters_behind[member.node]
         if member.owner or not blocked or age is None:
@@ -130,10 +130,10 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
     if usual is None:
         yield NO_USUAL
         return
-    bound = FAR_BEYOND * usual[1]
+    bound = VERY_LONG_FACTOR * usual[1]
     for lease in ctx.holders:
         since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
-        if since is None or newer < LEASES_SINCE or not ctx.ensemble.connected(lease.owner):
+        if since is None or newer < MIN_NEWER_LEASES or not ctx.ensemble.connected(lease.owner):
             continue
         held = ctx.now_ms - since
         yield _leak(ctx, lease, held, newer) if held > bound else LookAgainAt(since + bound + 1)
@@ -154,7 +154,7 @@ def _leak(ctx: LockContext, lease: Member, held: int, newer: int) -> RuleMatch:
         f"{newer} newer ones meanwhile: it was probably never closed.",
         confidence="C2",
         evidence=(
-            (True, f"held for more than {FAR_BEYOND} times the usual longest"),
+            (True, f"held for more than {VERY_LONG_FACTOR} times the usual longest"),
             (True, "its session is connected, and uses the same pool"),
             (False, "the job behind this lease really takes that long"),
         ),
@@ -206,7 +206,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
     if usual is None:
         yield NO_USUAL
         return
-    bound = max(FAR_BEYOND * usual[1], ctx.thresholds.long_hold)
+    bound = max(VERY_LONG_FACTOR * usual[1], ctx.thresholds.long_hold)
     for holder in ctx.holders:
         since = _pings_only_since(ctx, holder)
         if since is None or ctx.is_tangled(holder):
@@ -218,7 +218,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _pings_only_since(ctx: LockContext, holder: Member) -> Millis | None:
-    """The time since which it has held the lock and sent only pings; None if unknown."""
+    """Since when it has both held the lock and sent only pings; None if unknown."""
     since = ctx.past.granted(holder.node).at
     idle = ctx.shared.sessions.idle_since(holder.owner)
     presence = ctx.ensemble.presence(holder.owner)
@@ -236,7 +236,7 @@ def _zombie(ctx: LockContext, holder: Member, since: Millis) -> RuleMatch:
         confidence="C2",
         evidence=(
             (True, "its last operation is a ping, and its request counter does not change"),
-            (True, f"that is more than {FAR_BEYOND} times the usual longest hold"),
+            (True, f"that is more than {VERY_LONG_FACTOR} times the usual longest hold"),
             (False, "its work needs no ZooKeeper and really takes that long"),
         ),
         advice=f"Take a thread dump of {owner}: which thread owns the lock, and what is it doing?",

@@ -1,7 +1,7 @@
 """D1 to D10: deadlocks, and lock orders that may lead to one.
 
-The wait graph (model/waits) finds D1 to D6, D8, D9 and D10; here they become findings like all
-others. D7 is found here: only the watch tables show it.
+The wait graph (model/waits) finds D1 to D6, D8, D9 and D10; here they become findings.
+D7 is found here, because only the watch tables show it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,14 +28,14 @@ from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 from zktop.model.waits.watch_deadlocks import watch_deadlocks
 
-NodeOf = tuple[Text, Text]  # a lock, and a node relative to it
+LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
 _PROCESS = "Stop one process, never delete a live session's node: its owner would go on working."
 
 
-def tangled(deadlocks: Iterable[Deadlock]) -> dict[NodeOf, str]:
-    """All nodes of deadlocked actors, each with the id of its deadlock."""
+def deadlock_by_node(deadlocks: Iterable[Deadlock]) -> dict[LockNode, str]:
+    """The id of the deadlock of each node that a deadlocked actor owns."""
     return {
         (Text(place.lock), Text(place.node)): deadlock.id
         for deadlock in deadlocks
@@ -44,7 +44,7 @@ def tangled(deadlocks: Iterable[Deadlock]) -> dict[NodeOf, str]:
     }
 
 
-def _verdict(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
+def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
     ways = several(f"stop {way.process}, which {way.why}" for way in deadlock.ways_out[:1])
@@ -57,7 +57,7 @@ def _verdict(deadlock: Deadlock, advice: str, severity: Severity | None = None) 
             tuple(step.owner for step in deadlock.steps),
             locks=tuple(map(Text, deadlock.locks)),
         ),
-        sentence=deadlock.sentence + _crowd(deadlock.behind),
+        sentence=deadlock.sentence + _behind(deadlock.behind),
         confidence=deadlock.confidence,
         evidence=tuple((clue.supports, clue.text) for clue in deadlock.evidence),
         advice=f"{advice} Cheapest: {ways}." if ways else advice,
@@ -68,16 +68,16 @@ def _verdict(deadlock: Deadlock, advice: str, severity: Severity | None = None) 
     )
 
 
-def _crowd(behind: int) -> str:
+def _behind(behind: int) -> str:
     return f" {count(behind, 'more waits', 'more wait')} behind." if behind else ""
 
 
-def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """The deadlocks of one rule; mere hints are no alarm."""
+def _matches(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
+    """Yield the deadlocks of one rule; mere hints raise no alarm."""
     for deadlock in ctx.deadlocks:
         if deadlock.rule == rule_id:
             is_hint = deadlock.confidence == "C1"
-            made = _verdict(deadlock, advice, "info" if is_hint else None)
+            made = _match(deadlock, advice, "info" if is_hint else None)
             patience = ctx.shared.thresholds.settle if deadlock.threaded else 0
             yield replace(made, patience_ms=patience)
 
@@ -85,40 +85,40 @@ def _of(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]
 @Rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
 def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Actors wait for each other in a ring; none of them can ever go on."""
-    return _of("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
+    return _matches("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
 
 
 @Rule("D2", "fairness-deadlock", "critical", "whole", code="DED", rank=2, blocks="forever")
 def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A ring that closes through an actor that only queues; without it, all would go on."""
     advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
-    return _of("D2", advice, ctx)
+    return _matches("D2", advice, ctx)
 
 
 @Rule("D3", "knot", "critical", "whole", code="DED", rank=3, blocks="forever")
 def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """All leases of a pool are with actors that wait, in the end, for a lease of it."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
-    return _of("D3", advice, ctx)
+    return _matches("D3", advice, ctx)
 
 
 @Rule("D4", "self-upgrade", "critical", "whole", code="DED", rank=4, blocks="forever")
 def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An actor that reads wants to write the same lock: it waits for itself."""
-    return _of("D4", "Release the read lock before asking for the write lock.", ctx)
+    return _matches("D4", "Release the read lock before asking for the write lock.", ctx)
 
 
 @Rule("D5", "two-upgraders", "critical", "whole", code="DED", rank=5, blocks="forever")
 def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Two readers both want to write: each waits for the other's read lock."""
-    return _of("D5", "Let one of them give up its read lock.", ctx)
+    return _matches("D5", "Let one of them give up its read lock.", ctx)
 
 
 @Rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An actor asks again for a lock that it owns, and the lock is not re-entrant."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
-    return _of("D6", advice, ctx)
+    return _matches("D6", advice, ctx)
 
 
 @Rule(
@@ -135,16 +135,16 @@ def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
 def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
     """Sessions sleep on watches on each other's nodes: nothing will wake any of them."""
     for made in watch_knots(ctx):
-        verdict = _verdict(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
-        watched_at = (ctx.ensemble.watched_at(session) for session in verdict.about.sessions)
+        found = _match(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
+        watched_at = (ctx.ensemble.watched_at(session) for session in found.about.sessions)
         as_of = min(filter(None, watched_at), default=None)
-        yield replace(verdict, as_of=as_of, patience_ms=ctx.thresholds.settle)
+        yield replace(found, as_of=as_of, patience_ms=ctx.thresholds.settle)
 
 
 def watch_knots(ctx: LockContext) -> Iterator[Deadlock]:
     """The deadlocks that the watch tables show in one lock.
 
-    Only sessions with a single place count: the watches of others belong to no place for sure.
+    Only sessions with a single place count: with several, a watch may belong to any of them.
     """
     suspects = (*ctx.mismatched, *(one for one in ctx.visible if not ctx.is_waiting(one.member)))
     if not any(_is_odd(ctx, one) for one in suspects):
@@ -194,7 +194,7 @@ def _names(ctx: LockContext) -> DisplayNames:
 def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The leader waits for a candidate that waits to become leader."""
     advice = "Harmless if candidates do not block; mark the root `blocking: true` if they do."
-    return _of("D8", advice, ctx)
+    return _matches("D8", advice, ctx)
 
 
 @Rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
@@ -227,7 +227,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
 
 
 def _sentence(found: Inversion) -> str:
-    """The sentence; a deadlock that has happened is no longer a potential one."""
+    """The sentence, reworded if the deadlock has happened meanwhile."""
     if found.deadlocked_at is None:
         return found.sentence
     happened = f"Deadlocked at {clock(found.deadlocked_at)}"

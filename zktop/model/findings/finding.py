@@ -2,8 +2,8 @@
 
 A finding says what is wrong, since when, how sure that is, and what supports or refutes it. A
 rule is a generator function with a name, a meaning and the inputs that it needs. It yields a
-`RuleMatch` for what it finds, `MissingInput` where it cannot decide, and `LookAgainAt` where time
-alone may change the answer, as it turns a hold into a long hold.
+`RuleMatch` for what it finds, `MissingInput` if it cannot decide, and `LookAgainAt` if time alone
+may change the answer, as when a hold becomes a long hold.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One diagnosed state; its id stays the same while the state lasts, and in a replay."""
+    """One diagnosed problem; its id stays the same while it lasts, and in a replay."""
 
     id: str
     rule: str
@@ -40,7 +40,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sentence: Text
     evidence: tuple[Evidence, ...]
     advice: Text
-    signature: str  # equal for the same trouble elsewhere or another time; used for muting
+    signature: str  # equal for the same problem elsewhere or at another time; for muting
     locks: tuple[Text, ...] = ()  # all locks that it concerns; `lock` is the main one
     as_of: Millis  # when the newest fact behind it was read
     patience_ms: int = 0  # how long it must last before it is shown
@@ -92,7 +92,7 @@ Sign = Literal[  # properties of a lock without which some rules cannot match
 ]
 Reason = tuple[bool | None, str]
 By = Literal["node", "session", "lock"]
-Cause = tuple[By, str]  # what cause and effect have in common, and ids of rules, with spaces
+Cause = tuple[By, str]  # what cause and effect share, and rule ids separated by spaces
 Blocks = Literal["forever", "long"]
 
 UNRANKED: Final = 100
@@ -128,7 +128,7 @@ FOREVER: Final = "forever"  # all rules that block forever
 
 
 class FindingSubject(msgspec.Struct, frozen=True, gc=False):
-    """What a match is about; `key` separates two matches about the same nodes."""
+    """What a match is about; `key` distinguishes two matches about the same nodes."""
 
     lock: Text | None = None
     nodes: tuple[Text, ...] = ()
@@ -140,7 +140,7 @@ class FindingSubject(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What stays the same while the finding lasts."""
+        """The values that stay the same while the finding lasts."""
         return self.key or (self.lock, *self.nodes, *self.sessions)
 
 
@@ -180,19 +180,19 @@ C_contra = TypeVar("C_contra", contravariant=True)
 
 
 class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
-    """One entry of the catalogue: a decorator of the generator function that answers."""
+    """One entry of the catalogue, and the decorator of its generator function."""
 
     id: str
     name: str
     severity: Severity  # the worst that its findings can have
     scope: Scope
-    tables: tuple[TableKind, ...] = ()  # of servers: without one of them the rule may be blind
+    tables: tuple[TableKind, ...] = ()  # of servers: if one is missing, the rule may be blind
     code: str | None = None  # the letters that the list of locks shows, a key of LETTERS
     rank: int = UNRANKED  # the most serious rules come first
     only_if: tuple[Sign, ...] = ()
     after: tuple[Cause, ...] = ()  # what its findings may follow from, most likely first
     blocks: Blocks | None = None  # how long its findings hold up the waiters of a lock
-    is_delay: bool = False  # it may be a mere delay, caused further ahead
+    is_delay: bool = False  # its findings may be mere delays, caused further ahead
     answers: Callable[[C_contra], Iterable[RuleResult]] = lambda _: ()
 
     def __call__(self, answers: Callable[[C], Iterator[RuleResult]]) -> "Rule[C]":

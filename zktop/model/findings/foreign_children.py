@@ -38,10 +38,10 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     yield RuleMatch(
         about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
         sentence=f"{named} is in the way in {ctx.name}: nobody holds, and nobody will until "
-        f"{_it(paths)} deleted; {waits(waiting)}."
+        f"{_it_is(paths)} deleted; {waits(waiting)}."
         if is_free
         else f"{named} is in the way in {ctx.name}: {waits(waiting)} for it, now or from the "
-        f"next release on, until {_it(paths)} deleted.",
+        f"next release on, until {_it_is(paths)} deleted.",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
@@ -53,12 +53,12 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-def _it(paths: list[Text]) -> str:
+def _it_is(paths: list[Text]) -> str:
     return f"{paths[0]} is" if len(paths) == 1 else "these are"
 
 
 def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
-    """Number of waiters that have an obstacle in front of them."""
+    """The number of waiters behind an obstacle."""
     found = {
         member.node
         for queue in folder_queues(ctx.lock.queues)
@@ -69,7 +69,7 @@ def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
 
 
 def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
-    """All versions of Curator do so; for others the version is assumed, or shown by a watch."""
+    """C4 for Curator, in all versions; for others, the version is assumed or shown by a watch."""
     layouts = ctx.lock.layout.removeprefix("mixed:").split("+")
     if is_free and all(part.startswith("curator") for part in layouts):
         return "C4"
@@ -78,7 +78,7 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
 
 
 def owner_facts(ctx: LockContext, child: Member) -> str:
-    """What is known of the owner of a foreign child."""
+    """What is known about the owner of a foreign child."""
     name = short(child.znode.name)
     if child.owner:
         owner = ctx.name_of(child)
@@ -128,7 +128,7 @@ def _broken(ctx: LockContext, queue: FolderQueue, found: UnreadableChild) -> Rul
         (True, owner_facts(ctx, child))
         if is_foreign
         else (True, f"it is a contender of another library: {child.layout}"),
-        (None, f"the version that is assumed: {_about(queue)}"),
+        (None, f"the version that is assumed: {_assumed_versions(queue)}"),
     )
     stop = f"Delete {path}" if is_foreign and not child.owner else "Use one library for each lock"
     return RuleMatch(
@@ -147,7 +147,7 @@ def _nodes(number: int) -> str:
     return "its node" if number == 1 else "their nodes"
 
 
-def _about(queue: FolderQueue) -> str:
+def _assumed_versions(queue: FolderQueue) -> str:
     return queue.folder.views(queue.layout)[0].about or "all that are known"
 
 
@@ -183,7 +183,7 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
-    """Waiters of which neither counts the other, and the node that both wait for."""
+    """Yield two waiters that do not count each other, and the node that both wait for."""
     behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
     for queue in folder_queues(ctx.lock.queues):
         for member in queue.waiters:

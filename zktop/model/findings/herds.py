@@ -46,9 +46,9 @@ def _many(ctx: LockContext) -> int:
 
 
 def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
-    """Count the waiters that would wake in vain, by watched path, and those that no recipe wakes.
+    """Count, by watched path, waiters that would wake in vain, and those against their recipe.
 
-    Readers that share one writer all go on together: they are no herd.
+    Readers that wait for one writer all go on together: they are no herd.
     """
     vain: Counter[Text] = Counter()
     unexpected: Counter[Text] = Counter()
@@ -114,7 +114,7 @@ def _herd_on_single(ctx: LockContext, bound: int) -> Iterator[RuleResult]:
 def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
     """Most waiters wake at every change in the queue and list it again.
 
-    They watch the list of children, by their recipe or by what wakes them.
+    They watch the list of children, as their recipe or their wake-ups show.
     """
     if len(ctx.waiters) < ctx.thresholds.herd:
         return
@@ -201,7 +201,7 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     only_if=("waiters", "watches", "departures"),
 )
 def relinked(ctx: LockContext) -> Iterator[RuleResult]:
-    """The one before it gave up, and it stopped watching: it may believe it has the lock.
+    """A waiter stopped watching when one before it gave up: it may believe it has the lock.
 
     It has been active since, and has no watch.
     """

@@ -12,7 +12,7 @@ from zktop.model.locks.lock import Member
 
 RETRY_WINDOW_MS = 10_000  # a create is retried at most this long after a reconnection
 LONG_HOLD_FACTOR = 20  # times the 99th percentile
-MAX_THREADS = 2  # nodes; more of one session are a pool of threads
+RETRY_NODES = 2  # of one session; more are a pool of threads
 
 _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -70,7 +70,7 @@ def ghost_without_guid(ctx: LockContext) -> Iterator[RuleResult]:
     The session watches that node, and reconnected between the two creations.
     """
     for session, places in ctx.owned.items():
-        if len(places) != MAX_THREADS:
+        if len(places) != RETRY_NODES:
             continue
         for earlier, later in pairwise(places):
             watched = ctx.watched_here(session) or ()

@@ -18,14 +18,14 @@ from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
-WARNING_MS = 30_000  # ... and how long as more than a note
+WARNING_MS = 30_000  # ... and how long at the full severity of its rule
 
 
 @Rule("R2", "root-recreated", "warning", "lock", code="NEW", only_if=("news",))
 def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node was deleted and created again: its numbers start over.
 
-    One that vanished empty is no news: Curator's containers do that, and so do clean-up jobs.
+    Not reported if it vanished while empty: Curator's containers and clean-up jobs do that.
     """
     if ctx.past.reaped_at is not None:
         return

@@ -1,8 +1,8 @@
 """When each lock and each session is examined next.
 
-A heap of due times, of which each key has one. A lock that changed is due before all others.
-Findings that have lasted are examined at growing intervals: their words change slowly, and
-thousands of them would otherwise keep a core busy.
+A heap with one due time for each key. A lock that changed is due before all others. Old findings
+are examined at growing intervals: their wording changes slowly, and thousands of them would
+otherwise keep a core busy.
 """
 
 from heapq import heappop, heappush
@@ -15,10 +15,10 @@ from zktop.model.text import Text
 
 Subject = Text | Session  # a lock, or a session
 
-FIRST: Final[Millis] = 0  # due before everything that merely has grown older
-AGE_PER_PAUSE: Final = 10  # a finding that has lasted for this many seconds pauses for one
+FIRST: Final[Millis] = 0  # due before everything that was only scheduled
+AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
-PAUSE_PER_FINDING_MS: Final = 20  # so of many old ones, fifty are examined per second
+PAUSE_PER_FINDING_MS: Final = 20  # so at most fifty old ones are examined per second
 
 
 class DueTimes:
@@ -74,7 +74,7 @@ def next_look(
 ) -> Millis | None:
     """When to examine a subject again: when its rules ask for it, or to reword its findings.
 
-    `crowding_ms` is the pause that the number of all findings demands; a young finding rests no
+    `crowding_ms` is the pause that the number of all findings requires; a young finding rests no
     longer than it has lasted.
     """
     if not found.seen:

@@ -173,10 +173,10 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
 
 
 def sessions_to_examine(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
-    """The sessions that a rule may have a finding about, by a few comparisons for each session.
+    """The sessions worth examining, chosen by a few comparisons for each.
 
-    They are sessions that were silent for long, sessions that moved, and owners that are connected
-    to no server. Called only when there are new tables.
+    They were silent for long, moved to another connection, or own nodes and are connected to no
+    server. Called only with new tables.
     """
     tables = [one.connections for one in shared.ensemble.tables if one.connections is not None]
     for rows in tables:
@@ -201,7 +201,7 @@ def sessions_to_examine(shared: SharedContext, owners: Collection[Session]) -> I
     after=(("session", "P1"),),
 )
 def silent_holder(ctx: SessionContext) -> Iterator[RuleResult]:
-    """The holder has not been heard of for most of its timeout: it may be paused or dead."""
+    """The holder has not been heard from for most of its timeout: it may be paused or dead."""
     presence = ctx.presence
     if not ctx.held or presence is None or not presence.timeout_ms or presence.quiet_ms is None:
         return

@@ -1,10 +1,10 @@
-"""Tracks findings over time: what to examine at each look, and what is wrong by now.
+"""Tracks findings over time: what to examine at each look, and what is wrong now.
 
-To examine all locks at every event would cost more than all the rest. A lock is examined when it
-changed, when a server's table says something new about its sessions, when one of its rules asked
-for another look, and from time to time while it has findings; a session when its places changed
-or its row in a table is odd. All of that is a due time in one heap, and one look examines at most
-`MAX_PER_LOOK` of what is due: the rest follows with the next looks.
+Examining all locks at every event would cost more than everything else. A lock is examined if it
+changed, if a new table shows something else about its sessions, if one of its rules asked for
+another look, and from time to time while it has findings; a session, if its places changed or its
+row in a table is odd. Each of these is a due time in one heap. One look examines at most
+`MAX_PER_LOOK` of the subjects that are due; the others follow with the next looks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from zktop.model.findings.context import (
     places_in,
     waits_of,
 )
-from zktop.model.findings.deadlocks import tangled, watch_knots
+from zktop.model.findings.deadlocks import deadlock_by_node, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes, Subject, next_look
 from zktop.model.findings.sessions import sessions_to_examine
@@ -52,16 +52,16 @@ from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
 MAX_PER_LOOK: Final = 150  # locks and sessions: about 10 ms
-CROWD_MEMBERS: Final = 500  # members of a lock that rests after each examination
+CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
-ORDERED_PER_MS: Final = 5  # findings; so the list of 10,000 is put in order every two seconds
-FRESH_FINDINGS: Final = 40  # about a screen of findings: their words are never old
+SORTED_PER_MS: Final = 5  # findings; so a list of 10,000 is sorted every two seconds
+FRESH_FINDINGS: Final = 40  # about a screenful: their wording is never old
 
-ENSEMBLE: Final[Subject] = Text("")  # the subject of what concerns no single lock or session
+ENSEMBLE: Final[Subject] = Text("")  # the subject of findings about no single lock or session
 
 
 class LookInput(msgspec.Struct, frozen=True, kw_only=True):
-    """All that one look is about."""
+    """The input of one look."""
 
     world: World
     now: Millis
@@ -72,11 +72,11 @@ class LookInput(msgspec.Struct, frozen=True, kw_only=True):
     deadlocks: tuple[Deadlock, ...]
     inversions: tuple[Inversion, ...]
     client_names: ClientNames
-    thorough: bool  # examine all that is due
+    thorough: bool  # examine every subject that is due
 
 
 class FindingTracker:
-    """A fold over looks: remembers what was found, since when, and what is examined next."""
+    """A fold over looks: remembers what was found, since when, and what to examine next."""
 
     def __init__(self, settings: Settings, histories: LockHistories) -> None:
         self._settings = settings
@@ -91,10 +91,10 @@ class FindingTracker:
         self._ensemble = NO_ENSEMBLE
         self._now: Millis = 0
         self._deadlocked: frozenset[Text] = frozenset()
-        self._fresh: frozenset[Subject] = frozenset()  # what the first findings are about
+        self._fresh: frozenset[Subject] = frozenset()  # the subjects of the first findings
         self._current = CurrentFindings()
-        self._ordered_at: Millis = 0
-        self._is_changed = True  # since the list was put in order
+        self._sorted_at: Millis = 0
+        self._is_changed = True  # since the list was sorted
 
     @property
     def is_behind(self) -> bool:
@@ -102,7 +102,7 @@ class FindingTracker:
         return self._due.has(self._now)
 
     def look(self, look: LookInput) -> CurrentFindings:
-        """Examine what is due and return all that is wrong now."""
+        """Examine what is due; return everything that is wrong now."""
         self._now = look.now
         shared = self._shared(look)
         for change in look.changes:
@@ -114,10 +114,10 @@ class FindingTracker:
         for subject in self._due.take(look.now, None if look.thorough else MAX_PER_LOOK):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
-        # To put a thousand findings in order takes 10 ms.
-        pause_ms = len(self._current.findings) // ORDERED_PER_MS
-        if self._is_changed and (look.thorough or look.now - self._ordered_at >= pause_ms):
-            self._put_in_order(look)
+        # Sorting a thousand findings takes 10 ms.
+        pause_ms = len(self._current.findings) // SORTED_PER_MS
+        if self._is_changed and (look.thorough or look.now - self._sorted_at >= pause_ms):
+            self._sort(look)
         return self._current
 
     def _shared(self, look: LookInput) -> SharedContext:
@@ -126,14 +126,14 @@ class FindingTracker:
             sessions=self._histories.sessions,
             settings=self._settings,
             now_ms=look.now,
-            tangled=tangled(look.deadlocks),
+            tangled=deadlock_by_node(look.deadlocks),
             is_lock=lambda path: Text(path) in look.locks,
             is_read=lambda path: look.world.family(path).listed,
             client_names=look.client_names,
         )
 
     def _mark_change(self, change: LockChange, look: LookInput) -> None:
-        """Make a changed lock due, and sessions that moved and have findings or many locks."""
+        """Make a changed lock due, and those of its sessions that have findings or many locks."""
         path, before, after = change.path, change.before, change.after
         if after is None:
             self._forget_lock(path)
@@ -156,14 +156,14 @@ class FindingTracker:
             self._root_changes[path] = newer
 
     def _mark_deadlocked(self, look: LookInput) -> None:
-        """Make locks due that joined or left a deadlock: it explains what else they show."""
+        """Make due the locks that joined or left a deadlock: it explains their other findings."""
         deadlocked = frozenset(Text(path) for one in look.deadlocks for path in one.locks)
         for path in sorted(deadlocked ^ self._deadlocked):
             self._set_due(path, FIRST)
         self._deadlocked = deadlocked
 
     def _mark_tables(self, look: LookInput, shared: SharedContext) -> None:
-        """Make due what new tables may say something about."""
+        """Make due every subject that new tables may affect."""
         for session in sorted(look.ensemble.changed_since(self._ensemble)):
             if locks := look.locks_of.get(session):
                 self._set_due(session, FIRST)
@@ -176,7 +176,7 @@ class FindingTracker:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
 
     def _is_news(self, session: Session) -> bool:
-        """Whether an odd session has nothing on screen yet, and no examination to come."""
+        """Whether an odd session is not on screen yet and not due for examination."""
         found = self._found.get(session)
         return not found.shown if found else session not in self._due
 
@@ -184,7 +184,7 @@ class FindingTracker:
         self._due.set(subject, max(at, self._rests_until.get(subject, at)))
 
     def _pause_ms(self, subject: Subject) -> int:
-        """The pause between two examinations that the number of all findings demands."""
+        """The pause between two examinations that the number of all findings requires."""
         return 0 if subject in self._fresh else len(self._found) * PAUSE_PER_FINDING_MS
 
     def _forget_lock(self, path: Text) -> None:
@@ -232,7 +232,7 @@ class FindingTracker:
         self._remember(ENSEMBLE, examine_ensemble(context))
 
     def _remember(self, subject: Subject, results: Examination) -> None:
-        """Store the results; what is shown is put in order again only if they changed it."""
+        """Store the results, and whether they changed what is shown."""
         settle = self._settings.thresholds.settle
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)
@@ -253,8 +253,8 @@ class FindingTracker:
         else:
             self._blind_spots.pop(subject, None)
 
-    def _put_in_order(self, look: LookInput) -> None:
-        """Make the list of all findings; what its head is about is examined within a second."""
+    def _sort(self, look: LookInput) -> None:
+        """Sort all findings; the subjects of the first ones are examined within a second."""
         found = {one.id: one for subject in self._found.values() for one in subject.shown}
         ahead = WaitsAhead(
             lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
@@ -266,7 +266,7 @@ class FindingTracker:
             tuple(sorted(frozenset().union(*set(self._blind_spots.values())))),
             tuple(chain.from_iterable(knots)),
         )
-        self._ordered_at = look.now
+        self._sorted_at = look.now
         self._is_changed = False
         fresh = frozenset(_subjects(self._current.findings[:FRESH_FINDINGS]))
         for subject in fresh - self._fresh:
@@ -275,7 +275,7 @@ class FindingTracker:
 
 
 def _subjects(findings: Sequence[Finding]) -> Iterator[Subject]:
-    """The locks and sessions that findings are about; the ensemble is examined at every look."""
+    """The locks and sessions of findings; the ensemble is examined at every look anyway."""
     for finding in findings:
         if SCOPES[finding.rule] == "lock" and finding.lock is not None:
             yield finding.lock

@@ -1,8 +1,8 @@
-"""S1, S2 and S4 to S6: two owners at once, now or soon; R6: one owner that has two nodes.
+"""S1, S2 and S4 to S6: two owners at once, now or soon; R6: one owner with two nodes.
 
 S4 is about a writer that also reads. Before version 5.5 Curator gave the read node a number of its
-own, behind writers that had queued meanwhile: when the owner stops writing, the first of them is
-granted while the owner still reads.
+own, behind writers that had queued meanwhile: when the owner stops writing, the first of those
+gets the lock while the owner still reads.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
     only_if=("several", "read-write"),
 )
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
-    """A writer also reads; when it stops writing, the next writer owns beside that reader."""
+    """A writer also reads; when it stops writing, it and the next writer both own the lock."""
     for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
         holders = [member for member in line.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
@@ -93,7 +93,7 @@ LAST_NUMBER = (1 << 31) - 1
 SOON_S = 30 * 24 * 3600
 STEADY_MS = 60_000
 MIN_RATE_PER_S = 1e-3  # requests per second; below that the counter lasts for 60 years
-_FINE = "Stop all users of this lock, then delete its node and let them create it again."
+_RESET = "Stop all users of this lock, then delete its node and let them create it again."
 
 
 @Rule("S6", "sequence-overflow", "critical", "lock", code="NUM", rank=20)
@@ -126,7 +126,7 @@ def _over(ctx: LockContext, negative: int) -> RuleMatch:
             else (True, "its counter is at the end"),
             (None, "clients that compare numbers as text take the newest for the first"),
         ),
-        advice=_FINE,
+        advice=_RESET,
         at_once=True,
     )
 
@@ -146,13 +146,13 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
             (True, f"the next number is {LAST_NUMBER - left}"),
             (is_near or None, "the present rate goes on"),
         ),
-        advice=_FINE,
+        advice=_RESET,
         severity="warning" if is_near else "info",
         patience_ms=0 if is_near else STEADY_MS,
     )
 
 
-CERTAIN_SESSIONS = 3  # so many that sort by name are no coincidence
+CERTAIN_SESSIONS = 3  # this many sorting by name are no coincidence
 RECENT_MS = 600_000
 
 
@@ -168,7 +168,7 @@ RECENT_MS = 600_000
 )
 def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     """A client orders the queue by whole names instead of numbers: two may own the lock."""
-    # Where the whole queue is sorted by names, a client that does so is not wrong.
+    # If the whole queue is sorted by name, a client that does so is not wrong.
     is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
     wrong = [
         seen for seen in (ctx.mismatched if is_wrong else ctx.waiting) if lexicographic(ctx, seen)
@@ -282,7 +282,7 @@ def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _are_several_locks(ctx: LockContext) -> bool:
-    """Whether the queues are locks of their own that share a parent."""
+    """Whether the queues are separate locks under one parent."""
     layout = layout_named(ctx.lock.layout, ctx.shared.settings.layouts)
     return layout is not None and layout.grouped
 

@@ -1,8 +1,8 @@
 """L1 to L6: waiters that nothing will wake, or that poll.
 
-A waiter watches another node. One that watches nothing has lost its wake-up, unless it owns the
-lock by the rules of another client: two recipes write nodes that look alike, and some clients
-compare whole names instead of the numbers at their end. The first section finds those.
+A waiter watches another node. If it watches nothing, its wake-up is lost, unless it owns the lock
+by the rules of another client: two recipes write nodes that look alike, and some clients compare
+whole names instead of the numbers at their end. The first section finds such clients.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,9 +25,9 @@ from zktop.model.text import Text
 
 
 def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
-    """Whether a waiter may be a reader beside which the writer in front was admitted.
+    """Whether a waiter may be a reader that still owns the lock, beside the writer in front.
 
-    Curator before version 5.5 did that when a writer that also read stopped writing.
+    Curator before version 5.5 admits that writer when a writer that also reads stops writing.
     """
     if seen.here or "possible-lost-downgrade" not in ctx.lock.warnings:
         return False
@@ -99,10 +99,9 @@ def may_believe(ctx: LockContext) -> list[Member]:
 
 
 def may_read(ctx: LockContext) -> list[Member]:
-    """The readers among them, where names put every reader before every writer.
+    """The readers that `may_believe` finds in queues whose readers all sort before the writers.
 
-    Such a name is always first, so its client reads on whatever it should wait for: that it
-    watches nothing is no lost wake-up.
+    By name such a reader never has to wait: if it watches nothing, no wake-up is lost.
     """
     wrong = {seen.member.node for seen in ctx.mismatched if ctx.is_wrong(seen)}
     return [
@@ -326,7 +325,7 @@ def _wrong(ctx: LockContext, seen: MemberWatches, watched: list[Member]) -> Rule
 
 
 def _described(ctx: LockContext, member: Member, target: Member) -> str:
-    """The order in which the target would be the right one."""
+    """Describe a watched node by the order in which it would be the right one."""
     members = ctx.queue_of[member.node].members
     place, other = ctx.place[member.node], ctx.place[target.node]
     writers = [number for number in range(place) if members[number].mode != "read"]
