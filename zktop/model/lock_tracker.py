@@ -105,7 +105,7 @@ def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None
         queues=(),
         stat=family.stat,
         seen_zxid=family.listed_at,
-        at=family.told_at,
+        at=family.arrived_at,
         foreign=found.foreign,
         error=found.error,
         family=family,

@@ -33,7 +33,7 @@ CONNECTED_STATES: Final = (None, "connected", "read-only")
 
 
 class LockHistories:
-    """A fold over looks. A lock that never changed costs two numbers."""
+    """A fold over looks. A lock that never changed takes two numbers."""
 
     def __init__(self) -> None:
         self.sessions = SessionHistories()
@@ -91,7 +91,7 @@ class LockHistories:
         return self._log_of(change).fold(change, ctx)
 
     def _existed_before(self, change: LockChange) -> bool:
-        """Add a lock if all of it existed before the first look, as nearly all locks do."""
+        """Add a lock and return True if all of it existed before the first look, as usual."""
         lock, path, since = change.after, change.path, self._from_zxid
         if lock is None or lock.stat is None or lock.error is not None:
             return False
@@ -105,7 +105,7 @@ class LockHistories:
         return True
 
     def _readable(self, change: LockChange) -> LockChange:
-        """Ignore a lock that is not readable: its members have not gone."""
+        """Compare readable versions only: the members of an unreadable lock have not gone."""
         path, before, after = change.path, change.before, change.after
         if after is not None and after.error is not None:
             if before is None or before.error is None:
@@ -116,10 +116,10 @@ class LockHistories:
         return LockChange.between(path, self._hidden.pop(path, None), after)
 
     def _appeared(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
-        """Add a lock: at the first look it existed before, later it may be new.
+        """Add a lock: at the first look it is old, later it may be new.
 
-        A look may come after a znode was reported and before it was read; whether such a lock is
-        new is decided at the next look.
+        A look may come between the report of a znode and its read; whether such a lock is new is
+        decided at the next look.
         """
         lock, path = change.after, change.path
         if lock is None:
@@ -174,7 +174,7 @@ class LockHistories:
         return known
 
     def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
-        """Set the transaction up to which everything existed before the first look."""
+        """Set the newest transaction of the first look: whatever is older existed before."""
         if not self._from_zxid:
             seen = [change.after.seen_zxid for change in changes if change.after]
             self._from_zxid = max([ensemble.zxid, *seen])
@@ -188,7 +188,7 @@ class LockHistories:
             self._blind_from = None
 
     def _blind_since(self, change: LockChange) -> Millis | None:
-        """Since when the connection was lost, if this change may have happened meanwhile."""
+        """When the connection was lost, if this change may have happened meanwhile."""
         if self._blind_from is not None:
             return self._blind_from
         if self._blind is None or change.before is None:

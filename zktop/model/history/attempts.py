@@ -16,7 +16,7 @@ Identity = str
 
 
 def median(samples: Collection[int]) -> int:
-    """The median, rounded; `statistics.median` would import decimal fractions.
+    """The median, rounded; `statistics.median` would import `decimal` and `fractions`.
 
     >>> median([30, 10, 20]), median([10_000, 10_200])
     (20, 10100)
@@ -36,12 +36,12 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
 
     given_up: int = 0  # in a row, since it last held the lock
     overtaken: int = 0  # later arrivals that were served meanwhile
-    first_czxid: int = 0  # the first attempt in that row
+    first_czxid: int = 0  # of the first attempt in that row
     waits_ms: tuple[int, ...] = ()  # the newest waits that ended without the lock
 
     @property
     def learned_timeout_ms(self) -> int | None:
-        """The wait after which it usually gives up; None before it did so twice."""
+        """The wait after which it usually gives up; None until it has done so twice."""
         if len(self.waits_ms) < MIN_WAITS_TO_LEARN:
             return None
         return median(self.waits_ms)

@@ -1,4 +1,4 @@
-"""The difference between two looks at one lock, and counts of it for statistics."""
+"""The difference between two looks at one lock, and counts for statistics."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, takewhile
@@ -231,7 +231,7 @@ def is_direct_child(member: Member) -> bool:
 
 
 def count_foreign(change: LockChange) -> tuple[int, int]:
-    """The number of other children that came and went: the root's counters count them too."""
+    """How many foreign children came and went: the root's counters count them too."""
     before = change.before.foreign if change.before else ()
     after = change.after.foreign if change.after else ()
     if before == after:
@@ -242,5 +242,5 @@ def count_foreign(change: LockChange) -> tuple[int, int]:
 
 
 def _nodes(lock: Lock | None) -> set[Text]:
-    """The names of all members: a child that is foreign now may have been one, and vice versa."""
+    """The names of all members: a child that is foreign now may have been a member."""
     return {member.node for queue in lock.queues for member in queue.members} if lock else set()

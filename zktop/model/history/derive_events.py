@@ -1,6 +1,6 @@
 """Derive the events of one lock from its changes: acquired, released, expired, missed, ...
 
-A lock has a log from its first change on. Each change costs what changed, not the whole queue.
+A lock has a log from its first change on. The cost of a change does not depend on the queue.
 """
 
 from collections.abc import Iterator
@@ -72,11 +72,11 @@ class LockLog:
         self._pass_time(ctx.now_ms)
         self._newest = None
         zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
-        events = list(self._left(change, ctx, zxid)) if change.deleted else []
-        events += self._came(change, ctx) if change.created else ()
-        events += self._got(change, ctx, zxid) if change.granted else ()
-        events += self._lost(change, ctx) if change.lost else ()
-        missed = list(self._missed(change, ctx))
+        events = list(self._exits(change, ctx, zxid)) if change.deleted else []
+        events += self._arrivals(change, ctx) if change.created else ()
+        events += self._grants(change, ctx, zxid) if change.granted else ()
+        events += self._losses(change, ctx) if change.lost else ()
+        missed = list(self._misses(change, ctx))
         self._minute.change(
             waiting=count_waiting(change.after),
             held=is_held(change.after),
@@ -90,10 +90,10 @@ class LockLog:
         """The history up to this time."""
         now_ms = max(now_ms, self._at)
         if self._newest is None or self._newest.at != now_ms:
-            self._newest = self._summed_up(now_ms)
+            self._newest = self._summary(now_ms)
         return self._newest
 
-    def _summed_up(self, now_ms: Millis) -> LockHistory:
+    def _summary(self, now_ms: Millis) -> LockHistory:
         minute = self._minute.stats(now_ms)
         counters, origin = self._counters, self._origin
         return LockHistory(
@@ -124,7 +124,7 @@ class LockLog:
         self._blocked_ms += self._waiting * (now_ms - self._at)
         self._at = now_ms
 
-    def _left(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
+    def _exits(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
         held = {member.node for member in change.lost}
         deleted = {member.node for member in change.deleted}
         for member in change.deleted:
@@ -171,7 +171,7 @@ class LockLog:
         if gone.ending == "abandoned" and gone.waited and is_clear:
             self._attempts.gave_up(member, gone.waited.ms)
 
-    def _came(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
+    def _arrivals(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         since = _now(ctx)
         for member in change.created:
             yield _event("queued", change, ctx, member, member.czxid or None)
@@ -179,7 +179,7 @@ class LockLog:
             {member.node: Stay(since) for member in change.created}
         )
 
-    def _got(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
+    def _grants(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         fresh = {member.node for member in change.created}
         for member in change.granted:
@@ -192,7 +192,7 @@ class LockLog:
             yield replace(_event("acquired", change, ctx, member, cause), waited=waited)
         self._stays = self._stays.with_changes(stays)
 
-    def _lost(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
+    def _losses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         stays: dict[Text, Stay | None] = {}
         for member in change.demoted:
             held = _span(self._since(member, holds=True), ctx)
@@ -200,7 +200,7 @@ class LockLog:
             yield replace(_event("reordered", change, ctx, member, None), held=held)
         self._stays = self._stays.with_changes(stays)
 
-    def _missed(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
+    def _misses(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
         if change.after is None:
             return
         came, went = count_foreign(change)
@@ -242,7 +242,7 @@ def _now(ctx: ChangeContext) -> Since:
 
 
 def _span(since: Since, ctx: ChangeContext) -> Elapsed:
-    """The length of what ends now; after a lost connection it may have ended any time before."""
+    """The length of a stay that ends now; after a lost connection it may have ended earlier."""
     end = ctx.now_ms if ctx.blind_since is None else ctx.blind_since
     is_exact = since.how == "seen" and ctx.blind_since is None
     return Elapsed(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")

@@ -20,7 +20,7 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     samples: Sequence[int] = ()
     count: int = 0
-    at_least: int = 0  # number of others, whose beginning was not observed
+    at_least: int = 0  # number of durations whose beginning was not observed
 
     @property
     def newest(self) -> int | None:
@@ -68,7 +68,7 @@ class DurationSamples:
         self._count = self._at_least = 0
 
     def add(self, duration_ms: int, *, is_exact: bool) -> None:
-        """Add a duration; of one that is only a lower bound, only count it."""
+        """Add a duration, or only count it if it is a lower bound."""
         if not is_exact:
             self._at_least += 1
             return

@@ -1,4 +1,4 @@
-"""How a node left a lock: removed by its client, or with its session, which expired.
+"""How a node left a lock: removed by its client, or with its expired session.
 
 ZooKeeper does not record who deleted a znode. A session that was active less than its timeout ago
 cannot have expired. A session without a connection to any server, or one that had been silent for

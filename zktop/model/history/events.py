@@ -45,7 +45,7 @@ class Elapsed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """One event; `why` is the evidence for it where it is not obvious."""
+    """One event; `why` is the evidence, if it is not obvious."""
 
     at: Millis
     event: EventKind

@@ -22,7 +22,7 @@ class MinuteStats(msgspec.Struct, frozen=True, gc=False):
     queue: tuple[int | None, ...]  # the longest queue of each second, oldest first
     requests_per_s: float | None
     releases_per_s: float | None
-    busy: float | None  # which part of the minute the lock was held
+    busy: float | None  # share of the time in which the lock was held
 
 
 @lru_cache(maxsize=1024)
@@ -60,7 +60,7 @@ class MinuteRing:
         self._at = now_ms
 
     def change(self, *, waiting: int, held: bool, arrivals: int = 0, releases: int = 0) -> None:
-        """Set what is true from now on, and count arrivals and releases."""
+        """Set the present state, and count arrivals and releases."""
         column = self._at // SECOND_MS % WINDOW_S
         self._waiting, self._held = waiting, held
         longest = max(waiting, self._cells[_QUEUE + column])

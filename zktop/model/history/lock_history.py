@@ -1,6 +1,6 @@
-"""What is known of the past of one lock, as a frozen value; `derive_events` makes it.
+"""The known past of one lock, as a frozen value made by `derive_events`.
 
-`FirstLook` is what one look alone proves: how long the present holders have held at least.
+`FirstLook` is what a single look proves: for how long the present holders have held at least.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     at: Millis = 0
     first_look: FirstLook | None = None
-    changed_at: Millis | None = None  # when something last happened since the first look
+    changed_at: Millis | None = None  # time of the last event since the first look
     stays: PersistentMap[Text, Stay] = PersistentMap()
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
@@ -104,7 +104,7 @@ NO_HISTORY: Final = LockHistory()
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
-    """Bound how long the holders have held, from one look alone."""
+    """Bound how long the holders have held, from a single look."""
     if lock is None or lock.stat is None:
         return FirstLook(now_ms, now_ms)
     members = all_members(lock)
@@ -122,9 +122,9 @@ def first_look_of(
     born: list[int],
     now_ms: Millis,
 ) -> FirstLook:
-    """Bound the same by all members and their arrivals.
+    """Bound the same, from all members and their arrivals.
 
-    When nothing was deleted since the newest member came, the same ones have held since then.
+    If nothing was deleted since the newest member came, the present holders have held since then.
     """
     latest = max(born) if born else 0
     newest = members[born.index(latest)].znode.stat if latest else None

@@ -1,4 +1,4 @@
-"""Creations and deletions in one lock that no look has shown, by the counters of its root."""
+"""Creations and deletions in one lock that no look has shown, from the counters of its root."""
 
 from typing import Final
 
@@ -11,9 +11,9 @@ _PLAUSIBLE: Final = 1 << 31
 class RootCounters:
     """Counts creations and deletions that were missed, from the counters of a lock's root.
 
-    The root counts every creation and its children, so the number of both between two readings is
-    exact. The counters are read with a listing, while members may be known earlier; members that
-    are newer than the counters are counted as soon as the counters catch up.
+    The root counts every creation and its children, so both numbers between two readings are
+    exact. The counters are read with a listing, while members may be known earlier; members newer
+    than the counters are counted as soon as the counters catch up.
     """
 
     __slots__ = ("_stat", "creates", "deletes", "missed_creates", "missed_deletes", "seen")

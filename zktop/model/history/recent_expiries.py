@@ -46,7 +46,7 @@ class RecentExpiries:
             self._recent.popleft()
 
     def most_at_once(self) -> Collection[ExpiredPlace]:
-        """The nodes of the 15 seconds in which most of them were removed."""
+        """The nodes removed in the 15 seconds with the most removals."""
         best: list[ExpiredPlace] = []
         window: deque[ExpiredPlace] = deque()
         for one in self._recent:

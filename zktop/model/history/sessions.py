@@ -13,8 +13,8 @@ HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
 MAX_MOVES: Final = 16
 KEPT_MS: Final = 600_000  # after a session was listed last
-FRESH_MS: Final = 120_000  # an older table says nothing about a session's present activity
-LAG_MS: Final = 1_000  # longest delay between an event and the news of it
+FRESH_MS: Final = 120_000  # an older table proves nothing about a session's present activity
+LAG_MS: Final = 1_000  # longest delay of an event
 SPARE_RECORDS: Final = 1_000  # of sessions no longer listed, before they are cleaned up
 
 
@@ -83,14 +83,14 @@ class SessionHistories:
     def last_active(self, session: Session) -> Millis | None:
         """The time of the last table after which it made a request.
 
-        Its last request came between that table and the next one. None when it has been idle
+        Its last request came between that table and the next one. None if it has been idle
         since the first table.
         """
         known = self._records.get(session)
         return known.last_active if known and known.row.last_cxid is not None else None
 
     def quiet_ms(self, session: Session) -> int | None:
-        """For how long its tables have shown only pings.
+        """How long its tables have shown only pings.
 
         Counted from the first to the last table of one connection, by `lcxid`: servers number
         requests only, so replies to pings and to renewed watches do not change it.

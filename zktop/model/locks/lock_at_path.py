@@ -98,7 +98,7 @@ class _Build:
             queues=made.queues,
             stat=self._site.stat,
             seen_zxid=family.listed_at,
-            at=family.told_at,
+            at=family.arrived_at,
             leases=made.leases.number,
             leases_are=made.leases.are,
             foreign=made.foreign,

@@ -68,7 +68,7 @@ def simple_lock(site: LockSite) -> Lock | None:
         queues=(queue,),
         stat=family.stat,
         seen_zxid=family.listed_at,
-        at=family.told_at,
+        at=family.arrived_at,
         warnings=(DISORDER,) if unordered else (),
         family=family,
     )

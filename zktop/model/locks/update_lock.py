@@ -195,7 +195,7 @@ def _next(lock: Lock, queue: RankedQueue, family: Family) -> Lock:
         queues=(queue,),
         stat=stat,
         seen_zxid=family.listed_at,
-        at=family.told_at,
+        at=family.arrived_at,
         leases=lock.leases,
         leases_are=lock.leases_are,
         foreign=lock.foreign,

@@ -1,1 +1,1 @@
-"""What is known of znodes and servers, folded from facts."""
+"""What is known about znodes and servers, folded from facts."""

@@ -1,9 +1,9 @@
-"""The tables of all ensemble members joined: which sessions are connected, watch, and expire.
+"""Joins the tables of all servers: where sessions are connected, what they watch, when they end.
 
 Tables of different servers are read at slightly different times and may contradict each other. The
-newest one wins, and other servers that claim the same session are named. An answer is None where
-no table can decide. The absence of a session counts only in a table that could have shown it:
-where the `czxid` of one of its nodes is given, tables read before that transaction are ignored.
+newest one wins, and other servers that claim the same session are named. An answer is None if no
+table can decide. The absence of a session counts only in a table that could have shown it: if
+the `czxid` of one of its nodes is given, tables read before that transaction are ignored.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     own: Session | None = None  # our own session, which is left out of most answers
     link: str | None = None  # the state of our own connection
     zxid: int = 0  # the newest known transaction
-    link_at: Millis = 0  # when our own connection got into its present state
+    link_at: Millis = 0  # when our own connection entered its present state
 
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
@@ -76,13 +76,13 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def blind_spots(self) -> tuple[MissingTable, ...]:
-        """What could not be read; learners have no expiry times, so one server's suffice."""
+        """Tables that could not be read; learners lack expiry times, so one server's suffice."""
         blind = (spot for one in self.tables for spot in one.blind_spots())
         times = self.visibility.expiry == "all"
         return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
 
     def missing(self, kind: TableKind) -> tuple[str, ...]:
-        """Why a kind of table is not complete, in a sentence a server; empty when it is."""
+        """Why a kind of table is incomplete, one sentence per server; empty if it is complete."""
         if not self.tables:
             return (f"no server was asked for its {TABLE_NAMES[kind]}",)
         return tuple(str(spot) for spot in self.blind_spots if spot.table == kind)
@@ -104,7 +104,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return tables.hides_watches(self.own) if tables else None
 
     def presence(self, session: Session) -> Presence | None:
-        """Return the connection of a session, the newest one when several servers claim it."""
+        """Return the connection of a session, the newest one if several servers claim it."""
         claimed = [one.presence(session) for one in self.tables]
         claims = sorted(filter(None, claimed), key=Presence.newness, reverse=True)
         if len(claims) < 2:  # noqa: PLR2004  most often one server has it
@@ -119,7 +119,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return sum(one.callers[Text(place)] for one in self.tables) - ours
 
     def connected(self, session: Session, czxid: int = 0) -> bool | None:
-        """Return whether any server has a connection of it; None if a table is missing."""
+        """Return whether it is connected to any server; None if a table is missing."""
         if any(session in (one.connections or ()) for one in self.tables):
             return True
         tables = [one.facts.connections for one in self.tables]
@@ -127,10 +127,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return False if is_recent and len(is_recent) == len(tables) and all(is_recent) else None
 
     def watched(self, session: Session) -> frozenset[Text] | None:
-        """Return the paths that a session watches; None when no table shows it.
+        """Return the paths that a session watches; None if no table shows it.
 
-        Only the server of its connection has them. Where connections are not visible, that is
-        the server with watches of the session.
+        Only the server that it is connected to lists them. If connections are not visible, that is
+        the server that lists watches of the session.
         """
         tables = self._server_of(session)
         return tables.watches.of(session) if tables and tables.watches else None
@@ -152,7 +152,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return frozenset(one for sessions in found for one in sessions if one != self.own)
 
     def timeout_ms(self, session: Session) -> int | None:
-        """Return the negotiated timeout, by its connection or by a list of all sessions."""
+        """Return the negotiated timeout, from its connection or from a list of all sessions."""
         presence = self.presence(session)
         if presence is not None and presence.timeout_ms is not None:
             return presence.timeout_ms
@@ -160,9 +160,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return next((t[session] for one in lists if session in (t := one.timeouts_ms or {})), None)
 
     def expires_in(self, session: Session, now_ms: Millis | None = None) -> ExpiryWindow | None:
-        """Return when a session expires if it stays silent; None when it is unknown.
+        """Return when a session expires if it stays silent; None if unknown.
 
-        The leader's own date counts, unless the session was in contact since.
+        The leader's own date counts, unless the session has been in contact since.
         """
         now_ms = self.now_ms if now_ms is None else now_ms
         dates = [date for date in (self._by_leader(session), self._by_contact(session)) if date]
@@ -174,9 +174,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return ExpiryWindow(max(0, low - now_ms), max(0, high - now_ms))
 
     def is_listed(self, session: Session, czxid: int = 0) -> bool | None:
-        """Return whether the newest list of all sessions has it; None when no list can be trusted.
+        """Return whether the newest list of all sessions has it; None if no list can be trusted.
 
-        A list without our own session is not complete, so an absence from it proves nothing.
+        A list without our own session is incomplete, so an absence from it proves nothing.
         """
         lists = sorted(
             (one for one in self.tables if one.sessions),
@@ -192,7 +192,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return None
 
     def alive(self, session: Session, czxid: int = 0) -> bool | None:
-        """Return whether the ensemble still has the session; None when it is unknown."""
+        """Return whether the ensemble still has the session; None if unknown."""
         if any(session in (one.connections or ()) for one in self.tables):
             return True
         return self.is_listed(session, czxid)
@@ -205,7 +205,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return self.is_listed(session, czxid)
 
     def owner_of(self, path: str) -> Session | None:
-        """Return the owner of an ephemeral znode by a server's dump, even if its ACL hides it."""
+        """Return the owner of an ephemeral znode from a server's dump, even if an ACL hides it."""
         dumps = sorted(self.tables, key=lambda one: one.expiry.at, reverse=True)
         return next((one.owners[Text(path)] for one in dumps if path in one.owners), None)
 

@@ -2,9 +2,9 @@
 
 Three things can be known about a name: that it existed (a listing, a read, an event), that it did
 not exist (a listing without it, a deletion), and its data. The newest zxid wins, so a fact that
-arrives late or twice changes nothing. An absence is remembered only where forgetting it could let
-an old read pass for a node of the same name that was created again. A deletion leaves such a
-memory until the next listing of the parent.
+arrives late or twice changes nothing. An absence is remembered only if an old read could otherwise
+pass for a node that was created again under the same name; after a deletion, until the next
+listing of the parent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,12 +52,12 @@ class Family(msgspec.Struct, frozen=True):
 
     members: dict[Text, Znode] = {}
     absent: dict[Text, int] = {}  # name -> zxid at which there was no such child
-    stat: Stat | None = None  # of the parent itself, by the newest listing; None: no such znode
+    stat: Stat | None = None  # of the parent itself, from the newest listing; None: no such znode
     listed_at: int = NEVER  # zxid of the newest listing
     at: Millis = 0  # when that listing was read
     denied_at: int = NEVER  # zxid of the newest refusal to list
     oldest: int = ENDLESS  # zxid of the oldest fact in it
-    told_at: Millis = 0  # when the newest of these facts arrived
+    arrived_at: Millis = 0  # when the newest of these facts arrived
 
     def __eq__(self, other: object) -> bool:
         """Compare the content, not the age of the facts behind it."""
@@ -79,10 +79,10 @@ class Family(msgspec.Struct, frozen=True):
         return self.denied_at > self.listed_at
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
-        """Return the family of `path` with these facts learned."""
+        """Return the family of `path` with these facts added."""
         draft = _Draft(self)
         draft.oldest = min(self.oldest, *[fact.zxid for fact in facts])
-        draft.told_at = max(self.told_at, *[fact.at for fact in facts])
+        draft.arrived_at = max(self.arrived_at, *[fact.at for fact in facts])
         below = len(path) + (path != "/")
         for fact in facts:
             if isinstance(fact, NodeBatch):
@@ -99,7 +99,7 @@ class Family(msgspec.Struct, frozen=True):
         return max(self.absent.get(name, NEVER), unlisted)
 
     def born_after(self, name: Text) -> int:
-        """Return the zxid up to which nothing can be true of this child as it is now."""
+        """Return the newest zxid at which the present child is known not to have existed yet."""
         znode = self.members.get(name)
         if znode is None:
             return self.absent_at(name)
@@ -111,7 +111,7 @@ class Family(msgspec.Struct, frozen=True):
         if self.oldest > zxid:
             return self
         draft = _Draft(Family(denied_at=self.denied_at if self.denied_at > zxid else NEVER))
-        draft.told_at = self.told_at
+        draft.arrived_at = self.arrived_at
         if self.listed_at > zxid:
             draft.listed_at, draft.at, draft.stat = self.listed_at, self.at, self.stat
         for name, znode in self.members.items():
@@ -139,7 +139,7 @@ class _Draft:
         self.absent = dict(before.absent)
         self.stat, self.listed_at, self.at = before.stat, before.listed_at, before.at
         self.denied_at, self.oldest = before.denied_at, before.oldest
-        self.told_at = before.told_at
+        self.arrived_at = before.arrived_at
 
     def family(self) -> Family:
         return Family(
@@ -150,7 +150,7 @@ class _Draft:
             self.at,
             self.denied_at,
             self.oldest,
-            self.told_at,
+            self.arrived_at,
         )
 
     def learn(self, path: str, fact: Children | Gone | Denied) -> None:
@@ -178,7 +178,7 @@ class _Draft:
                 self._learn_of(Znode(name, seen_at=zxid))
             elif known is None or not known.read_at == known.seen_at == NEVER or self.absent:
                 self._learn_of(Znode(name, stat, data, zxid))
-            else:  # known from the listing alone, as most are at the first reading
+            else:  # known from the listing alone, as most are at the first read
                 members[name] = Znode(known.name, stat, data, zxid)
 
     def _hidden(self, name: Text, zxid: int) -> None:
@@ -206,7 +206,7 @@ class _Draft:
             self.absent[name] = absent
 
     def _keep(self, znode: Znode, absent: int) -> None:
-        """Store an existing child without what was read before it was last absent."""
+        """Store an existing child, without data read before it was last absent."""
         name = znode.name
         if NEVER != znode.read_at <= absent:
             znode = Znode(name, seen_at=znode.seen_at)
@@ -258,7 +258,7 @@ def _joined(one: Znode, other: Znode) -> Znode:
     """Merge two pieces of knowledge about one name."""
     read = max(one, other, key=_reading)
     seen_at = max(one.seen_at, other.seen_at)
-    # Keep the name object that is known already: a copy for each fact would double the memory.
+    # Keep the known name object: a copy for each fact would double the memory.
     return Znode(one.name, read.stat, read.data, read.read_at, seen_at, read.hidden)
 
 

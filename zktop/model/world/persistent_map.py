@@ -71,7 +71,7 @@ class PersistentMap(Mapping[K, V]):
         return {key for key in keys if now(key) is not then(key)}
 
     def among(self, keys: AbstractSet[K]) -> set[K]:
-        """Return which of these keys the mapping has; fast where most are missing."""
+        """Return which of these keys the mapping has; fast if most are missing."""
         here = keys & self.base.keys()
         if not self.recent:
             return here
@@ -80,11 +80,11 @@ class PersistentMap(Mapping[K, V]):
 
     @property
     def finder(self) -> Callable[..., V | None]:
-        """Return `get`, or the same at C speed if there are no recent changes: for many keys."""
+        """Return `get`, for many keys: at C speed if there are no recent changes."""
         return self.get if self.recent else self.base.get
 
     def _merged_since(self, mark: Mark) -> list[tuple[K, ...]] | None:
-        """Return the keys merged since that base; None when that is not remembered."""
+        """Return the keys merged since that base; None if that is not remembered."""
         found: list[tuple[K, ...]] = []
         if mark is self.mark:
             return found
@@ -112,7 +112,7 @@ class PersistentMap(Mapping[K, V]):
     @overload
     def get(self, key: K, default: V | T, /) -> V | T: ...
     def get(self, key: K, default: V | T | None = None, /) -> V | T | None:
-        """Return the value, or the default where there is none."""
+        """Return the value, or the default if there is none."""
         if key in self.recent:
             value = self.recent[key]
             return default if value is None else value

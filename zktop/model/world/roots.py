@@ -1,4 +1,4 @@
-"""The roots that a user has named: whether they exist and may be listed."""
+"""The roots that the user named: whether they exist and may be listed."""
 
 from collections.abc import Iterator, Sequence
 
@@ -40,7 +40,7 @@ def missing_roots(world: World, settings: Settings) -> Iterator[MissingRoot]:
 
 
 def denied_roots(world: World, settings: Settings) -> Iterator[DeniedRoot]:
-    """Find the patterns whose first znode may not be listed; an exact root is shown as a lock."""
+    """Find the patterns whose first znode may not be listed; exact roots are shown as locks."""
     for root in named_roots(settings):
         base = base_of(root.path)
         if "*" in root.path and world.families.get(base, NO_FAMILY).denied:

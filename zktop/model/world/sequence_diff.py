@@ -1,7 +1,7 @@
-"""Where two versions of a sequence differ.
+"""Finds the stretches in which two versions of a sequence differ.
 
-Queues and listings keep their order, so two versions have long runs in common. A run of identical
-objects is compared at once, in C; the caller handles the stretches that differ.
+Queues and listings keep their order, so two versions have long runs in common. Runs of identical
+objects are compared at C speed; the caller handles the stretches that differ.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,11 @@ import msgspec
 T = TypeVar("T")
 
 RUN_OBJECTS: Final = 512  # objects compared at once
-MAX_SKIPPED: Final = 64  # objects searched for the next one that both have
+MAX_SKIPPED: Final = 64  # objects searched for the next common one
 
 
 class Split(msgspec.Struct, frozen=True, gc=False):
-    """A stretch of the earlier version that the later version replaces by another one."""
+    """A stretch of the earlier version that another one replaces in the later version."""
 
     here: int  # where it begins in the earlier version
     left: int  # how many objects it has there

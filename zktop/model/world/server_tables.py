@@ -27,8 +27,8 @@ TABLE_NAMES: Final[dict[TableKind, str]] = {
     "figures": "figures",
 }
 
-USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, where a server does not show its own
-# Servers from the first version on, and before the second, count a recursive watch as two.
+USUAL_TICK_MS: Final = 2000  # ZooKeeper's default, if a server does not show its own
+# Servers from the first version up to, but without, the second count a recursive watch twice.
 _COUNTS_RECURSIVE_TWICE = ((3, 6), (3, 9))
 
 
@@ -37,7 +37,7 @@ class Presence(Connection, frozen=True, gc=False, kw_only=True):
 
     server: Text
     at: Millis  # when that server's table was read
-    also: tuple[Text, ...] = ()  # other servers that claim the session, too
+    also: tuple[Text, ...] = ()  # other servers that claim the session
 
     @property
     def contact(self) -> Millis | None:
@@ -58,7 +58,7 @@ class Presence(Connection, frozen=True, gc=False, kw_only=True):
 
 
 class MissingTable(msgspec.Struct, frozen=True, gc=False):
-    """A table that one server did not give, and why."""
+    """A table that one server did not return, and why."""
 
     server: Text
     table: TableKind
@@ -125,7 +125,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def connections(self) -> dict[Session, Connection] | None:
-        """Its connections by session; None if it gave no table."""
+        """Its connections by session; None if it returned no table."""
         fact = self.facts.connections
         if fact is None or fact.rows is None:
             return None
@@ -134,13 +134,13 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def callers(self) -> Counter[Text]:
-        """How many connections come from each address, and from each host."""
+        """The number of connections from each address, and from each host."""
         rows = (self.connections or {}).values()
         return Counter(one for row in rows for one in (row.client, host_of(row.client)))
 
     @cached_property
     def by_timeout(self) -> dict[int, list[Session]]:
-        """The sessions of its connections by their timeout in milliseconds."""
+        """Its connected sessions by timeout in milliseconds."""
         found: dict[int, list[Session]] = {}
         for session, row in (self.connections or {}).items():
             if row.timeout_ms:
@@ -149,7 +149,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def sessions(self) -> Sequence[Collection[Session]]:
-        """The lists of all sessions of the ensemble that this server gave.
+        """The lists of all sessions of the ensemble on this server.
 
         An empty list is left out: it cannot be right, because the reader itself had a session.
         """
@@ -178,12 +178,12 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def expiry(self) -> Expiry:
-        """Its expiry table; empty if it gave none."""
+        """Its expiry table; empty if it returned none."""
         return self.facts.expiry or Expiry(zxid=0, at=0, server=self.server)
 
     @property
     def figures(self) -> Server:
-        """Its figures; empty if it gave none."""
+        """Its figures; empty if it returned none."""
         return self.facts.server or msgspec.structs.replace(NO_SERVER, server=self.server)
 
     def presence(self, session: Session) -> Presence | None:
@@ -195,7 +195,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return Presence(*row, server=self.server, at=fact.at)
 
     def blind_spots(self) -> Iterator[MissingTable]:
-        """Yield the tables that it did not give."""
+        """Yield the tables that it did not return."""
         facts = self.facts
         tables: tuple[tuple[TableKind, bool, ServerFact | None], ...] = (
             ("connections", self.connections is not None, facts.connections),
@@ -266,7 +266,7 @@ def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
 
 
 def _credible(row: Connection, tick_ms: int) -> Connection:
-    """Drop a silence that is longer than the session could survive: it is listed, so it lives."""
+    """Drop a silence longer than the session could survive: it is listed, so it is alive."""
     quiet, timeout = row.quiet_ms, row.timeout_ms
     if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
         return row

@@ -1,7 +1,7 @@
 """The world: the newest fact about every znode and every server.
 
 Facts commute: in whatever order and however often they arrive, they make the same world, because
-each fact has the zxid or the time that it is true of. So a source may read things twice, late or
+each fact has the zxid or the time at which it was true. So a source may read things twice, late or
 in parallel, and read everything again after a reconnect. A world can be turned back into facts:
 all of them, or those that lead from an earlier world to a later one. Recordings consist of these.
 """
@@ -66,31 +66,31 @@ class WorldDiff(msgspec.Struct, frozen=True, gc=False):
 
 
 class World(msgspec.Struct, frozen=True):
-    """Everything that is known of the ensemble at one moment."""
+    """Everything known about the ensemble at one moment."""
 
     families: PersistentMap[Text, Family] = PersistentMap()
     tables: PersistentMap[Text, TableFacts] = PersistentMap()
     link: Link | None = None
-    zxid: int = 0  # the newest transaction that any fact was read at
+    zxid: int = 0  # the newest transaction at which a fact was read
     at: Millis = 0  # when the newest fact arrived
 
     def after(self, *facts: SourceFact) -> "World":
         """Return the world with these facts added; facts older than known ones change nothing."""
         if not facts:
             return self
-        sorted_facts = _grouped(facts)
-        links = [*sorted_facts.links, self.link] if self.link else sorted_facts.links
-        families = self._families_after(sorted_facts.families)
+        grouped = _group(facts)
+        links = [*grouped.links, self.link] if self.link else grouped.links
+        families = self._families_after(grouped.families)
         return World(
-            families.with_changes(_outlived(families, sorted_facts.znodes)),
-            self.tables.with_changes(self._tables_after(sorted_facts.servers)),
+            families.with_changes(_without_outdated(families, grouped.znodes)),
+            self.tables.with_changes(self._tables_after(grouped.servers)),
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
         )
 
     def family(self, path: str) -> Family:
-        """Return the children of a path, without what is known of earlier znodes at that path."""
+        """Return the children of a path, without facts about earlier znodes at that path."""
         family = self.families.get(Text(path), NO_FAMILY)
         if family is NO_FAMILY:
             return family
@@ -98,7 +98,7 @@ class World(msgspec.Struct, frozen=True):
         return family.since(self.families.get(parent, NO_FAMILY).born_after(name))
 
     def node(self, path: str) -> Znode | None:
-        """Return one znode, or None when it is absent or unknown."""
+        """Return one znode, or None if it is absent or unknown."""
         parent, name = split(path)
         return self.family(parent).members.get(name)
 
@@ -141,7 +141,7 @@ class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
     links: list[Link]
 
 
-def _grouped(facts: Iterable[SourceFact]) -> _GroupedFacts:
+def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
     found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
     add_znode = found.znodes.add
@@ -166,10 +166,10 @@ def _grouped(facts: Iterable[SourceFact]) -> _GroupedFacts:
     return found
 
 
-def _outlived(
+def _without_outdated(
     families: PersistentMap[Text, Family], reported: AbstractSet[Text]
 ) -> dict[Text, Family | None]:
-    """Drop what was known below znodes that were deleted or created again."""
+    """Return the families below deleted or recreated znodes, without their outdated facts."""
     after: dict[Text, Family | None] = {}
     for path in families.among(reported):
         family, (parent, name) = families[path], split(path)
@@ -249,11 +249,11 @@ def _end(path: Text, world: World) -> Iterator[Gone]:
     family = world.families.get(parent, NO_FAMILY)
     zxid = family.absent_at(name)
     if zxid != NEVER:
-        yield Gone(path=path, zxid=zxid, at=family.told_at)
+        yield Gone(path=path, zxid=zxid, at=family.arrived_at)
 
 
 def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFact]:
-    at = after.told_at
+    at = after.arrived_at
     is_new_listing = (after.listed_at, after.at) != (before.listed_at, before.at)
     yield from _listing(path, after) if is_new_listing else ()
     if after.denied and after.denied_at != before.denied_at:
