@@ -1,7 +1,7 @@
 """The queues in which each actor has a place.
 
-An actor with a single place passes by: it releases the lock as soon as it gets it, so those behind
-it in effect wait for those before it. Only *tangled* actors decide about deadlocks: those with
+An actor with a single place only passes through: it can release the lock once it gets it, so those
+behind it in effect wait for those before it. Only *tangled* actors can cause deadlocks: those with
 several places, and those with a place that they do not leave by finishing.
 """
 

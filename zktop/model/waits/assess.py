@@ -1,8 +1,8 @@
 """Judges every core of the wait graph: deadlocks, hints, and locks that must be listed again.
 
-One more question is answered here: what if election candidates did block while they wait to lead?
-Normally they go on working, so an election is no wait. But a leader that waits for a lock whose
-holder waits to lead is worth a hint, and more where actor names tell threads apart.
+It also judges the graph as if election candidates blocked while they wait to lead. Normally they
+go on working, so an election is no wait. But a leader that waits for a lock whose holder waits to
+lead is worth a hint, and more if actor names identify threads.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ from zktop.model.waits.ways_out import ways_out
 
 
 def with_blocking_elections(graph: WaitGraph) -> WaitGraph | None:
-    """The graph with elections as waits, as far as candidates also want locks; None if none do."""
+    """The graph with elections as waits, if their candidates also want locks; None if none do."""
     elections = [q for q in graph.queues.values() if q.kind == "election" and not q.blocking]
     elections = [queue for queue in elections if _may_entangle(graph, queue)]
     work = [request.actor for queue in elections for request in queue.requests]
@@ -77,7 +77,7 @@ def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
 
 
 class Assessment(Struct, frozen=True, gc=False):
-    """Deadlocks; hints that deserve no alarm; locks to list again, which decides about more."""
+    """Deadlocks, hints that deserve no alarm, and locks to list again to decide other cases."""
 
     deadlocks: tuple[Deadlock, ...]
     hints: tuple[Deadlock, ...]
@@ -96,11 +96,11 @@ def assess(
 ) -> Assessment:
     """Judge every core of the graph, and those it would have if elections blocked."""
     names = names or DisplayNames()
-    found = list(_judged(_View(graph, known, names)))
+    found = list(_judgements(_View(graph, known, names)))
     supposed = with_blocking_elections(graph)
     if supposed is not None:
         view = _View(supposed, known, names, is_supposed=True)
-        found += [pair for pair in _judged(view) if pair[0].rule == "D8"]
+        found += [pair for pair in _judgements(view) if pair[0].rule == "D8"]
     found.sort(key=lambda pair: (pair[0].since_ms or 0, pair[0].id))
     certain = [made for made, together in found if not together.relist]
     return Assessment(
@@ -115,7 +115,7 @@ def _is_hint(made: Deadlock) -> bool:
     return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
 
 
-def _judged(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
+def _judgements(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
     counts = count_behind(view.graph)
     for number, found in enumerate(rings(view.graph.stuck_set)):
         case = _case(view, number, found)
@@ -127,9 +127,9 @@ def _judged(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
 
 
 def _unless_working(case: RingCase, known: ActorEvidence) -> RingCase | None:
-    """A ring through several threads, unless one of them released something after it closed.
+    """The case, unless one of its actors released something after the ring closed.
 
-    Such a ring may open at any moment.
+    A ring through clients that still work may open at any moment.
     """
     closed = case.closing.request.czxid
     return None if any(known.released.get(a, 0) > closed for a in case.actors) else case
@@ -173,7 +173,7 @@ def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
 
 
 def _case(view: _View, number: int, found: Ring) -> RingCase | None:
-    """A ring with what is needed to judge it; None if it is no closed ring."""
+    """A ring with everything needed to judge it; None if it is not closed."""
     graph = view.graph
     if not found or not _is_closed(graph, found):
         return None

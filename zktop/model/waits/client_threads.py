@@ -1,13 +1,13 @@
 """Finds sessions that must have several threads: a cycle of waits through one proves no deadlock.
 
 One thread waits in one place at a time, so a session that waits in two has at least two threads.
-So has one that owns a lock and waits for the same one: no library asks twice for one thread. A
-reader may, since it asks to write as well or to read once more, and so may a thread that takes
-several leases of a pool. `multi_threaded` finds these at one moment.
+So has one that owns a lock and waits for it again: no library asks twice for one thread, except
+for a reader, which may ask to write or to read once more, and for a thread that takes several
+leases of a pool. `multi_threaded` finds these at one moment.
 
-`ConcurrencyDetector` finds others over time. An actor that takes or releases a lock after its wait
-began and before that wait ended is more than one thread, and so is one with two waits at the same
-moment. From then on it counts as concurrent for good.
+`ConcurrencyDetector` finds others over time. An actor that takes or releases a lock while it waits
+is more than one thread, and so is one with two waits at the same moment. It counts as concurrent
+from then on.
 """
 
 from bisect import bisect_right
@@ -26,9 +26,9 @@ _ONE_OWNER = ("exclusive", "read-write", "conflict")
 def multi_threaded(
     graph: WaitGraph, actors: Iterable[str], threads: Container[str]
 ) -> Mapping[str, str]:
-    """The actors that cannot be one thread, each with what shows it.
+    """The actors that cannot be one thread, each with the reason.
 
-    An actor whose name is that of a thread may ask for a lock that it holds.
+    An actor that is named as one thread may ask for a lock that it holds.
     """
     found = {actor: _waits_twice(graph, actor) for actor in actors}
     found |= {a: _asks_again(graph, a) for a in actors if not found[a] and a not in threads}
@@ -56,7 +56,7 @@ def _asks_again(graph: WaitGraph, actor: str) -> str:
 
 
 class _Deletion(Struct, frozen=True, gc=False):
-    """A member that was still there at one zxid and no more at the other."""
+    """A member that was present at one zxid and gone at another."""
 
     actor: str
     lock: str
@@ -86,10 +86,10 @@ class ConcurrencyDetector:
         self._deletions.append(_Deletion(request.actor, lock, there, gone))
 
     def look(self, graph: WaitGraph) -> tuple[str, ...]:
-        """Draw conclusions; the result names locks to list again before more can be drawn.
+        """Find concurrent actors; return the locks to list again to decide about others.
 
-        The end of a session deletes all its nodes. So a deletion proves something only if a
-        listing that is not older still shows the wait.
+        The end of a session deletes all its nodes. So a deletion proves something only if the wait
+        is in a listing that is not older.
         """
         relist: set[str] = set()
         undecided: list[_Deletion] = []

@@ -101,7 +101,7 @@ class _Grading(Struct, frozen=True):
         return all((e.queue.lock, e.request.node) in self.known.watched for e in edges)
 
     def _is_still(self, actor: str) -> bool:
-        """True if all that it has sent since the ring closed is the request that set its watch."""
+        """True if its only request since the ring closed is the one that set its watch."""
         since = self.known.still_since_ms.get(actor)
         closed = self.case.closing.request.since_ms
         return since is not None and closed is not None and since <= closed + self.known.settle_ms

@@ -1,8 +1,8 @@
-"""Explains what can never go on: cores, and the actors that lead to them.
+"""Explains why actors can never go on: finds cores, and the actors that lead to them.
 
 A core is a set of actors that keep each other stuck, an independent deadlock. A strongly connected
-component of the wait graph is only a candidate: it is a core if it stays stuck with no other actor
-in the world. With pools that is not the same, and less may stay.
+component of the wait graph is only a candidate: it is a core if it stays stuck without any other
+actors. With pools, perhaps only a part of it does.
 
 Edges are sparse: they reach the same actors as all edges do, at a fraction of their number.
 """
@@ -19,7 +19,7 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 class StuckSet(Struct, frozen=True, eq=False):
     """The stuck actors among the tangled ones, and why they are stuck.
 
-    `frozen` are the stuck and the actors that never release anything. `reach` maps an actor to the
+    `frozen` is `actors` with those that never release anything. `reach` maps an actor to the
     numbers of the cores that it is in or behind; the number after the last core stands for nodes
     without an owner, and for leaders. Compared by identity.
     """
@@ -243,7 +243,7 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
 
 
 def _shares(queues: Iterable[StuckQueue], groups: list[frozenset[str]]) -> list[list[StuckQueue]]:
-    """For each group its queues, without other actors."""
+    """The queues of each group, without other actors."""
     group_of = {actor: number for number, group in enumerate(groups) for actor in group}
     shares: list[list[StuckQueue]] = [[] for _ in groups]
     for stuck_queue in queues:

@@ -1,4 +1,4 @@
-"""A deadlock as a report shows it: one frozen value with all that is known about it."""
+"""A deadlock as a report shows it: one frozen value with everything known about it."""
 
 from hashlib import blake2s
 
@@ -38,7 +38,7 @@ class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
 
 
 class Deadlock(Struct, frozen=True, gc=False):
-    """Actors of which none can ever go on; `steps` in the order of their requests."""
+    """Actors that can never go on; `steps` in the order of their requests."""
 
     id: str
     rule: DeadlockRule
@@ -104,7 +104,7 @@ def deadlock_place(lock: str, request: WaitRequest) -> DeadlockPlace:
 def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
     """An id that stays the same while the deadlock lives, and in a replay.
 
-    It depends on the ring alone, since others may join and leave the queues of the core.
+    It depends on the ring alone, since other actors may join and leave the queues of the core.
     """
     actors = sorted({edge.request.actor for edge in ring})
     locks = sorted({edge.queue.lock for edge in ring})

@@ -1,8 +1,8 @@
 """Detects deadlocks, lock-order inversions and root blockers from look to look.
 
-`change` takes in the changed locks, `judge` gives the verdict on the newest state. What a verdict
-needs beside the queues is gathered only for the few actors of a deadlock, and only while there is
-one (see `evidence`).
+`change` takes in the changed locks, `judge` gives the verdict on the newest state. Evidence
+beyond the queues is collected only for the few actors of a deadlock, and only while there is one
+(see `evidence`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,14 +34,14 @@ from zktop.model.world.ensemble import Ensemble
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 150  # so a knot of 6,000 requests is judged every three seconds
-PAUSE_FACTOR_AT_REST: Final = 5  # the pause is so many times as long while nothing changes
+PAUSE_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
-    """What one look says about waiting.
+    """The verdict of one look.
 
     `hints` are possible deadlocks that deserve no alarm. Listing the locks in `relist` once more
-    would prove or refute others.
+    would prove or refute further deadlocks.
     """
 
     deadlocks: tuple[Deadlock, ...] = ()
@@ -52,7 +52,7 @@ class DeadlockVerdict(msgspec.Struct, frozen=True):
 
 
 class DeadlockDetector:
-    """Keeps the wait graph, and everything about waiting that lasts longer than one look."""
+    """Keeps the wait graph, and all state about waiting that outlives one look."""
 
     def __init__(self, settings: Settings) -> None:
         self.graph = WaitGraph()
@@ -106,22 +106,22 @@ class DeadlockDetector:
         """Judge the newest state.
 
         A large knot is judged again only after a pause that grows with it, so that thousands of
-        stuck requests keep no processor busy: a new deadlock beside it may appear a moment late.
-        The pause ends when a deadlock that was shown is over, and a thorough look never waits.
+        stuck requests do not keep a processor busy; a new deadlock beside it may appear a moment
+        late. The pause ends early if a reported deadlock is over. A thorough look never waits.
         """
         blockers = self._root_blockers(now_ms)
         pause_ms = self._pause_ms if self._is_unjudged else PAUSE_FACTOR_AT_REST * self._pause_ms
         is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
         if is_due or (self._is_unjudged and self._is_any_over(locks)):
             self._judged_at, self._is_unjudged = now_ms, False
-            self._verdict = self._judged(ensemble, histories, locks, now_ms, client_names)
+            self._verdict = self._judge_now(ensemble, histories, locks, now_ms, client_names)
             queues = self.graph.queues
             number = sum(len(queues[lock].requests) for lock in self.graph.stuck_set.locks)
             self._pause_ms = number // LARGE_KNOT * PAUSE_MS
         return replace(self._verdict, blockers=blockers)
 
     def _is_any_over(self, locks: Mapping[Text, Lock]) -> bool:
-        """Tell whether a node of a deadlock that was shown is gone."""
+        """Return whether a node of a reported deadlock is gone."""
         verdict = self._verdict
         return any(
             _member(locks, place.lock, place.node) is None
@@ -130,7 +130,7 @@ class DeadlockDetector:
             for place in (*step.holds, step.waits)
         )
 
-    def _judged(
+    def _judge_now(
         self,
         ensemble: Ensemble,
         histories: LockHistories,
@@ -172,8 +172,8 @@ class DeadlockDetector:
     def _root_blockers(self, now_ms: Millis) -> tuple[RootBlocker, ...]:
         """Rank the root blockers at intervals; in between only their waits grow.
 
-        Without any change a ranking can only exchange the last ones of a long list. Actors that
-        have released everything since the ranking are left out.
+        While nothing changes, only the end of a long list may go out of order. Actors that have
+        released everything since the ranking are left out.
         """
         pause_ms = len(self.graph.queues) // RANKED_PER_MS + self._pause_ms
         elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at

@@ -1,4 +1,4 @@
-"""Collects what else is known of the actors of a deadlock, and judges the deadlocks by it.
+"""Collects evidence about the actors of a deadlock, and judges the deadlocks by it.
 
 The wait graph shows waits and holders. Whether an actor was seen to work meanwhile, when it last
 sent a request, and whether it watches what it waits for, comes from histories and server tables.
@@ -127,7 +127,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
 def _known(
     fact_of: Callable[[Session], Millis | None], sessions: Mapping[str, Session | None]
 ) -> dict[str, Millis]:
-    """A fact about each actor that is a session, where it is known."""
+    """A fact about each actor that is a session, if it is known."""
     facts = ((actor, fact_of(session)) for actor, session in sessions.items() if session)
     return {actor: fact for actor, fact in facts if fact is not None}
 

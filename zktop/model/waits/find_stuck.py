@@ -1,4 +1,4 @@
-"""The exact deadlock test: let every actor finish that can, and see which ones are left.
+"""The exact deadlock test: let every actor that can finish do so, and see which are left.
 
 Whether a member is granted depends only on which earlier members are gone, and removing members
 never takes a grant back. So the result does not depend on the order, for exclusive, shared and
@@ -6,7 +6,7 @@ k-of-n waits alike. A search for cycles would be wrong as soon as a pool is invo
 
 Queues are thinned first to the tangled actors, which changes no verdict: an actor with one place
 leaves as soon as it is granted. So an exclusive member waits, in the end, for the tangled ones
-before it. A pool is full for it when tangled ones take all its room. A reader waits for the
+before it. A pool is full if tangled members take all its room. A reader waits for the
 tangled ones before the last writer ahead of it; if that writer is not tangled, a wall marks its
 place.
 """
@@ -33,7 +33,7 @@ class ThinnedQueue(Struct, frozen=True, gc=False):
     end: int
 
 
-def thinned(queue: WaitQueue, tangled: Container[str]) -> ThinnedQueue:
+def thin(queue: WaitQueue, tangled: Container[str]) -> ThinnedQueue:
     """Thin a queue to the tangled actors."""
     requests = tuple(queue.requests)
     places = [place for place, request in enumerate(requests) if request.actor in tangled]
@@ -64,7 +64,7 @@ class QueueReduction(Protocol):
         """Grant what can be granted now: the actors, once for each member."""
 
     def leave(self, place: int) -> None:
-        """Take the member at this place out of the queue."""
+        """Remove the member at this place."""
 
 
 class FifoReduction:
@@ -160,7 +160,7 @@ class ConflictReduction:
 def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
     """The actors of these queues that can never finish.
 
-    Left out are those that never release anything: they block, but wait for nothing.
+    Actors that never release anything are left out: they block, but wait for nothing.
     """
     places: dict[str, list[tuple[QueueReduction, int]]] = {}
     pending: dict[str, int] = {}  # requests of each actor that are not granted yet

@@ -1,7 +1,7 @@
-"""The wait graph: all queues, and what in them can never go on.
+"""The wait graph: all queues, and the actors in them that can never go on.
 
 Only tangled actors (see `actor_index`) decide about deadlocks. A change in a queue without any of
-them costs that queue's changed requests and no more. After any other change the exact test runs
+them costs only that queue's changed requests. After any other change the exact test runs
 again on all queues thinned to the tangled actors, when its result is next asked for: 10,000 actors
 in 2,200 locks take about 30 ms, and a burst of changes costs one test.
 """
@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from zktop.model.waits.actor_index import ActorIndex
 from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, crowd, explain_stuck
-from zktop.model.waits.find_stuck import ThinnedQueue, granted, stuck, thinned
+from zktop.model.waits.find_stuck import ThinnedQueue, granted, stuck, thin
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
@@ -27,9 +27,9 @@ class WaitGraph:
         self._thinned: dict[str, ThinnedQueue] = {}  # of each queue with tangled actors
         self._is_changed = False
         self._stuck_set = NOTHING_STUCK
-        self._stuck_in: Sequence[ThinnedQueue] = ()  # the queues that it is about
+        self._stuck_in: Sequence[ThinnedQueue] = ()  # the queues of that stuck set
         self._tested: Mapping[str, ThinnedQueue] = self._thinned
-        # Kept per queue, with the version that they are of.
+        # Cached per queue, with the version that each belongs to.
         self._granted: dict[str, tuple[WaitQueue, frozenset[str]]] = {}
         self._by_actor: dict[str, tuple[ThinnedQueue, dict[str, list[WaitRequest]]]] = {}
         for queue in queues:
@@ -92,7 +92,7 @@ class WaitGraph:
         created: Iterable[WaitRequest] | None = None,
         deleted: Iterable[WaitRequest] | None = None,
     ) -> None:
-        """Add a queue, or replace the one of its name.
+        """Add a queue, or replace the one with its name.
 
         `created` and `deleted` spare a comparison of the queues; a request that changed in any
         field must be in both.
@@ -133,7 +133,7 @@ class WaitGraph:
         if self._is_changed:
             known, tangled = self._thinned, self._index.tangled
             self._thinned = {
-                lock: known.get(lock) or thinned(self._queues[lock], tangled)
+                lock: known.get(lock) or thin(self._queues[lock], tangled)
                 for lock in {lock for actor in tangled for lock in self._index.locks(actor)}
             }
             self._is_changed = False
@@ -141,7 +141,7 @@ class WaitGraph:
 
     @property
     def stuck_set(self) -> StuckSet:
-        """What can never go on; the same object while it stays the same."""
+        """The actors that can never go on; the same object while they stay the same."""
         queues = self.thinned_queues
         if self._tested is not queues:
             self._tested = queues

@@ -6,10 +6,10 @@ locks starts a search for a cycle. Paths are folded (`/user/42` to `/user/*`), s
 kind count as one class.
 
 A cycle is a danger if the locks chain, if the actors differ, and if no lock that they all own
-meanwhile keeps them apart (a gate).
+meanwhile (a gate) keeps them apart.
 
 Nothing is learned from an actor with more than MAX_PLACES places. It is a service with many
-threads behind one session: its order says nothing, and all pairs of ten thousand locks would take
+threads behind one session: its order means nothing, and all pairs of ten thousand locks would take
 minutes.
 """
 
@@ -142,7 +142,7 @@ def closed_by(first: OrderSample, out: Out) -> Cycle:
 
 
 def _against(first: OrderSample, out: Out) -> Cycle:
-    """Within one class: another actor takes its members in the opposite order."""
+    """Within one class: find an actor that takes its locks in the opposite order."""
     for other in _samples(first.wanted.vertex, out):
         is_same_class = other.wanted.vertex == first.held.vertex
         if is_same_class and other.direction != first.direction and _fits((first,), other):
@@ -199,7 +199,7 @@ Place = tuple[str, str]  # a lock and a node in it
 
 
 class LockOrderGraph:
-    """All lock orders seen, of bounded number: the least recently confirmed goes first."""
+    """All lock orders seen, bounded in number: the least recently confirmed is dropped first."""
 
     def __init__(self) -> None:
         self._edges: dict[tuple[str, str], OrderEdge] = {}
@@ -214,7 +214,7 @@ class LockOrderGraph:
         return self._cycles
 
     def edge(self, held: str, wanted: str) -> OrderEdge | None:
-        """What is known about one order of two classes."""
+        """The acquisitions seen in one order of two classes."""
         return self._edges.get((held, wanted))
 
     def __len__(self) -> int:
@@ -233,7 +233,7 @@ class LockOrderGraph:
         lock that is added later may be the gate that keeps two orders apart.
         """
         for actor in sorted(actors):
-            if tells_order(graph, actor):
+            if shows_order(graph, actor):
                 by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
                 for queue, request in by_age:
                     self._learn_request(graph, queue, request, order_actor(actor), created_at)
@@ -273,7 +273,7 @@ class LockOrderGraph:
                 self._drop(sample)
 
     def ended(self, lock: str, node: str, at_ms: int | None) -> None:
-        """Record that a member is gone, and when if that is known."""
+        """Record that a member is gone, and when, if known."""
         self._learned.pop((lock, node), None)
         for sample in self._running.pop((lock, node), ()):
             if at_ms is not None:
@@ -312,7 +312,7 @@ class LockOrderGraph:
         self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}
 
 
-def tells_order(graph: WaitGraph, actor: str) -> bool:
+def shows_order(graph: WaitGraph, actor: str) -> bool:
     """Whether the actor has places in several locks, yet few enough to be one thread."""
     is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= MAX_PLACES
     return is_nesting and graph.number(actor) <= MAX_PLACES

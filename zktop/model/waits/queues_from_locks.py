@@ -1,9 +1,9 @@
 """Turns locks into queues of the wait graph.
 
-A lock with several queues, as of two libraries that do not see each other, gets several queues
-here as well. Where one library counts the nodes of the other, waits cross between the two, so all
-their members share one queue. Foreign children that block a member stand in front: no client will
-ever remove them.
+A lock with several queues, such as those of two libraries that do not see each other, has several
+queues here as well. If one library counts the nodes of the other, waits cross between the two, so
+all their members share one queue. Foreign children that block a member stand in front: no client
+will ever remove them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ KINDS: Final[dict[str, QueueKind]] = {
 }
 _SHARED: Final = ("mutex", "read-write")
 _NONE_EXEMPT: Final[frozenset[str]] = frozenset()
-_NUMBER: Final = "\0"  # between a path and the number of a queue: no path can have it
+_NUMBER: Final = "\0"  # between a path and the number of a queue: no path contains it
 
 
 class QueueUpdate(NamedTuple):
@@ -50,7 +50,7 @@ def lock_path(name: str) -> str:
 def queue_updates(
     change: LockChange, queues: Mapping[str, WaitQueue], actors: Actors
 ) -> Iterator[QueueUpdate]:
-    """What a changed lock changes in the queues, which are those of the lock before."""
+    """The queues that a changed lock changes; `queues` holds those from before."""
     lock, before = change.after, _members_by_queue(change.before)
     after = _members_by_queue(lock)
     if lock is not None:
@@ -88,7 +88,7 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
 
 
 def _kind(lock: Lock, source: LockQueue) -> QueueKind:
-    """The rule of the wait graph; pairwise conflicts where no simple one fits."""
+    """The kind of a wait queue; pairwise conflicts if no simpler kind fits."""
     if lock.kind == "election":
         return "election"
     if lock.kind in ("single", "lease"):
@@ -142,9 +142,9 @@ def _parts(
 
 
 def _context(lock: Lock) -> tuple[object, ...]:
-    """What makes a request of a member apart from the member.
+    """What a request depends on besides its member.
 
-    In a folder one member may depend on the others, so no two versions are alike.
+    In a folder one member may depend on the others, so no two versions are equal.
     """
     is_folder = any(folder_queues(lock.queues))
     return lock.kind, lock.layout, lock.stranded, _exempt(lock), id(lock) if is_folder else 0
@@ -199,7 +199,7 @@ def _exempt(lock: Lock) -> frozenset[str]:
 def make_request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool) -> WaitRequest:
     """The request of one member."""
     actor, stat = actors.of(lock, member), member.znode.stat
-    is_called_otherwise = member.owner and session_of(actor) is None and not actors.are_sessions
+    has_other_name = member.owner and session_of(actor) is None and not actors.are_sessions
     return WaitRequest(
         node=member.node,
         actor=actor,
@@ -208,5 +208,5 @@ def make_request(lock: Lock, member: Member, actors: Actors, *, is_exempt: bool)
         since_ms=stat.ctime if stat else None,
         exempt=is_exempt,
         releases=not actor.startswith((UNOWNED, STRANDED)),
-        session=session_text(member.owner) if is_called_otherwise else None,
+        session=session_text(member.owner) if has_other_name else None,
     )

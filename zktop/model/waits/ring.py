@@ -1,14 +1,14 @@
 """Chooses the ring that shows a deadlock best, and prepares it for judgement.
 
 The best ring is short, of plain waits, with a hard edge if there is one. A hard edge ends at a
-holder, a soft one at a member that queues itself. Both are meant for the time when every actor
-that can finish has finished; that picture stays the same for as long as the deadlock lives.
+holder, a soft one at a member that queues itself. Both describe the state after every actor that
+can finish has finished, which stays the same while the deadlock lasts.
 
 Before it is judged, a ring gets its kind and rule, the evidence about its actors, and a test
-whether all of it existed at one moment: queues are read at different times. A node never changes
-and never comes back, so it existed from its czxid to the zxid of a listing that shows it. If the
-newest of the nodes is not younger than the oldest of the listings, there was a moment with all of
-them.
+of whether all of it existed at one moment: queues are read at different times. A node never
+changes and never comes back, so it existed from its czxid to the zxid of a listing that shows it.
+If the newest of the nodes is not younger than the oldest of the listings, there was a moment with
+all of them.
 """
 
 from bisect import bisect_left
@@ -51,7 +51,7 @@ Ring = tuple[WaitEdge, ...]
 
 
 def passes_by(edge: WaitEdge, before: WaitEdge) -> bool:
-    """Whether the actor blocks with the request that waits itself: it merely queues."""
+    """Whether the actor blocks with the very request that waits: it merely queues."""
     return edge.request == before.blocker and edge.queue.lock == before.queue.lock
 
 
@@ -62,7 +62,7 @@ def queued(found: Ring) -> frozenset[str]:
 
 
 def edges(core: Core) -> EdgesByWaiter:
-    """The edges of a core by waiter; of a large one only those that keep it connected."""
+    """The edges of a core by waiter; for a large core, only those that keep it connected."""
     full = sum(len(one.members) ** 2 for one in core.queues) <= 2 * _MAX_PAIRS
     graph: EdgesByWaiter = {actor: [] for actor in sorted(core.actors)}
     for stuck_queue in core.queues:
@@ -96,7 +96,7 @@ def ring(graph: EdgesByWaiter) -> Ring:
 
 
 def first_closed(graph: EdgesByWaiter) -> Ring:
-    """The cycle that was closed before all others."""
+    """The cycle that closed first."""
     stamps = sorted({edge.request.czxid for out in graph.values() for edge in out})
     first = bisect_left(stamps, 1, key=lambda stamp: _has_cycle(_until(graph, stamp)))
     return ring(_until(graph, stamps[first])) if first < len(stamps) else ()
@@ -134,7 +134,7 @@ def _shortest(graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring
 
 
 def _starts(graph: EdgesByWaiter) -> Iterator[str]:
-    """Where to search: at every actor; in a large core at the one with the newest request."""
+    """The actors to search from: all, or two of a large core, newest request first."""
     if len(graph) * sum(map(len, graph.values())) <= _MAX_STEPS:
         yield from graph
     else:
@@ -244,10 +244,10 @@ def coexistence(
 class ActorEvidence(Struct, frozen=True, kw_only=True):
     """Facts about actors; what is absent is unknown.
 
-    `concurrent`: seen to act while they should have been blocked. `threads`: the name tells
-    threads apart. `released`: zxid of the last release by a stuck actor. `still_since_ms`: time of
-    its last request but pings. `quiet_ms`: how long it was observed to send none. `watched` and
-    `astray`: (lock, node) of requests whose watch is where it should be, or is not.
+    `concurrent`: seen to act while they should have been blocked. `threads`: the name
+    identifies a thread. `released`: zxid of the last release by a stuck actor. `still_since_ms`:
+    time of its last request other than pings. `quiet_ms`: how long it was observed to send none.
+    `watched` and `astray`: (lock, node) of requests whose watch is where it should be, or is not.
     `usual_hold_ms`: 99th percentile by lock. `patience_ms`: how long an actor waited before it
     gave up.
     """
@@ -266,7 +266,7 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
 
 
 class RingCase(Struct, frozen=True, kw_only=True):
-    """A ring, with what its confidence depends on."""
+    """A ring, with everything that its confidence depends on."""
 
     rule: DeadlockRule
     ring: Ring

@@ -38,7 +38,7 @@ class RootBlocker(Struct, frozen=True, gc=False):
 
 
 class _Waiting(Struct, gc=False):
-    """Waits added up: how many, how many of known start, and the sum of those starts."""
+    """A sum of waits: how many, how many with a known start, and the sum of those starts."""
 
     number: int = 0
     dated: int = 0
@@ -49,7 +49,7 @@ class _Waiting(Struct, gc=False):
 
 
 def root_blockers(graph: WaitGraph, now_ms: int) -> tuple[RootBlocker, ...]:
-    """The root blockers with the most blocked time, that first; at most MAX_LISTED."""
+    """The root blockers, most blocked time first; at most MAX_LISTED."""
     mains = _main_waits(graph)
     roots = _Roots(graph, mains)
     totals: dict[Root, _Waiting] = {}
@@ -139,7 +139,7 @@ class _Roots:
             if head == actor:
                 self._known[actor] = actor
             elif head in path:
-                # A ring outside of all cores: a pool will open it. Its oldest wait stands for it.
+                # A ring outside of all cores: a pool will open it. Its oldest wait represents it.
                 ring = dropwhile(head.__ne__, path)
                 self._known[actor] = min(ring, key=self._mains.__getitem__)
             else:

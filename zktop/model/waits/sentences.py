@@ -1,7 +1,7 @@
-"""Puts a deadlock into one sentence: as drawn, exported, spoken and pasted into a chat.
+"""Describes a deadlock in one sentence, for screens, exports and chats.
 
-`DisplayNames` holds the names of actors and locks that all sentences use. Knots, where a pool has
-no lease to give back, have a sentence of their own.
+`DisplayNames` holds the names of actors and locks that all sentences use. A knot around a
+pool has a sentence of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,15 +34,15 @@ class DisplayNames(Struct, frozen=True):
     presences: Mapping[str, Presence] = {}  # connections of the actors that are sessions
 
     def owner(self, actor: str) -> str:
-        """Call an actor by a name of its own."""
+        """Return the unique name of an actor."""
         return self.owners.get(actor, actor)
 
     def label(self, actor: str) -> str:
-        """Call an actor as it calls itself: others may do the same."""
+        """Return the label of an actor, which others may share."""
         return self.owner(actor) if self.labels is None else self.labels.get(actor, actor)
 
     def path(self, lock: str) -> str:
-        """Call a lock by its label."""
+        """Return the path of a lock, as shown."""
         return self.paths.get(lock, lock)
 
     def wanted(self, mode: Mode, lock: str) -> str:
@@ -54,7 +54,7 @@ class DisplayNames(Struct, frozen=True):
         return f"{LETTER[mode]}:{self.path(lock)}"
 
     def all_of(self, actors: Sequence[str], at_most: int = 5) -> str:
-        """List actors as a sentence does.
+        """List actors in words.
 
         >>> DisplayNames().all_of(["a", "b", "c"]), DisplayNames().all_of("abcd", at_most=2)
         ('a, b and c', 'a, b and 2 more')
@@ -69,7 +69,7 @@ class DisplayNames(Struct, frozen=True):
 _MAX_PARTS = 5
 
 
-def exhausted(core: Core) -> StuckQueue:
+def exhausted_pool(core: Core) -> StuckQueue:
     """The pool of the core that most actors wait for."""
     pools = [one for one in core.queues if one.queue.kind == "pool" and any(one.waits)]
     return max(pools, key=lambda pool: (sum(pool.waits), pool.queue.lock))
@@ -77,7 +77,7 @@ def exhausted(core: Core) -> StuckQueue:
 
 def knot_sentence(core: Core, names: DisplayNames) -> str:
     """Which actors have all leases, and why none comes back."""
-    pool = exhausted(core)
+    pool = exhausted_pool(core)
     path = names.path(pool.queue.lock)
     pairs = list(zip(pool.members, pool.waits, strict=True))
     holders = sorted({member.actor for member, waits in pairs if not waits})
@@ -99,7 +99,7 @@ def _verb(actors: list[str]) -> str:
 
 
 def _waits_between(core: Core, pool: StuckQueue, names: DisplayNames) -> list[str]:
-    """Why the holders do not finish, grouped by reason."""
+    """Return why the holders do not finish, grouped by reason."""
     reasons: list[tuple[str, str, str]] = []
     for stuck_queue in core.queues:
         if stuck_queue is pool:

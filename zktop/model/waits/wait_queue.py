@@ -68,10 +68,10 @@ class WaitQueue(Struct, frozen=True, gc=False):
 
     @property
     def rules(self) -> tuple[object, ...]:
-        """What grants depend on beside the requests."""
+        """What grants depend on besides the requests."""
         return self.kind, self.capacity, self.blocking
 
     @property
     def room(self) -> int:
-        """How many requests can hold at once."""
+        """The number of requests that can hold at once."""
         return self.capacity or 1 if self.kind == "pool" else 1

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zktop.model.actors import session_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck
-from zktop.model.waits.find_stuck import stuck, thinned, unthinned
+from zktop.model.waits.find_stuck import stuck, thin, unthinned
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import Ring, rings
 from zktop.model.waits.sentences import DisplayNames
@@ -102,14 +102,14 @@ def _breaks(core: Core, actor: str) -> bool:
 def _freed(
     graph: WaitGraph, number: int, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
 ) -> int:
-    """How many can go on when the actor is gone, itself included."""
+    """How many actors can go on once this one is gone, itself included."""
     stuck_set, only = graph.stuck_set, frozenset({number})
     core = stuck_set.cores[number]
     is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in stuck_set.queues.values())
     stands_alone = all(stuck_set.reach[a] == only for a in core.actors)
     if is_odd or not stands_alone or not breaks:
         return _freed_by_reduction(graph, actor)
-    # Plain waits: free are the actors that wait for this core and for nothing else.
+    # With plain waits, this frees the actors that wait for this core and nothing else.
     return len(core.actors) + counts[only]
 
 
@@ -119,7 +119,7 @@ def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
     gone = [_without(queue, actor) for queue in queues]
     frozen = stuck_set.frozen - {actor}
     # A leader that finishes stays, so in an election all members count.
-    left = stuck([thinned(q, graph.tangled if q.kind == "election" else frozen) for q in gone])
+    left = stuck([thin(q, graph.tangled if q.kind == "election" else frozen) for q in gone])
     before = set(_stuck_in(queues, stuck_set.frozen)) | stuck_set.actors
     after = set(_stuck_in(gone, left | (frozen - stuck_set.actors))) | left
     return len(before - after)
