@@ -1,1 +1,1 @@
-"""What is wrong, in one sentence each: the catalogue of findings and how it is applied."""
+"""The catalogue of rules, and their findings: what is wrong, in one sentence each."""

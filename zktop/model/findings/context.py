@@ -31,7 +31,7 @@ TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
-    """What all contexts of one look share."""
+    """The values that all contexts of one look share."""
 
     ensemble: Ensemble
     sessions: SessionHistories
@@ -301,7 +301,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         return tuple(map(self.name_of, members))
 
     def age(self, member: Member) -> int | None:
-        """How long the node has existed, by the clock of the leader that created it."""
+        """How long the node has existed, according to the clock of the leader that created it."""
         created = member.ctime
         return None if created is None else self.now_ms - created
 

@@ -128,7 +128,7 @@ FOREVER: Final = "forever"  # all rules that block forever
 
 
 class FindingSubject(msgspec.Struct, frozen=True, gc=False):
-    """What a match is about; `key` distinguishes two matches about the same nodes."""
+    """The subject of a match; `key` distinguishes two matches about the same nodes."""
 
     lock: Text | None = None
     nodes: tuple[Text, ...] = ()
@@ -145,7 +145,7 @@ class FindingSubject(msgspec.Struct, frozen=True, gc=False):
 
 
 class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule found in one look."""
+    """One case that a rule found in one look."""
 
     about: FindingSubject
     sentence: str

@@ -173,7 +173,7 @@ def _hidden(root: DeniedRoot) -> str:
 
 
 def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
-    """What the servers' tables show below a root: they are not subject to its ACL."""
+    """Count what the servers' tables show below a root, as its ACL does not apply to them."""
     below = f"{root.base}/"
     found = [
         (path, session)

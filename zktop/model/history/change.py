@@ -90,7 +90,7 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     blind_since: Millis | None = None
 
 
-# Members that came, members that went, members read since; and where the lists differ.
+# Members that came, members that went, members read since, and the stretches that differ.
 _Diff = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
 
 

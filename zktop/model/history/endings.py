@@ -3,7 +3,7 @@
 ZooKeeper does not record who deleted a znode. A session that was active less than its timeout ago
 cannot have expired. A session without a connection to any server, or one that had been silent for
 too long, most likely has. A client that closes its session removes all its nodes in one
-transaction, just like an expiry: only its recent activity tells the two apart. Without any
+transaction, just like an expiry: only its recent activity distinguishes the two. Without any
 evidence a node counts as removed by its own client, which is the usual case.
 """
 

@@ -43,7 +43,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
 
 
 class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """What happened at one lock up to a time."""
+    """The past of one lock, up to a given time."""
 
     at: Millis = 0
     first_look: FirstLook | None = None

@@ -19,7 +19,7 @@ SPARE_RECORDS: Final = 1_000  # of sessions no longer listed, before they are cl
 
 
 class SessionActivity(msgspec.Struct, frozen=True, gc=False):
-    """What a session did between its last two tables."""
+    """The activity of a session between its last two tables."""
 
     ms: int
     received: int  # packets from the client
@@ -101,7 +101,7 @@ class SessionHistories:
         return known.at - max((since, *known.moves))
 
     def step(self, session: Session) -> SessionActivity | None:
-        """What it did between its last two tables; None after a move or a reset."""
+        """Its activity between its last two tables; None after a move or a reset."""
         known = self._records.get(session)
         return known.step if known else None
 

@@ -38,7 +38,7 @@ class ActorIndex:
         return (found,) if isinstance(found, str) else found.keys()
 
     def number(self, actor: str) -> int:
-        """How many places the actor has in all queues."""
+        """The number of places that the actor has in all queues."""
         found = self._locks.get(actor, {})
         return 1 if isinstance(found, str) else sum(found.values())
 

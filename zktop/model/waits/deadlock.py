@@ -93,7 +93,7 @@ def step(
 
 
 def holdings(graph: WaitGraph, actor: str) -> tuple[DeadlockPlace, ...]:
-    """What the actor holds now, by lock."""
+    """The places in which the actor holds now, by lock."""
     return tuple(deadlock_place(q.lock, r) for q, r in graph.places(actor) if graph.holds(q, r))
 
 

@@ -45,7 +45,7 @@ class WaitGraph:
         return self._index.locks(actor)
 
     def number(self, actor: str) -> int:
-        """How many places the actor has."""
+        """The number of places that the actor has."""
         return self._index.number(actor)
 
     def places(self, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:

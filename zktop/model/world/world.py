@@ -58,7 +58,7 @@ _ABOUT_ONE_CHILD = (Node, Gone)
 
 
 class WorldDiff(msgspec.Struct, frozen=True, gc=False):
-    """What differs between two worlds."""
+    """The differences between two worlds."""
 
     paths: set[Text]  # parents whose children differ
     servers: set[Text]  # addresses whose tables differ
