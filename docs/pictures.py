@@ -26,7 +26,7 @@ from zktop.ui.interfaces import Frame, OnNews, Status  # noqa: E402
 from zktop.ui.settings import UiSettings  # noqa: E402
 
 DOCS: Final = Path(__file__).parent
-THEME: Final = "zktop-dark"
+THEME: Final = "zktop-night"
 AT_MS: Final = 33_600  # the deadlock is confirmed, and the rest is still moving
 SIZE: Final = (120, 36)
 SOME: Final = 20  # frames, so few that none of them is joined with another

@@ -123,7 +123,7 @@ def test_show_config_prints_values_and_origins(
     assert table["roots[0]"] == ("/locks/**", "command line")
     assert table["tls.verify"] == ("false", "command line")
     assert table["thresholds.settle"] == ("500ms", "c.yaml:2")
-    assert table["ui.theme"] == ("zktop-dark", "default")
+    assert table["ui.theme"] == ("zktop-night", "default")
 
 
 def test_show_config_masks_secrets(zktop: Zktop) -> None:

@@ -22,14 +22,24 @@ from zktop.ui.styled_text import INKS
 from zktop.ui.themes import NamedTheme, ThemeList, apply_theme
 from zktop.ui.widgets.ink_styles import InkStyles
 
-NAMES = ("zktop-contrast", "zktop-dark", "zktop-light", "zktop-plain", "zktop-safe")
+NAMES = (
+    "zktop-contrast",
+    "zktop-dark",
+    "zktop-gruvbox",
+    "zktop-light",
+    "zktop-night",
+    "zktop-nord",
+    "zktop-plain",
+    "zktop-safe",
+    "zktop-solarized",
+)
 LOOKS = (*INKS, "cursor")
 RGB = [one for one in all_themes({}, LOOKS).usable if not one.ansi]
 GROUNDS = ("background", "surface", "panel")
 
 
-def test_there_are_five() -> None:
-    """A dark one, a light one, one of high contrast, one for all eyes, and a plain one."""
+def test_there_are_nine() -> None:
+    """Five dark ones, a light one, one of high contrast, one for all eyes, and a plain one."""
     found = all_themes({"XDG_CONFIG_HOME": "/nowhere"}, LOOKS)
 
     assert tuple(one.name for one in found.usable) == NAMES
@@ -171,7 +181,7 @@ async def test_the_cursor_tries_a_theme_on_and_escape_puts_the_old_one_back() ->
         await pilot.press("escape")
         await settled(pilot)
 
-        assert (worn, app.theme) == ("zktop-light", "zktop-dark")
+        assert (worn, app.theme) == ("zktop-gruvbox", "zktop-dark")
 
 
 async def test_enter_keeps_the_theme() -> None:

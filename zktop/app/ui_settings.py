@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from zktop.app.finding_command import FindingCommand
@@ -22,7 +23,9 @@ from zktop.ui.styled_text import INKS
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 
 _STYLES = (*INKS, "cursor")
-_SIXTEEN_COLOURS = "standard"  # Rich's name for 16 colours
+GROUND = "#121212"  # Textual's own
+LINE_SHARE = 0.25  # of the colour of text in that of borders
+_SIXTEEN_COLOURS = "standard"  # Rich's name for them
 
 
 def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> UiSettings:
@@ -80,17 +83,26 @@ def theme_list(environment: Mapping[str, str]) -> ThemeList:
 def textual_theme(file: ThemeFile) -> NamedTheme:
     """Convert a theme file to a theme of Textual."""
     base = BUILTIN_THEMES["ansi-dark" if file.dark else "ansi-light"].variables
+    colours = file.colours
+    border = colours.pop("line", "ansi_bright_black" if file.ansi else _between(file))
     theme = Theme(
         name=file.name,
         dark=file.dark,
         ansi=file.ansi,
         variables={
-            **(base if file.ansi else {}),  # also used by Textual's own widgets
+            **(base if file.ansi else {}),  # Textual's own widgets need these, too
+            "line": border,
             **{f"ink-{name}": style for name, style in file.inks.items()},
         },
-        **file.colours,  # type: ignore[arg-type]  # these keys are colours
+        **colours,  # type: ignore[arg-type]  # colours only: the keys say so
     )
     return NamedTheme(theme, file.about)
+
+
+def _between(file: ThemeFile) -> str:
+    """A colour for borders: nearer to the ground than to the text."""
+    ground, text = file.background or GROUND, file.foreground or file.primary
+    return Color.parse(ground).blend(Color.parse(text), LINE_SHARE).hex
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:

@@ -42,9 +42,15 @@ _NAMED_COLOURS = (
     "success",
     "warning",
     "error",
+    "line",
 )
 _SHADES = ("-lighten-1", "-lighten-2", "-lighten-3", "-darken-1", "-darken-2", "-darken-3")
-_VARIABLES = frozenset(name + shade for name in _NAMED_COLOURS for shade in ("", *_SHADES))
+_VARIABLES = frozenset(
+    name + shade
+    for name in _NAMED_COLOURS
+    for shade in ("", *_SHADES)
+    if not (shade and name == "line")  # Textual makes no shades of it
+)
 
 
 class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +70,7 @@ class ThemeFile(msgspec.Struct, frozen=True, kw_only=True):
     success: Colour | None = None
     warning: Colour | None = None
     error: Colour | None = None
+    line: Colour | None = None  # borders of panels
     inks: dict[str, Style] = {}  # ink -> style
 
     @property

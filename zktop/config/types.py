@@ -95,7 +95,7 @@ class DemoSection(Section, frozen=True):
 class UiSection(Section, frozen=True):
     """The terminal UI: theme, repaints, keys, bell, and the command for new findings."""
 
-    theme: Annotated[str, Meta(extra={"form": "theme"})] = "zktop-dark"
+    theme: Annotated[str, Meta(extra={"form": "theme"})] = "zktop-night"
     refresh: Annotated[int, Meta(ge=1, le=60)] = 20  # repaints per second at most
     keys: dict[str, Word] = {}  # action -> keys, with commas between them
     bell: bool = False

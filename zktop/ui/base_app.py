@@ -40,6 +40,7 @@ MAX_ERROR_CHARS: Final = 60
 MAX_LOG_BYTES: Final = 1_000_000
 SIGNAL_EXIT_BASE: Final = 128  # plus the number of the signal: the exit code
 MIN_TIMER_S: Final = 0.01
+LINE: Final = "#444444"  # borders
 ERROR_SHOWN_S: Final = 10.0  # in the header
 
 
@@ -126,6 +127,10 @@ class BaseApp(App[int]):
         first = self.settings.theme
         known = super().available_themes
         return known if first is None else {first.name: first, **known}
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of zktop's own, for themes of Textual's."""
+        return {**super().get_theme_variable_defaults(), "line": LINE}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Filters for ASCII and for NO_COLOR, after those of Textual."""

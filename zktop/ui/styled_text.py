@@ -26,6 +26,15 @@ Ink = Literal[
     "ours",  # a demo contender
     "selected",
     "paused",  # must not be missed
+    "address",  # where a client or a server is
+    "election",
+    "alarm",  # a filled pill: something is wrong
+    "caution",  # ... something may be wrong
+    "allowed",  # ... yes
+    "tab",  # ... the screen that is shown
+    "low",  # the three steps of a graph's gradient
+    "medium",
+    "high",
 ]
 INKS: tuple[Ink, ...] = get_args(Ink)
 

@@ -29,6 +29,15 @@ INK_STYLES: Final[dict[Ink, str]] = {
     "ours": "underline $primary",
     "selected": "bold $accent",
     "paused": "bold reverse $warning",
+    "address": "$secondary",
+    "election": "$accent",
+    "alarm": "bold reverse $error",
+    "caution": "bold reverse $warning",
+    "allowed": "bold reverse $success",
+    "tab": "bold reverse $primary",
+    "low": "$success",
+    "medium": "$warning",
+    "high": "$error",
 }
 CURSOR: Final = "on $surface-lighten-2"
 

@@ -1,0 +1,86 @@
+"""The pulse: what is counted in each second, and what a quiet second shows."""
+
+from msgspec.structs import replace
+from output.stories import facts
+from ui.example_past import BEGIN
+from ui.fake_feed import frames
+
+from zktop.model.facts import Millis
+from zktop.model.history.events import Elapsed, Event
+from zktop.model.text import Text
+from zktop.ui.past.pulse import KEPT_S, Pulse, PulseSecond
+
+QUEUED = facts("X x: P1 P2 P3", zxid=100)
+RELEASED = facts("X x: P2 P3", zxid=200)
+
+
+def pulse(*moments: tuple[Millis, list[object]]) -> Pulse:
+    """The pulse of what was read at these milliseconds."""
+    found = Pulse()
+    for frame in frames(*((BEGIN + at, list(read)) for at, read in moments)):
+        found.add(frame)
+    return found
+
+
+def until(found: Pulse, at: Millis, seconds: int) -> list[PulseSecond]:
+    """So many seconds up to this millisecond."""
+    return found.until(BEGIN + at, seconds)
+
+
+def test_waiters_are_those_at_the_end_of_a_second() -> None:
+    """Two wait behind a holder; after its release one does."""
+    found = pulse((0, QUEUED), (1_000, RELEASED))
+
+    assert [one.waiting for one in until(found, 1_000, 2)] == [2, 1]
+
+
+def test_a_second_without_news_goes_on_as_it_was() -> None:
+    """Who waits still waits, but nobody acquired anything."""
+    found = pulse((0, QUEUED), (1_000, RELEASED))
+
+    late = until(found, 3_000, 3)
+
+    assert [one.waiting for one in late] == [1, 1, 1]
+    assert [one.acquired for one in late] == [1, 0, 0]
+
+
+def test_before_the_first_report_nothing_is_known() -> None:
+    """A gap, and not a zero."""
+    found = pulse((0, QUEUED))
+
+    assert [one.waiting for one in until(found, 0, 3)] == [None, None, 2]
+
+
+def test_acquisitions_of_one_second_are_added_up() -> None:
+    """Two reports within one second are one column."""
+    found = pulse((0, QUEUED), (1_100, RELEASED), (1_200, facts("X x: P3", zxid=300)))
+
+    assert until(found, 1_200, 1)[0].acquired == 2
+
+
+def test_a_moment_in_the_past_shows_the_seconds_before_it() -> None:
+    """What came later is not in it."""
+    found = pulse((0, QUEUED), (1_000, RELEASED))
+
+    assert [one.waiting for one in until(found, 0, 1)] == [2]
+
+
+def test_the_percentile_is_that_of_the_waits_that_ended() -> None:
+    """The longest of a hundred waits is left out."""
+    found = Pulse()
+    first, later = frames((BEGIN, QUEUED), (BEGIN + 1_000, RELEASED))
+    waits = tuple(
+        Event(at=BEGIN, event="acquired", lock=Text("/x"), waited=Elapsed(ms, "exact"))
+        for ms in range(1, 101)
+    )
+    found.add(replace(first, events=waits))
+    found.add(later)
+
+    assert [one.wait_p99_ms for one in until(found, 1_000, 2)] == [99, 99]
+
+
+def test_it_forgets_after_some_hours() -> None:
+    """A run of days needs no more memory than one of hours."""
+    found = pulse((0, QUEUED))
+
+    assert found._seconds.maxlen == KEPT_S

@@ -1,0 +1,90 @@
+"""Graphs made of text: areas of braille dots with a gradient, and bars.
+
+A cell of braille is two dots wide and four high, so an area shows two values in each cell.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final
+
+from zktop.ui.styled_text import Ink, Line, Run
+
+DOTS: Final = 4  # in the height of a cell
+LEFT_DOTS: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # the lowest 0 to 4 dots of a column
+RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
+BRAILLE: Final = 0x2800
+ASCII_DOTS: Final = " .:|#"  # the same heights, for terminals without UTF-8
+BAR: Final = "▏▎▍▌▋▊▉█"
+HEAT: Final[tuple[Ink, ...]] = ("medium", "high")  # the higher, the worse
+
+
+def area(
+    values: Sequence[float | None],
+    width: int,
+    *,
+    height: int = 1,
+    top: float | None = None,
+    inks: Sequence[Ink] = ("plain",),
+    is_ascii: bool = False,
+) -> list[Line]:
+    """Draw values as an area, the newest at the right edge; an unknown one leaves a gap.
+
+    `top` is the value of a full column. The inks go from the lowest to the highest dots.
+
+    >>> from zktop.ui.styled_text import text_of
+    >>> text_of(area([0, 1, 2, 3, 4, 4], 4)[0])
+    ' ⢀⣴⣿'
+    >>> text_of(area([1, None, 4, 4], 2, is_ascii=True)[0])
+    '.#'
+    """
+    shown: list[float | None] = list(values[-2 * width :]) if width else []
+    shown[:0] = [None] * (2 * width - len(shown))
+    highest = top or max((one for one in shown if one is not None), default=0.0)
+    total = DOTS * height
+    levels = [_level(one, highest, total) for one in shown]
+    return [
+        _row(levels, DOTS * row, total, inks, is_ascii=is_ascii) for row in reversed(range(height))
+    ]
+
+
+def _level(value: float | None, top: float, total: int) -> int:
+    """The number of dots in a column; what is more than nothing has at least one."""
+    if not value or top <= 0:
+        return 0
+    return max(1, min(total, round(value / top * total)))
+
+
+def _row(
+    levels: Sequence[int], below: int, total: int, inks: Sequence[Ink], *, is_ascii: bool
+) -> Line:
+    """One line of an area, `below` dots above its ground."""
+    drawn: list[tuple[Ink, str]] = []
+    for left, right in zip(levels[::2], levels[1::2], strict=True):
+        most = max(left, right)
+        ink = inks[max(0, min(most, below + DOTS) - 1) * len(inks) // total]
+        drawn.append((ink, _cell(left - below, right - below, is_ascii=is_ascii)))
+    return tuple(
+        Run("".join(text for _, text in some), ink)
+        for ink, some in groupby(drawn, key=lambda one: one[0])
+    )
+
+
+def _cell(left: int, right: int, *, is_ascii: bool) -> str:
+    left, right = max(0, min(DOTS, left)), max(0, min(DOTS, right))
+    if is_ascii:
+        return ASCII_DOTS[max(left, right)]
+    return chr(BRAILLE + LEFT_DOTS[left] + RIGHT_DOTS[right]) if left or right else " "
+
+
+def bar(value: float, top: float, width: int) -> str:
+    """Draw a number as a bar; anything more than nothing can be seen.
+
+    >>> bar(1, 2, 4), bar(0, 2, 4), bar(0.01, 2, 4)
+    ('██  ', '    ', '▏   ')
+    """
+    steps = len(BAR)
+    eighths = min(steps * width, round(value / top * steps * width)) if top > 0 else 0
+    if value > 0:
+        eighths = max(1, eighths)
+    full, rest = divmod(eighths, steps)
+    return (BAR[-1] * full + (BAR[rest - 1] if rest else "")).ljust(width)
