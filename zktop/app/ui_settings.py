@@ -11,6 +11,7 @@ from rich.console import Console
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
+from zktop.app.clipboard import copy_by_program
 from zktop.app.finding_command import FindingCommand
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.mistakes import ConfigError, ConfigMistake
@@ -43,6 +44,7 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
         changed_keys=frozenset(ui.keys),
         bell=ui.bell,
         finding_hook=FindingCommand(ui.command) if ui.command else None,
+        copy=partial(copy_by_program, environment),
         is_ascii=is_ascii(environment),
         log=state_folder(environment) / "ui.log",
     )

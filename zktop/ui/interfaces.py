@@ -1,7 +1,8 @@
 """Protocols of what the UI uses but does not import: feeds, contenders, exports, finding hooks.
 
 `zktop.app` passes the implementations in. A feed calls its callback on a thread of its own.
-Everything else here is called on the UI's thread and must not block it.
+A `Copy` may take seconds, and is called on a thread, too. Everything else here is called on
+the UI's thread and must not block it.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -67,6 +68,7 @@ class Complaint(msgspec.Struct, frozen=True):
 
 News = Frame | Status | Complaint
 OnNews = Callable[[News], None]
+Copy = Callable[[str], str | None]  # copies a text; returns where it is, None if nothing took it
 
 
 class Feed(Protocol):

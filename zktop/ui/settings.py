@@ -6,7 +6,7 @@ import msgspec
 from textual.theme import Theme
 
 from zktop.model.facts import Millis
-from zktop.ui.interfaces import FindingHook
+from zktop.ui.interfaces import Copy, FindingHook
 from zktop.ui.keys import KEYS, Action
 from zktop.ui.themes import LoadThemes, ThemeList
 
@@ -21,6 +21,7 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     changed_keys: frozenset[str] = frozenset()  # ids of actions with keys of the user's own
     bell: bool = False
     finding_hook: FindingHook | None = None  # runs the user's command for new findings
+    copy: Copy | None = None  # copies by a program of the desktop, or of tmux
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI
     page: str = "locks"

@@ -189,7 +189,28 @@ async def test_y_copies_the_item_under_the_cursor() -> None:
 
     assert copied
     assert app.clipboard == copied
-    assert said[-1].startswith("Copied (OSC 52): ")
+    assert said[-1].startswith("Copied to the terminal (OSC 52): ")
+
+
+async def test_a_program_gets_what_is_copied_before_the_terminal() -> None:
+    """The message says where the text is."""
+    taken: list[str] = []
+
+    def copy(text: str) -> str:
+        taken.append(text)
+        return "the tmux buffer"
+
+    app = app_of(*trouble(), copy=copy)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settled(pilot)
+        copied = app.page.copied()
+        await pilot.press("y")
+        await settled(pilot)
+        said = [one.message for one in app._notifications]
+
+    assert taken == [copied]
+    assert app.clipboard == ""
+    assert said[-1].startswith("Copied to the tmux buffer: ")
 
 
 async def test_nothing_to_copy_is_reported() -> None:

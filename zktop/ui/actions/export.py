@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.interfaces import Frame
@@ -19,6 +19,7 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import TimeRange
 
+Result = TypeVar("Result")
 BLANK: Final = "&#160;"
 CELL: Final = 12.2  # width of one character in the picture
 TEXT: Final = (
@@ -34,18 +35,26 @@ class ExportActions(Shell):
     """The keys for copy and export."""
 
     def action_copy(self) -> None:
-        """Copy the selected item. Whether it arrives depends on the terminal (OSC 52)."""
+        """Copy the selected item, and say where it is then."""
         text = self.page.copied() if self.page else ""
         if not text:
             self.show_message("Nothing to copy here.")
             return
-        self.copy_to_clipboard(text)
+        self.run_worker(self._copy(text))
+
+    async def _copy(self, text: str) -> None:
+        copy, place = self.settings.copy, None
+        if copy is not None:
+            place = await _on_a_thread(partial(copy, text))
+        if place is None:
+            place = "the terminal (OSC 52)"
+            self.copy_to_clipboard(text)
         first, *rest = text.splitlines()
         quoted = first
         if len(first) > MAX_QUOTED_CHARS:
             quoted = f"{first[: MAX_QUOTED_CHARS - 3]}..."
         more = f" (and {len(rest)} more lines)" if rest else ""
-        self.show_message(f"Copied (OSC 52): {quoted}{more}")
+        self.show_message(f"Copied to {place}: {quoted}{more}")
 
     def action_export(self) -> None:
         frame, exports = self.view_state.frame, self.exports
@@ -78,15 +87,19 @@ class ExportActions(Shell):
             self.run_worker(self._write(request.file, lambda: text().encode()))
 
     async def _write(self, file: Path, content: Callable[[], bytes], more: str = "") -> None:
-        loop = asyncio.get_running_loop()
         try:
-            with ThreadPoolExecutor(1) as one:  # its thread ends, unlike that of `to_thread`
-                await loop.run_in_executor(one, lambda: write_new(file, content()))
+            await _on_a_thread(lambda: write_new(file, content()))
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or str(error)
             self.show_message(f"Could not write {file}: {why}.", is_wrong=True)
         else:
             self.show_message(f"Written: {file}{more}")
+
+
+async def _on_a_thread(work: Callable[[], Result]) -> Result:
+    """Do some work that blocks; the thread ends with it, unlike that of `to_thread`."""
+    with ThreadPoolExecutor(1) as one:
+        return await asyncio.get_running_loop().run_in_executor(one, work)
 
 
 def _frames(tape: Tape, time_range: TimeRange) -> list[Frame]:

@@ -1,0 +1,56 @@
+"""Copy text with the program that serves the clipboard here: tmux, Wayland, X11 or macOS.
+
+A terminal has a clipboard of its own (OSC 52), which many terminals and tmux ignore without a
+word. So it is only the last resort, and is left to the UI.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+TIMEOUT_S: Final = 2.0
+
+
+class CopyProgram(NamedTuple):
+    """A program that takes text on its standard input."""
+
+    words: tuple[str, ...]
+    variable: str  # which is set where the program works; empty: no variable is needed
+    place: str  # where the text is then, for the user
+
+
+PROGRAMS: Final = (
+    CopyProgram(("tmux", "load-buffer", "-w", "-"), "TMUX", "the tmux buffer"),
+    CopyProgram(("tmux", "load-buffer", "-"), "TMUX", "the tmux buffer"),  # before tmux 3.2
+    CopyProgram(("wl-copy",), "WAYLAND_DISPLAY", "the clipboard, by wl-copy"),
+    CopyProgram(("xclip", "-selection", "clipboard"), "DISPLAY", "the clipboard, by xclip"),
+    CopyProgram(("xsel", "--clipboard", "--input"), "DISPLAY", "the clipboard, by xsel"),
+    CopyProgram(("pbcopy",), "", "the clipboard, by pbcopy"),
+)
+
+
+def copy_by_program(environment: Mapping[str, str], text: str) -> str | None:
+    """Copy a text and return where it is now; None if no program took it."""
+    for program in PROGRAMS:
+        is_served = not program.variable or environment.get(program.variable)
+        found = shutil.which(program.words[0], path=environment.get("PATH"))
+        if is_served and found and _takes((found, *program.words[1:]), environment, text):
+            return program.place
+    return None
+
+
+def _takes(words: tuple[str, ...], environment: Mapping[str, str], text: str) -> bool:
+    try:
+        done = subprocess.run(  # noqa: S603  no shell; the words stand above
+            words,
+            input=text.encode(),
+            env=dict(environment),
+            stdout=subprocess.DEVNULL,  # xclip stays, and would keep a pipe open
+            stderr=subprocess.DEVNULL,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
