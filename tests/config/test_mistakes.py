@@ -95,6 +95,11 @@ MISTAKES = [
         "1: owners: a key contains characters that cannot be printed",
     ),
     ("ui: { command: ' ' }", "1: ui.command: is empty"),
+    ("commands: [{ key: f5, title: a }]", "1: commands[0]: the key run is missing"),
+    (
+        "commands: [{ key: f5, title: a, run: b, on: node }]",
+        '1: commands[0].on: expected deadlock, lock or session, got "node"',
+    ),
     # names
     (
         "roots: [{ path: /a, layout: kazoo-lok }]",

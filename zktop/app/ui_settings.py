@@ -1,6 +1,7 @@
 """Turn the config into the settings of the UI; every mistake is reported before it starts."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,15 +14,18 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from zktop.app.clipboard import copy_by_program
 from zktop.app.finding_command import FindingCommand
+from zktop.app.run_words import run_words
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
 from zktop.config.tree import DEFAULT
-from zktop.ui.keys import KEYS, key_mistakes, remapped
+from zktop.config.types import CommandSection, Config
+from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, remapped
 from zktop.ui.settings import UiSettings
 from zktop.ui.styled_text import INKS
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
+from zktop.ui.user_commands import FIELDS, UserCommand, command_actions
 
 _STYLES = (*INKS, "cursor")
 GROUND = "#121212"  # Textual's own
@@ -36,11 +40,14 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
     name = ui.theme
     if effective.origin("ui.theme") == DEFAULT and _has_few_colours():
         name = PLAIN
+    commands = tuple(map(user_command, effective.config.commands))
     return UiSettings(
         theme=textual_theme(theme_named(name, environment, _STYLES)).theme,
         themes=partial(theme_list, environment),
         refresh=ui.refresh,
-        table=remapped(ui.keys),
+        table=(*remapped(ui.keys), *command_actions(commands)),
+        commands=commands,
+        run_words=run_words,
         changed_keys=frozenset(ui.keys),
         bell=ui.bell,
         finding_hook=FindingCommand(ui.command) if ui.command else None,
@@ -51,19 +58,14 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
 
 
 def check_ui(effective: EffectiveConfig) -> None:
-    """Raise ConfigError with every mistake in the keys and the command of the UI."""
-    ui = effective.config.ui
-    mistakes = [
-        ConfigMistake(effective.origin(key), key, what) for key, what in _key_mistakes(ui.keys)
-    ]
-    if ui.command is not None:
-        try:
-            shlex.split(ui.command)
-        except ValueError as error:
-            what = f"is not a command: {str(error).lower()}"
-            mistakes.append(ConfigMistake(effective.origin("ui.command"), "ui.command", what))
-    if mistakes:
-        raise ConfigError(mistakes)
+    """Raise ConfigError with every mistake in the keys and the commands of the UI."""
+    config = effective.config
+    found = [*_key_mistakes(config.ui.keys)]
+    if config.ui.command is not None:
+        found += [("ui.command", what) for what in _word_mistakes(config.ui.command)]
+    found += _command_mistakes(config)
+    if found:
+        raise ConfigError([ConfigMistake(effective.origin(key), key, what) for key, what in found])
 
 
 def _key_mistakes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -71,8 +73,46 @@ def _key_mistakes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for action in keys:
         if action not in known:
             yield f"ui.keys.{action}", f"there is no such action ({hint(action, known)})"
-    valid = {action: text for action, text in keys.items() if action in known}
-    yield from ((f"ui.keys.{action}", what) for action, what in key_mistakes(valid))
+    yield from ((f"ui.keys.{action}", what) for action, what in key_mistakes(_valid(keys)))
+
+
+def _valid(keys: Mapping[str, str]) -> Mapping[str, str]:
+    known = {key.id for key in KEYS}
+    return {action: text for action, text in keys.items() if action in known}
+
+
+def _command_mistakes(config: Config) -> Iterator[tuple[str, str]]:
+    places: dict[str, str] = {}
+    good: list[UserCommand] = []
+    for index, section in enumerate(config.commands):
+        wrong = [*_word_mistakes(section.run)]
+        wrong += [] if wrong else _field_mistakes(section)
+        yield from ((f"commands[{index}].run", what) for what in wrong)
+        if not wrong:
+            places[f"command_{len(good)}"] = f"commands[{index}].key"
+            good.append(user_command(section))
+    for action, what in added_mistakes(command_actions(good), _valid(config.ui.keys)):
+        yield places[action], what
+
+
+def _word_mistakes(text: str) -> Iterator[str]:
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        yield f"is not a command: {str(error).lower()}"
+
+
+def _field_mistakes(section: CommandSection) -> Iterator[str]:
+    known = FIELDS[section.on]
+    for field in re.findall(r"\{([^{}]*)\}", section.run):
+        if field not in known:
+            yield f"there is no {{{field}}} of a {section.on} ({hint(field, known)})"
+
+
+def user_command(section: CommandSection) -> UserCommand:
+    """Split a command of the config into words."""
+    words = tuple(shlex.split(section.run))
+    return UserCommand(section.key, section.title, words, section.on, section.confirm)
 
 
 def theme_list(environment: Mapping[str, str]) -> ThemeList:

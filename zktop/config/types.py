@@ -102,6 +102,16 @@ class UiSection(Section, frozen=True):
     command: Word | None = None
 
 
+class CommandSection(Section, frozen=True):
+    """A key of the user's own that runs a program on what is selected."""
+
+    key: Word
+    title: Word
+    run: Word  # split into words as a shell does, then {fields} are filled in; there is no shell
+    on: Literal["session", "lock", "deadlock"] = "session"
+    confirm: bool = True  # show the command line first
+
+
 class Config(ConnectionSection, frozen=True):
     """The whole config file."""
 
@@ -114,6 +124,7 @@ class Config(ConnectionSection, frozen=True):
     budget: BudgetSection = BudgetSection()
     demo: DemoSection = DemoSection()
     ui: UiSection = UiSection()
+    commands: tuple[CommandSection, ...] = ()
 
     def settings(self) -> Settings:
         """Return the part of the settings that the model uses."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from zktop.ui.actions.commands import CommandActions
 from zktop.ui.actions.contenders import ContenderActions, why_none
 from zktop.ui.actions.export import ExportActions
 from zktop.ui.actions.time import TimeActions
@@ -20,7 +21,7 @@ from zktop.ui.widgets.filter_line import FilterLine
 REFRESH_STEP: Final = 5  # frames per second
 
 
-class Zktop(ContenderActions, ExportActions, TimeActions):
+class Zktop(CommandActions, ContenderActions, ExportActions, TimeActions):
     """Shows what a feed reports, one screen at a time."""
 
     def action_show_screen(self, name: str) -> None:

@@ -20,7 +20,7 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, format_key
 
 from zktop.ui.screens import PAGES
 
-Group = Literal["move", "look", "find", "keep", "contenders", "time", "zktop"]
+Group = Literal["move", "look", "find", "keep", "commands", "contenders", "time", "zktop"]
 
 LOCKS, LOCK, FINDINGS, SESSIONS, TIMELINE, DEMO = (
     "locks",
@@ -195,6 +195,20 @@ def key_mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         elif not wrong:
             good[action] = text
     yield from clashes(remapped(good), frozenset(good))
+
+
+def added_mistakes(
+    added: Sequence[Action], settings: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """All mistakes in the keys of actions that the user adds: the action, and what is wrong."""
+    for action in added:
+        yield from ((action.id, what) for name in action.names for what in _wrong(name, action.id))
+        if not action.names:
+            yield action.id, "names no key"
+    new = frozenset(action.id for action in added)
+    for blamed, what in clashes((*remapped(settings), *added), new):
+        if blamed in new:
+            yield blamed, what
 
 
 def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from zktop.model.facts import Millis
 from zktop.ui.interfaces import Copy, FindingHook
 from zktop.ui.keys import KEYS, Action
 from zktop.ui.themes import LoadThemes, ThemeList
+from zktop.ui.user_commands import RunWords, UserCommand
 
 
 class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +22,8 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     changed_keys: frozenset[str] = frozenset()  # ids of actions with keys of the user's own
     bell: bool = False
     finding_hook: FindingHook | None = None  # runs the user's command for new findings
+    commands: tuple[UserCommand, ...] = ()  # of the user's own
+    run_words: RunWords | None = None  # runs them
     copy: Copy | None = None  # copies by a program of the desktop, or of tmux
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI

@@ -17,6 +17,7 @@ GROUPS: Final[dict[Group, str]] = {
     "look": "Display",
     "time": "Time",
     "keep": "Copy, export, record",
+    "commands": "Your own commands",
     "contenders": "Demo contenders",
     "zktop": "zktop",
 }

@@ -1,0 +1,57 @@
+"""Run a program and hand over its output, line by line, until it ends or nobody reads it."""
+
+import asyncio
+import codecs
+import os
+import signal
+from collections.abc import Callable, Sequence
+
+from zktop.model.text import clean
+
+CHUNK_BYTES = 16_384
+MAX_LINE = 10_000  # characters; a longer line is cut into several
+
+
+async def run_words(words: Sequence[str], on_line: Callable[[str], None]) -> str:
+    """Run these words without a shell, and say how it ended. Cancelling kills the program."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,  # so that its children can be killed with it
+        )
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        return f"{words[0]} could not be started: {why}."
+    try:
+        assert process.stdout is not None  # noqa: S101  a pipe it is
+        await _hand_over(process.stdout, on_line)
+        code = await process.wait()
+    finally:
+        if process.returncode is None:
+            _kill(process.pid)
+            await process.wait()
+    return f"{words[0]} ended with exit code {code}."
+
+
+async def _hand_over(output: asyncio.StreamReader, on_line: Callable[[str], None]) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    rest = ""
+    while chunk := await output.read(CHUNK_BYTES):
+        *lines, rest = (rest + decoder.decode(chunk)).split("\n")
+        for one in lines:
+            on_line(clean(one.rstrip("\r")))
+        if len(rest) > MAX_LINE:
+            on_line(clean(rest))
+            rest = ""
+    if rest:
+        on_line(clean(rest))
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,44 @@
+"""The keys of the user's own commands."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from zktop.ui.shell import Shell
+from zktop.ui.user_commands import UserCommand, values_for
+
+
+class CommandActions(Shell):
+    """Runs the commands of the config on what is selected."""
+
+    def action_user_command(self, number: int) -> None:
+        """Fill in what is selected, ask if the command wants it, and run."""
+        command = self.settings.commands[number]
+        frame = self.view_state.frame
+        values = values_for(command.on, self.pointed, frame.report) if frame else None
+        if values is None:
+            self.show_message(f"{command.title}: select a {command.on} first.")
+            return
+        try:
+            words = command.filled(values)
+        except ValueError as error:
+            self.show_message(f"{command.title}: {error}.", is_wrong=True)
+            return
+        if command.confirms:
+            self._ask(command, words)
+        else:
+            self._show_output(command, words)
+
+    def _ask(self, command: UserCommand, words: Sequence[str]) -> None:
+        from zktop.ui.dialogs.command import RunDialog  # noqa: PLC0415  after the first frame
+
+        def answered(wanted: Sequence[str] | None) -> None:
+            if wanted is not None:
+                self.call_after_refresh(partial(self._show_output, command, wanted))
+
+        self.push_screen(RunDialog(command.title, words), answered)
+
+    def _show_output(self, command: UserCommand, words: Sequence[str]) -> None:
+        from zktop.ui.dialogs.command import OutputDialog  # noqa: PLC0415  after the first frame
+
+        if self.settings.run_words is not None:
+            self.push_screen(OutputDialog(command.title, words, self.settings.run_words))

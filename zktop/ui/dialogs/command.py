@@ -1,0 +1,80 @@
+"""Run a command of the user's own: first show its words, then its output."""
+
+import shlex
+from collections import deque
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.widgets import Label
+
+from zktop.ui.dialogs.base import Box, Dialog
+from zktop.ui.keys import KEYS, MOVES
+from zktop.ui.styled_text import Line, line
+from zktop.ui.user_commands import RunWords
+from zktop.ui.widgets.text_view import LogView
+
+MAX_LINES: Final = 5_000  # of output, the newest
+
+
+class RunDialog(Dialog[Sequence[str]]):
+    """Shows a command line; returns its words to run it."""
+
+    DEFAULT_CSS = """
+    RunDialog Label { width: 1fr; height: auto; }
+    """
+
+    def __init__(self, title: str, words: Sequence[str]) -> None:
+        super().__init__()
+        self._title, self._words = title, words
+
+    def compose(self) -> ComposeResult:
+        """Yield the command line."""
+        with Box(self._title, "enter run   esc cancel"):
+            yield Label(shlex.join(self._words), markup=False)
+
+    def action_accept(self) -> None:
+        """Run it."""
+        self.dismiss(self._words)
+
+
+class OutputDialog(Dialog[None]):
+    """Shows what a program writes while it runs; closing it ends the program."""
+
+    BINDINGS: ClassVar = [*(key.binding() for key in KEYS if key.id in MOVES)]
+    DEFAULT_CSS = """
+    OutputDialog Box { height: 80%; max-width: 100%; }
+    OutputDialog LogView { height: 1fr; background: $surface; }
+    """
+    moves_in = "#output"
+
+    def __init__(self, title: str, words: Sequence[str], run: RunWords) -> None:
+        super().__init__()
+        self._title, self._words, self._run = title, words, run
+        self._lines: deque[Line] = deque(maxlen=MAX_LINES)
+        self._is_due = False
+
+    def compose(self) -> ComposeResult:
+        """Yield the output."""
+        with Box(self._title, "esc close"):
+            yield LogView(id="output")
+
+    def on_mount(self) -> None:
+        """Start the program. Textual cancels the worker when the dialog closes."""
+        self._add(line((shlex.join(self._words), "dim")))
+        self.run_worker(self._follow())
+
+    async def _follow(self) -> None:
+        ending = await self._run(self._words, lambda text: self._add(line(text)))
+        self._add(line((ending, "strong")))
+
+    def _add(self, drawn: Line) -> None:
+        """Add a line; many lines at once are drawn together."""
+        self._lines.append(drawn)
+        if not self._is_due:
+            self._is_due = True
+            self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        self._is_due = False
+        self.query_one(LogView).show(tuple(self._lines))
