@@ -13,6 +13,8 @@ from pathlib import Path
 
 from waiting import source_of
 
+from zktop.ui.screens import PAGES
+
 ZKTOP = (sys.executable, "-m", "zktop")
 PATIENCE_S = 40.0
 CLEARED = ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM", "TEXTUAL_THEME")
@@ -132,3 +134,10 @@ def _read(pid: int, file: str) -> bytes:
 def _tmux(name: str, *words: str) -> str:
     command = ["tmux", "-L", name, "-f", "/dev/null", *words]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+def shows_page(number: str) -> Callable[[str], bool]:
+    """True if this screen is shown: the first line names it."""
+    title = PAGES[int(number) - 1].title
+    crumb = f"\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} {title} "
+    return lambda text: crumb in text.splitlines()[0]

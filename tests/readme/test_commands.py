@@ -20,8 +20,8 @@ from zktop.cli.main import COMMANDS
 ROOT = Path(__file__).parents[2]
 LOCK = "/zktop-demo/lock"
 CONTENDING = ("contend", "kazoo-lock", LOCK, "--count", "2")
-FIRST_SCREEN = "[1 Locks]"
-SCREENS = {None: FIRST_SCREEN, "demo": "[6 Demo]", "replay": "[5 Timeline]"}
+FIRST_SCREEN = "worst first"
+SCREENS = {None: FIRST_SCREEN, "demo": "Scenes and recipes", "replay": "At the cursor"}
 
 
 def printed() -> Iterator[str]:

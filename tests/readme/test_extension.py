@@ -78,7 +78,7 @@ ACME_SHAPE = """
 ACME: Final = LockShape(
     layout=Layout(name="acme-chief", pattern="^chief$", kind="election", about="Acme (COBOL)"),
     fits=lambda site: "acme-config" in site.family.members,
-    make=lambda context: _fixed(context, "chief"),
+    make=lambda context: _queue_of_node(context, "chief"),
     telling=("acme-config",),
     parts=("acme-config",),
 )
@@ -315,7 +315,7 @@ def test_a_screen_is_one_folder_and_one_entry(with_screen: Copy) -> None:
     shown = screen_after(with_screen, "7")
 
     assert "0 locks of Acme." in shown
-    assert "[7 Acme]" in shown
+    assert "7 Acme" in shown
 
 
 def test_a_key_is_one_entry_and_one_method(with_screen: Copy) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from each_server import EITHER, server_of
 from servers import RunningServer, free_port, started_again
-from tmux import ZKTOP, Terminal, terminal
+from tmux import ZKTOP, Terminal, shows_page, terminal
 
 BACK_WITHIN_S = 40.0  # a real server needs seconds to serve again
 EVERY_SCREEN = "123456"
@@ -42,7 +42,7 @@ def test_says_that_the_connection_is_lost_and_goes_on_when_it_is_back(kind: str)
         screen.until("LOST")
         for number in EVERY_SCREEN:
             screen.press(number)
-            screen.until(f"[{number} ")
+            screen.until(shows_page(number))
             screen.until(lambda text: "Next try within 1 s." in " ".join(text.split()))
             assert "LOST" in screen.text()
             assert "✓" not in screen.text()
@@ -116,7 +116,7 @@ def test_says_that_there_is_no_connection_and_goes_on_trying(nowhere: str) -> No
         screen.until("NO CONNECTION")
         for number in EVERY_SCREEN:
             screen.press(number)
-            screen.until(f"[{number} ")
+            screen.until(shows_page(number))
             screen.until("Next try in 2 s.")
         screen.until("CONNECTING")
         screen.until("NO CONNECTION")

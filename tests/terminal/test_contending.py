@@ -39,7 +39,9 @@ def row_of(*words: str) -> Callable[[str], bool]:
 def queued(path: str, holder: str, waiters: int) -> Callable[[str], bool]:
     """True if the first screen shows this holder, and this number of waiters."""
     held = r"≥?[\dhms]+"
-    pattern = re.compile(rf" {re.escape(path)} .* {re.escape(holder)} +{held} +{waiters} ")
+    pattern = re.compile(
+        rf" {re.escape(path)} .* {re.escape(holder)}(?: +{held})? +[█▉▊▋▌▍▎▏]* +{waiters} "
+    )
     return lambda text: any(pattern.search(line) for line in text.splitlines())
 
 
@@ -52,7 +54,7 @@ def recipe_in(text: str) -> str:
 def start(screen: Terminal, path: str, recipe: str) -> None:
     """Start the first contender: choose its recipe on screen 6, and fill in the form."""
     screen.press("6")
-    screen.until("RECIPES")
+    screen.until("SCENES")
     screen.press("G")
     screen.until("RECIPE  ")
     while (shown := recipe_in(screen.text())) != recipe:

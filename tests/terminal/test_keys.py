@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from tmux import ZKTOP, Terminal, terminal
+from tmux import ZKTOP, Terminal, shows_page, terminal
 
 from zktop.ui.keys import KEYS
 
@@ -36,7 +36,7 @@ def screen() -> Iterator[Terminal]:
 def see(screen: Terminal, number: str) -> None:
     """Close every dialog and go to a screen; a key after Esc needs a pause."""
     screen.press("Escape")
-    while f"[{number} " not in screen.text().split("\n")[1]:
+    while not shows_page(number)(screen.text()):
         screen.press("Escape")
         time.sleep(0.15)  # else the terminal takes both for one key
         screen.press(number)

@@ -10,7 +10,7 @@ DEADLOCK_WITHIN_S = 3.0
 def says_deadlock(text: str) -> bool:
     """True if the screen shows the deadlock of ann and bob."""
     words = " ".join(text.split())
-    return "waits for" in words and "1 DEADLOCK" in words
+    return "◀──wants──" in words and "1 DEADLOCK" in words
 
 
 def test_a_deadlock_appears_within_three_seconds_and_goes(server: RunningServer) -> None:

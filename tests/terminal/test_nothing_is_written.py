@@ -222,7 +222,7 @@ def test_read_only_says_so(
         screen.press("S", "N", "W", "Enter")
         screen.until("zktop starts no contenders")
 
-        assert "RO LIVE" in " ".join(text.splitlines()[0].split())
+        assert "RO ● LIVE" in " ".join(text.splitlines()[0].split())
         assert "Demo" not in text
         assert "Scene" not in text.splitlines()[-1]
         assert znodes(client) == before

@@ -1,6 +1,7 @@
 """A feed for tests, with frames that the real examiner makes from facts; and waits for the UI."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from time import monotonic
 
@@ -115,3 +116,17 @@ async def settled(pilot: Pilot[int]) -> list[str]:
         raise app.error_log.last  # the UI continues after an error; a test must not
     compositor = pilot.app.screen._compositor  # the only way to the text
     return [strip.text.rstrip() for strip in compositor.render_strips()]
+
+
+def panel(lines: Sequence[str], title: str) -> list[str]:
+    """What stands in the panel with this title, line by line."""
+    top = next((n for n, one in enumerate(lines) if f"─ {title}" in one), None)
+    assert top is not None, f"there is no panel {title!r} in:\n" + "\n".join(lines)
+    begin = lines[top].index(f"─ {title}")
+    left = lines[top].rfind("╭", 0, begin + 1)
+    if left < 0:  # a small window: the line with the title is all there is of the frame
+        below = lines[top + 1 :]
+        return list(takewhile(lambda one: "─ " not in one, below))
+    right = lines[top].index("╮", begin)
+    inside = takewhile(lambda one: one[left] != "╰", lines[top + 1 :])
+    return [one[left + 1 : right] for one in inside]

@@ -30,6 +30,7 @@ from zktop.ui.messages import (
 )
 from zktop.ui.notify import Notifier, brief, summary
 from zktop.ui.past.playback import Playback
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
@@ -39,6 +40,7 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.footer import PageFooter
 from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
+from zktop.ui.widgets.panel import PANEL_CSS
 
 MAX_HISTORY = 50  # screens that Esc goes back through
 MIN_FRAME_S = 0.016  # between two frames while little happens
@@ -53,15 +55,17 @@ class Shell(BaseApp):
     """Pages between one header and one footer. A page is made when it is first shown."""
 
     ENABLE_COMMAND_PALETTE = False  # the key queue does not see Textual's own binding
-    CSS = """
-    ContentSwitcher { height: 1fr; }
-    Page { height: 1fr; }
-    ContentSwitcher.-past Canvas { text-style: dim; }
+    CSS = f"""
+    ContentSwitcher {{ height: 1fr; }}
+    Page {{ height: 1fr; }}
+    ContentSwitcher.-past Canvas {{ text-style: dim; }}
+    {PANEL_CSS}
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
         (0, "-narrow"),
         (100, "-normal"),
-        (160, "-wide"),
+        (120, "-double"),
+        (180, "-triple"),
     ]
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-short"),
@@ -85,6 +89,7 @@ class Shell(BaseApp):
         self.feed, self.contenders, self.exports = feed, contenders, exports
         self.refresh_rate: int = self.settings.refresh
         self.tape = Tape(None if feed.is_live else REPLAY)
+        self.pulse = Pulse()
         self.playback = Playback(is_live=feed.is_live, at=self.settings.at)
         tries = "Connecting to" if feed.is_live else "Opening"
         self.status = Status("connecting", f"{tries} {feed.name} ...")
@@ -184,6 +189,7 @@ class Shell(BaseApp):
             self.recording = "" if news.ends_recording else self.recording
         else:
             self.tape.add(news)
+            self.pulse.add(news)
             if self.feed.is_live:
                 self.guarded("Announcing findings", lambda: self._announce(news.report))
             return len(news.events)
@@ -226,6 +232,7 @@ class Shell(BaseApp):
             frame=playback.frame(self.tape),
             status=self.status,
             tape=self.tape,
+            pulse=self.pulse,
             feed=self.feed,
             contenders=self.contenders,
             exports=self.exports,
@@ -334,7 +341,9 @@ class Shell(BaseApp):
         self.turn_to(message.page, message.subject)
 
     def on_page_ready(self, _message: PageReady) -> None:
-        """Draw a page whose panes were mounted after the worker was cancelled."""
+        """Draw a page whose panes were mounted later than the page."""
+        if self.page is not None and self.focused is None and not self.is_typing:
+            self._focus_first(self.page)
         self.draw()
 
     def on_selection_changed(self, message: SelectionChanged) -> None:

@@ -10,6 +10,7 @@ from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.interfaces import ContendersPort, Exports, Feed, Frame, Status
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 
 
@@ -45,6 +46,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     status: Status
     tape: Tape
     feed: Feed
+    pulse: Pulse
     contenders: ContendersPort | None = None
     exports: Exports | None = None
     subject: Selection = Selection()

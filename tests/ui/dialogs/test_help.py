@@ -12,7 +12,23 @@ from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.widgets.footer import drawn
 from zktop.ui.widgets.text_view import TextView
 
-UNTOLD = {"plain", "dim", "strong", "title", "key", "selected"}  # they say nothing of a state
+UNTOLD = {
+    "address",
+    "election",
+    "alarm",
+    "caution",
+    "allowed",
+    "tab",
+    "low",
+    "medium",
+    "high",
+    "plain",
+    "dim",
+    "strong",
+    "title",
+    "key",
+    "selected",
+}  # they say nothing of a state
 
 
 @pytest.mark.parametrize("key", ["question_mark", "f1"])

@@ -62,7 +62,7 @@ def test_it_shows_the_ensemble() -> None:
     report = told(*lock("/a", "ann"), *three(TERM + 0x10, TERM + 0xD, TERM + 0x10))
 
     assert text_of(ensemble("prod", report, 120)).rstrip() == (
-        " zktop  prod  1 lock  3/3 servers  leader zk3  2 sessions  zxid 5a:10  lag 3  BLIND SPOTS"
+        "▍zktop  prod  1 lock  3/3 servers  leader zk3  2 sessions  zxid 5a:10  lag 3  BLIND SPOTS"
     )
 
 
@@ -126,18 +126,18 @@ def test_a_standalone_server_has_no_leader_and_no_lag() -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "said", "ink"),
-    [("C4", "1 DEADLOCK", "critical"), ("C3", "1 DEADLOCK", "critical"),
-     ("C2", "1 DEADLOCK?", "warning"), ("C1", "1 DEADLOCK?", "warning")],
+    [("C4", " 1 DEADLOCK ", "alarm"), ("C3", " 1 DEADLOCK ", "alarm"),
+     ("C2", " 1 DEADLOCK? ", "caution"), ("C1", " 1 DEADLOCK? ", "caution")],
 )  # fmt: skip
 def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) -> None:
-    """A question mark means "probable", also without colours."""
+    """A question mark means "likely", also without colours."""
     report = suspected(trouble()[-1].report, confidence)
 
     assert inks(ensemble("prod", report, 120))[said] == ink
 
 
 @pytest.mark.parametrize("name", ["zk1:2181", LONG])
-@pytest.mark.parametrize("width", [44, 60, 100, 180, 230])
+@pytest.mark.parametrize("width", [48, 60, 100, 180, 230])
 def test_problems_are_shown_on_any_terminal(name: str, width: int) -> None:
     """Blind spots, too; the name is cut in its middle to make room."""
     report = told(*deadlock(), *three(TERM, TERM, TERM))

@@ -39,8 +39,7 @@ INKS: Final[tuple[tuple[str, Ink, str], ...]] = (
 SIGNS: Final = (
     (">= 5s", "at least: it was so when zktop first looked"),
     ("W: R: X:", "a writer, a reader, an exclusive client of the lock that follows"),
-    ("C1 ... C4", "confidence: C1 a hint, C2 likely, C3 and C4 proven"),
-    ("DED?", "a question mark after a state: likely, not proven"),
+    ("DEADLOCK?", "a question mark after a state: likely, not confirmed"),
     ("times", "UTC; ages count from the creation of the znode"),
 )
 

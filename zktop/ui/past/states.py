@@ -32,7 +32,7 @@ class Alarms(NamedTuple):
     """The deadlocks and critical findings of one report."""
 
     proven: frozenset[Session] = frozenset()  # sessions in a confirmed deadlock
-    suspected: frozenset[Session] = frozenset()  # sessions in a probable deadlock
+    suspected: frozenset[Session] = frozenset()  # sessions in a likely deadlock
     number: int = 0
     is_sure: bool = False  # at least one of them is confirmed
 

@@ -117,7 +117,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window(self.room)
         if self._styles is None:
-            self._styles = RunStyles(self)
+            self._styles = RunStyles(self, is_active=self.is_active)
         drawn, is_under_cursor = self._shown[y] if y < len(self._shown) else (NOTHING, False)
         is_lit, styles = is_under_cursor and self.shows_cursor, self._styles
         segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
@@ -127,6 +127,11 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     def shows_cursor(self) -> bool:
         """True if the line under the cursor is highlighted."""
         return self.has_focus or self.keeps_cursor
+
+    @property
+    def is_active(self) -> bool:
+        """True if the cursor is bright."""
+        return True
 
     keeps_cursor = True  # highlight it even without the focus
 
@@ -199,12 +204,13 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the mouse; a second click opens."""
-        if event.style.meta.get("@click"):
+        at = event.get_content_offset(self)
+        if at is None or event.style.meta.get("@click"):
             return
         heads = len(self.heads(self.room.width))
-        index = int(event.y + self.scroll_offset.y) - heads
-        if event.y < heads:
-            self.head_clicked(event.x)
+        index = int(at.y + self.scroll_offset.y) - heads
+        if at.y < heads:
+            self.head_clicked(at.x)
         elif self.cursor is not None and 0 <= index < self.count and self.can_rest(index):
             is_second = (index == self.cursor and self.is_cursor_placed) or event.chain > 1
             self.go_to(index)

@@ -16,8 +16,8 @@ from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Ensemble
 from zktop.ui.filters import FilterCount
-from zktop.ui.keys import DEMO
-from zktop.ui.screens import PAGES
+from zktop.ui.keys import DEMO, LOCK
+from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
@@ -26,6 +26,7 @@ from zktop.ui.widgets.canvas import Canvas
 NAME_SHARE: Final = 3  # the name may take a third of the line
 MIN_NAME_CELLS: Final = 9
 GAP: Final = 2
+CRUMB: Final = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
 class HeaderPiece(NamedTuple):
@@ -35,10 +36,11 @@ class HeaderPiece(NamedTuple):
     drawn: Line
 
 
-def ensemble(name: str, report: Report | None, width: int) -> Line:
-    """The name and the state of the ensemble, in at most `width` cells."""
-    begin = line((" zktop", "title"))
-    found = tuple(pieces(report)) if report is not None else ()
+def ensemble(name: str, report: Report | None, width: int, *, place: str = "") -> Line:
+    """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
+    begin = line(("▍zktop", "title"))
+    crumb = (HeaderPiece(4, line((f"{CRUMB} ", "dim"), place)),) if place else ()
+    found = (*crumb, *pieces(report)) if report is not None else crumb
     room = width - width_of(begin) - GAP
     least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
     named = line((_short(name, max(MIN_NAME_CELLS, least, room - _width(found))), "strong"))
@@ -118,7 +120,7 @@ class PageHeader(Canvas, can_focus=False):
     ) -> None:
         width = self.app.size.width
         lines = [
-            _first(state, _when(state, recording), width),
+            _first(state, _place(state, page), _when(state, recording), width),
             _between(
                 _tabs(page, width, state.contenders is not None), _filter(state, result), width
             ),
@@ -143,10 +145,17 @@ class PageHeader(Canvas, can_focus=False):
         return len(self._lines)
 
 
-def _first(state: ViewState, at_right: Line, width: int) -> Line:
+def _place(state: ViewState, page: str) -> str:
+    """Where the user is: the page, and the lock on it."""
+    title = page_named(page).title
+    path = state.subject.path if page == LOCK else None
+    return f"{title} {CRUMB} {path}" if path else title
+
+
+def _first(state: ViewState, place: str, at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.frame.report if state.frame is not None else None
-    return (*ensemble(state.feed.name, report, room), Run(" "), *at_right)
+    return (*ensemble(state.feed.name, report, room, place=place), Run(" "), *at_right)
 
 
 def _between(left: Line, at_right: Line, width: int) -> Line:
@@ -159,13 +168,13 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
 def _when(state: ViewState, recording: str) -> Line:
     word, ink = STATUS_WORDS[state.status.word]
     pieces: list[Line] = []
-    if state.feed.is_live and state.contenders is None:
-        pieces.append(line(("RO", "strong")))  # no demo contenders
+    if state.feed.is_live:
+        pieces.append(_badge(state))
     if recording:
         pieces.append(line(("● REC", "critical")))
     frame = state.frame
     if state.is_newest or frame is None:
-        pieces.append(line((word, ink)))
+        pieces.append(line((f"● {word}" if word == "LIVE" else word, ink)))
         pieces += _unanswered(state)
     elif not state.feed.is_live:
         how = f"PLAYING {state.speed:g}x" if state.is_playing else "PAUSED"
@@ -182,6 +191,13 @@ def _when(state: ViewState, recording: str) -> Line:
     if frame is not None:
         pieces.append(line((f"{clock(frame.at)} ", "strong")))
     return joined(pieces)
+
+
+def _badge(state: ViewState) -> Line:
+    """Whether zktop may write to this ensemble."""
+    port = state.contenders
+    may_write = port is not None and port.permission.is_given
+    return line((" DEMO ", "caution") if may_write else (" RO ", "allowed"))
 
 
 def _unanswered(state: ViewState) -> Iterator[Line]:
@@ -202,10 +218,9 @@ def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  part 
     for number, entry in enumerate(PAGES, start=1):
         if entry.name == DEMO and not has_demo:
             continue
-        ink: Ink = "selected" if entry.name == page else "dim"
-        mark = "[" if entry.name == page else " ", "]" if entry.name == page else " "
+        ink: Ink = "tab" if entry.name == page else "dim"
         title = entry.title if width >= 72 or entry.name == page else entry.title[:4]  # noqa: PLR2004  six titles fit
-        runs.append(Run(f"{mark[0]}{number} {title}{mark[1]}", ink, f"app.act('page_{number}')"))
+        runs.append(Run(f" {number} {title} ", ink, f"app.act('page_{number}')"))
     return tuple(runs)
 
 
@@ -316,7 +331,7 @@ def _wrong(report: Report) -> Iterator[HeaderPiece]:
 
 
 def _alarm(text: str, *, is_sure: bool) -> Line:
-    return line((text, "critical") if is_sure else (f"{text}?", "warning"))
+    return line((f" {text} ", "alarm") if is_sure else (f" {text}? ", "caution"))
 
 
 def _host(address: str, servers: Sequence[Server]) -> str:

@@ -40,6 +40,7 @@ INK_STYLES: Final[dict[Ink, str]] = {
     "high": "$error",
 }
 CURSOR: Final = "on $surface-lighten-2"
+FAINT_CURSOR: Final = "on $panel"  # in a panel without the focus
 
 
 class InkStyles:
@@ -51,6 +52,9 @@ class InkStyles:
         self.cursor = self._style(variables.get("ink-cursor", CURSOR))
         if not self.cursor.bgcolor:
             self.cursor = Style(reverse=True)
+        self.faint_cursor = self._style(FAINT_CURSOR)
+        if not self.faint_cursor.bgcolor:
+            self.faint_cursor = Style(underline=True)
 
     def style(self, ink: Ink) -> Style:
         return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
@@ -97,16 +101,17 @@ RunLook = tuple[Ink, str | None, bool]  # ink, link, under the cursor
 class RunStyles(dict[RunLook, Style]):
     """The styles of text on one widget, each computed once: adding Rich styles is slow."""
 
-    def __init__(self, widget: Widget) -> None:
+    def __init__(self, widget: Widget, *, is_active: bool = True) -> None:
         super().__init__()
         self._inks = InkStyles(widget.app.theme_variables, colours=not widget.app.no_color)
+        self._cursor = self._inks.cursor if is_active else self._inks.faint_cursor
         self._base = widget.rich_style
 
     def __missing__(self, look: RunLook) -> Style:
         ink, link, is_lit = look
         style = self._base + self._inks.style(ink)
         if is_lit:
-            style += self._inks.cursor
+            style += self._cursor
         if link:
             style += Style(meta={"@click": link})
         if len(self) >= MAX_STYLES:

@@ -20,7 +20,7 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts
+from zktop.ui.screens.locks.alerts import alert_frame, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import text_of
 
@@ -50,7 +50,7 @@ def test_forty_of_a_kind_are_one_line() -> None:
     assert "ORPHAN \u00d740 ▸" in drawn[0]
     assert "/l/0, /l/1, /l/2 and 37 more" in drawn[0]
     assert [case for case in cases if case] == [kind_of(report.findings[0])]
-    assert text_of(alert_counts(list(alerts(report)), 80)) == " ALERTS  40 critical"
+    assert alert_frame(list(alerts(report)), report.now).facts == "40 critical"
 
 
 def test_an_open_line_is_followed_by_its_findings() -> None:
@@ -72,13 +72,13 @@ def test_two_of_a_kind_stay_two_lines() -> None:
 
 
 def test_what_is_not_as_sure_is_of_another_kind() -> None:
-    """Probable and proven never share a line."""
+    """Likely and proven never share a line."""
     report = many(6)
     unsure = (msgspec.structs.replace(one, confidence="C2") for one in report.findings[3:])
     mixed = msgspec.structs.replace(report, findings=(*report.findings[:3], *unsure))
     lines, _ = alert_lines(list(alerts(mixed)), report.now, 120)
 
-    assert [text for text in texts(lines) if "\u00d73" in text][1].count("probable") == 1
+    assert [text for text in texts(lines) if "\u00d73" in text][1].count("likely") == 1
 
 
 def test_the_list_of_screen_3_counts_them_too() -> None:

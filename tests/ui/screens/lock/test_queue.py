@@ -238,28 +238,18 @@ class TestMatrix:
         )
 
         assert heads.split() == [
-            "COMPATIBILITY", "held", "W", "1", "held", "R", "queued", "W", "2", "queued", "R", "26"
+            "MAY", "ENTER", "BESIDE",
+            "held", "W", "1", "held", "R", "queued", "W", "2", "queued", "R", "26",
         ]  # fmt: skip
-        assert writes.split()[2:] == ["wait", "wait", "soft", "wait", "soft", "wait"]
-        assert reads.split() == [
-            "▶",
-            "wants",
-            "read",
-            "wait",
-            "◀",
-            "ok",
-            "soft",
-            "wait",
-            "◀",
-            "ok",
-        ]
+        assert writes.split()[2:] == ["no", "no", "no", "no"]
+        assert reads.split() == ["▶", "wants", "read", "no", "◀", "yes", "no", "◀", "yes"]
 
     def test_what_keeps_the_chosen_one_waiting_is_marked_where_it_is_held_too(self) -> None:
         """A writer behind a queued writer waits for the reader that holds as well."""
         detail = lock_detail("RWRW")
         _, writes, _ = map(text_of, compatibility_matrix(detail.queue, detail.queue.members[3]))
 
-        assert writes.split()[3:] == ["wait", *["wait", "◀"], *["soft", "wait", "◀"] * 2]
+        assert writes.split()[3:] == ["no", *["no", "◀"] * 3]
 
     def test_is_empty_for_a_free_lock(self) -> None:
         """No mode is held or queued."""

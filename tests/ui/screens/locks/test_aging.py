@@ -4,7 +4,7 @@ from model.builders import NOW, session
 from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import past
-from ui.fake_feed import app_of, frames, settled
+from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.ui.interfaces import Frame
 
@@ -16,7 +16,7 @@ async def test_root_blockers_grow_older_each_second() -> None:
     film = frames((begin, story), *((begin + 1_000 * second, []) for second in (1, 2, 3)))
     app = app_of(film[0])
     shown: list[int] = []
-    async with app.run_test(size=(120, 50)) as pilot:
+    async with app.run_test(size=(119, 50)) as pilot:
         for frame in film:
             app.feed.tell(frame)  # type: ignore[attr-defined]  # the feed of a test
             shown.append(int(_first_blocker(await settled(pilot)).split()[3]))
@@ -30,7 +30,7 @@ async def test_a_finding_about_a_root_blocker_is_shown_at_once() -> None:
     some = next(one for each in past() for one in each.report.findings)
     found = replace(some, severity="warning", sessions=(session("A"),), name="slow-holder")
     app = app_of(frame)
-    async with app.run_test(size=(120, 50)) as pilot:
+    async with app.run_test(size=(119, 50)) as pilot:
         before = await settled(pilot)
         app.feed.tell(Frame(replace(frame.report, findings=(found,)), ()))  # type: ignore[attr-defined]  # the feed of a test
         after = await settled(pilot)
@@ -40,5 +40,4 @@ async def test_a_finding_about_a_root_blocker_is_shown_at_once() -> None:
 
 
 def _first_blocker(lines: list[str]) -> str:
-    head = next(n for n, one in enumerate(lines) if one.startswith(" WHO IS BLOCKING"))
-    return lines[head + 1]
+    return panel(lines, "Who is blocking")[1]

@@ -35,12 +35,12 @@ def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
     drawn = cells_of(report, rows_of(report).rows[ORDERS])
 
     assert drawn == {
-        "ST": "DED?",
+        "STATE": " DEADLOCK? ",
         "LOCK": "/locks/orders",
         "KIND": "mutex",
         "HOLDER": "X ann",
         "HELD": "≥1m10s",
-        "QUEUE": "2",
+        "QUEUE": "▋       2",
         "MIX": "X2",
         "OLDEST": "≥1m10s",
         "BLOCKED*s": "140",
@@ -111,8 +111,8 @@ def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
     )
     drawn = cells_of(report, live.rows[Text("/locks/secret")])
 
-    assert (drawn["ST"], drawn["QUEUE"], drawn["OLDEST"], drawn["BLOCKED*s"]) == (
-        "LCK",
+    assert (drawn["STATE"], drawn["QUEUE"], drawn["OLDEST"], drawn["BLOCKED*s"]) == (
+        " DENIED ",
         "?",
         "?",
         "?",
@@ -124,8 +124,8 @@ def test_the_row_of_a_deleted_lock_says_so(report: Report) -> None:
     row = msgspec.structs.replace(rows_of(report).rows[ORDERS], gone_at=LATER)
     drawn = cells_of(report, row)
 
-    assert (drawn["ST"], drawn["HOLDER"], drawn["HELD"], drawn["60s QUEUE"]) == (
-        "gone",
+    assert (drawn["STATE"], drawn["HOLDER"], drawn["HELD"], drawn["60s QUEUE"]) == (
+        " gone",
         "-",
         "-",
         "",

@@ -11,6 +11,7 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.filters import parsed
 from zktop.ui.interfaces import FeedState, Frame, Status
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.styled_text import width_of
@@ -27,6 +28,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
     """A moment without surroundings."""
     frame = None if report is None else Frame(report)
     return ViewState(
+        pulse=Pulse(),
         frame=frame,
         status=status,
         tape=Tape(),

@@ -5,11 +5,12 @@ from model.builders import NOW, lock
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 from ui.example_ensemble import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble
-from ui.fake_feed import app_of, frames, settled
+from ui.fake_feed import app_of, frames, panel, settled
 from ui.screens.locks.locks_app import WIDE, chosen, page_of
 
 from zktop.ui.screens.locks.panes import AlertsPane, BlockersPane
 from zktop.ui.screens.locks.screen import LocksScreen
+from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.widgets.table import Table
 
 FILM = trouble()
@@ -100,12 +101,12 @@ async def test_enter_opens_what_an_alert_or_a_blocker_is_about(
 
 
 async def test_the_second_alert_is_the_next_line_of_its_pane() -> None:
-    """The cursor passes over the sentence of the first."""
+    """The cursor passes over the lines of the first."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         app.query_one(AlertsPane).focus()
-        await pilot.press("down", "enter")
+        await pilot.press("down", "down", "down", "enter")
         await settled(pilot)
 
         assert app.subject.case == next(
@@ -119,9 +120,9 @@ async def test_sorts_by_columns_and_reverses_the_order() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("o", "o")
-        by_path = [(await settled(pilot))[3], page_of(app).table.rows[0].path]
+        by_path = [panel(await settled(pilot), "Locks")[0], page_of(app).table.rows[0].path]
         await pilot.press("O")
-        turned = [(await settled(pilot))[3], page_of(app).table.rows[0].path]
+        turned = [panel(await settled(pilot), "Locks")[0], page_of(app).table.rows[0].path]
 
         assert "LOCK↑" in by_path[0]
         assert by_path[1] == "/locks/l00"
@@ -149,7 +150,7 @@ async def test_sorting_works_from_every_pane() -> None:
         await settled(pilot)
 
         assert page_of(app).table.sorted_by is not None
-        assert "*" in (await settled(pilot))[8][:1] + (await settled(pilot))[9][:1]
+        assert any(one[0] == "*" for one in panel(await settled(pilot), "Locks"))
 
 
 async def test_tags_rows_and_copies_them() -> None:
@@ -158,10 +159,10 @@ async def test_tags_rows_and_copies_them() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("space", "down", "space", "y")
-        marks = [one[0] for one in (await settled(pilot)) if one[:1] == "*"]
+        marks = [one[0] for one in panel(await settled(pilot), "Locks") if one[0] == "*"]
         copied = app.clipboard
         await pilot.press("escape")
-        left = [one for one in (await settled(pilot)) if one[:1] == "*"]
+        left = [one for one in panel(await settled(pilot), "Locks") if one[0] == "*"]
 
         assert (marks, left) == (["*", "*"], [])
         assert ORDERS in copied
@@ -176,7 +177,7 @@ async def test_a_second_space_removes_the_tag() -> None:
         await settled(pilot)
         await pilot.press("space", "up", "space")
 
-        assert not [one for one in await settled(pilot) if one[:1] == "*"]
+        assert not [one for one in panel(await settled(pilot), "Locks") if one[0] == "*"]
 
 
 async def test_copies_the_lock_under_the_cursor() -> None:
@@ -269,10 +270,10 @@ async def test_a_click_selects_and_a_second_one_opens() -> None:
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        await pilot.click(Table, offset=(10, 3))
+        await pilot.click(Table, offset=(11, 4))
         await settled(pilot)
         first = (chosen(app), app.page.entry.name if app.page else None)
-        await pilot.click(Table, offset=(10, 3))
+        await pilot.click(Table, offset=(11, 4))
         await settled(pilot)
 
         assert first == (IMPORT, "locks")
@@ -285,7 +286,7 @@ async def test_a_click_on_a_head_sorts() -> None:
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        await pilot.click(Table, offset=(7, 0))
+        await pilot.click(LockTable, offset=(16, 1))
         await settled(pilot)
 
         assert page_of(app).table.sorted_by == "LOCK"

@@ -26,7 +26,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.locks.alerts import alert_counts, alert_lines, alerts, no_problems
+from zktop.ui.screens.locks.alerts import alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.panes import about, health
@@ -40,15 +40,32 @@ def report() -> Report:
     return trouble()[-1].report
 
 
-def test_alerts_are_numbered_and_the_worst_has_its_sentence(report: Report) -> None:
-    """One line for each; the sentence of the worst is complete."""
+def test_a_small_deadlock_is_drawn_and_says_what_to_do(report: Report) -> None:
+    """Who holds what another one wants; then the next alerts, a line each."""
     lines, cases = alert_lines(list(alerts(report)), report.now, 100)
     drawn = texts(lines)
 
-    assert drawn[0] == " 1  probable DEADLOCK  for 1m10s  /locks/orders and /locks/stock"
-    assert drawn[1].startswith("   ann holds X:/locks/orders and waits for X:/locks/stock, which")
+    assert drawn[0] == " ann 10.0.0.1:10810 ──holds─▶ /locks/orders ◀──wants── bob"
+    assert drawn[1].startswith(" bob 10.0.0.1:")
+    assert drawn[2].startswith(" Kill ")
+    assert drawn[2].endswith("unblocks 4 clients")
     assert drawn[-1].startswith(" 2  ORPHAN  for 6m10s  89e3…__lock__0000000000 in /locks/import")
-    assert [case for case in cases if case] == [one.id for one in report.findings[:2]]
+    assert list(dict.fromkeys(cases)) == [one.id for one in report.findings[:2]]
+
+
+def test_a_narrow_pane_draws_a_deadlock_without_addresses(report: Report) -> None:
+    """They stand in the line that says which client to kill."""
+    lines, _ = alert_lines(list(alerts(report)), report.now, 50)
+
+    assert texts(lines)[0] == " ann ──holds─▶ /locks/orders ◀──wants── bob"
+
+
+def test_a_short_pane_has_the_sentence_of_the_worst_alert(report: Report) -> None:
+    """Its number says how many alerts there are."""
+    lines, _ = alert_lines(list(alerts(report)), report.now, 100, is_short=True)
+
+    assert texts(lines)[0] == " 1/2  likely DEADLOCK  for 1m10s  /locks/orders and /locks/stock"
+    assert texts(lines)[1].startswith("   ann holds X:/locks/orders and waits for X:/locks/stock")
 
 
 def test_a_deadlock_is_an_alert_in_its_first_report() -> None:
@@ -74,20 +91,18 @@ def test_consequences_are_counted_with_their_cause(report: Report) -> None:
 
 def test_counts_alerts_by_severity(report: Report) -> None:
     """In words, not in colours alone."""
-    assert text_of(alert_counts(list(alerts(report)), 80)) == " ALERTS  2 critical"
+    assert alert_frame(list(alerts(report)), report.now).facts == "2 critical"
 
 
-@pytest.mark.parametrize(("confidence", "ink"), [("C4", "critical"), ("C2", "warning")])
-def test_the_count_of_critical_alerts_is_red_if_one_is_confirmed(
-    report: Report, confidence: str, ink: str
+@pytest.mark.parametrize(("confidence", "is_alarm"), [("C4", True), ("C2", False)])
+def test_the_frame_is_red_if_the_worst_alert_is_confirmed(
+    report: Report, confidence: str, *, is_alarm: bool
 ) -> None:
-    """Probable ones alone are amber."""
+    """A likely one is not."""
     seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
     changed = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
 
-    assert {run.text: run.ink for run in alert_counts(list(alerts(changed)), 80)}[
-        "1 critical"
-    ] == ink
+    assert alert_frame(list(alerts(changed)), report.now).is_alarm is is_alarm
 
 
 @pytest.mark.parametrize(
@@ -112,7 +127,7 @@ def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     ring, orphan_root = blockers(report, 5)
 
     link = LineLink("findings", Selection(case=report.deadlocks[0].id))
-    assert (ring.who, ring.why, ring.link) == ("ann + bob", "probable deadlock", link)
+    assert (ring.who, ring.why, ring.link) == ("ann + bob", "likely deadlock", link)
     assert orphan_root.who == "zed"
     assert orphan_root.why.startswith(
         "orphan: 89e3…__lock__0000000000 in /locks/import has no owner"
@@ -150,7 +165,7 @@ def test_the_columns_of_blockers_line_up(report: Report, width: int) -> None:
     (ring, *_) = blockers(report, 5)
     head, drawn = (text_of(one) for one in (blocker_head(width), blocker_line(1, ring, width)))
 
-    assert head.index("WHY") == drawn.index("probable")
+    assert head.index("WHY") == drawn.index("likely")
     assert head.index("BLOCKED ") + 7 == drawn.index("4 ") + 1
 
 
@@ -169,7 +184,7 @@ def test_events_come_newest_first() -> None:
     tape = Tape()
     for frame in trouble():
         tape.add(frame)
-    events = event_lines(tape, trouble()[-1].report, 10)
+    events = event_lines(tape, trouble()[-1].report, 10, 120)
 
     assert texts([one.drawn for one in events]) == [
         f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired it after at least 1m10s",
@@ -185,7 +200,7 @@ def test_the_past_has_no_later_events() -> None:
     for frame in trouble():
         tape.add(frame)
 
-    assert len(event_lines(tape, trouble()[3].report, 10)) == 1
+    assert len(event_lines(tape, trouble()[3].report, 10, 120)) == 1
 
 
 @pytest.mark.parametrize(
@@ -207,7 +222,7 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
     """A client without a name is shown by its session, else by its node."""
     tape = Tape()
     tape.events.extend([event])
-    (entry,) = event_lines(tape, report, 5)
+    (entry,) = event_lines(tape, report, 5, 120)
 
     assert text_of(entry.drawn).endswith(f"  {said}")
 
@@ -223,7 +238,7 @@ def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
         Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
     ):
         tape.events.extend([one])
-    events = texts([one.drawn for one in event_lines(tape, report, 5)])
+    events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
 
     assert [one.split()[-2] for one in events] == ["lock-0000000008", "up", "dan", "eve"]
     assert events[1].endswith("  dan gave up waiting")
@@ -237,7 +252,7 @@ def test_a_single_node_does_not_name_later_owners(report: Report) -> None:
         Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
     ):
         tape.events.extend([one])
-    events = texts([one.drawn for one in event_lines(tape, report, 5)])
+    events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
 
     assert "dan" not in events[1]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from model.builders import NOW, session
 from output.stories import facts
-from ui.fake_feed import Moment, app_of, frames, settled
+from ui.fake_feed import Moment, app_of, frames, panel, settled
 
 from zktop.model.facts import Gone, Session
 from zktop.model.text import Text
@@ -43,7 +43,8 @@ async def timeline() -> list[str]:
 async def test_waiters_with_similar_names_share_a_strip() -> None:
     """A holder, or a client with a unique name, keeps a strip of its own, with a letter."""
     lines = await timeline()
-    actors = lines[next(n for n, one in enumerate(lines) if one.startswith("ACTORS")) :]
+    inside = panel(lines, "Timeline")
+    actors = inside[next(n for n, one in enumerate(inside) if one.startswith("CLIENTS")) :]
 
     said = {line[:18].strip() for line in actors[1:6]}
     assert {"api-* (3)", "A api-1", "B other"} <= said, "\n".join(lines)

@@ -76,15 +76,17 @@ def _cell(left: int, right: int, *, is_ascii: bool) -> str:
     return chr(BRAILLE + LEFT_DOTS[left] + RIGHT_DOTS[right]) if left or right else " "
 
 
-def bar(value: float, top: float, width: int) -> str:
+def bar(value: float, top: float, width: int, *, is_ascii: bool = False) -> str:
     """Draw a number as a bar; anything more than nothing can be seen.
 
-    >>> bar(1, 2, 4), bar(0, 2, 4), bar(0.01, 2, 4)
-    ('██  ', '    ', '▏   ')
+    >>> bar(1, 2, 4), bar(0, 2, 4), bar(0.01, 2, 4), bar(1, 2, 4, is_ascii=True)
+    ('██  ', '    ', '▏   ', '##  ')
     """
-    steps = len(BAR)
+    steps = 1 if is_ascii else len(BAR)
     eighths = min(steps * width, round(value / top * steps * width)) if top > 0 else 0
     if value > 0:
         eighths = max(1, eighths)
     full, rest = divmod(eighths, steps)
+    if is_ascii:
+        return ("#" * full).ljust(width)
     return (BAR[-1] * full + (BAR[rest - 1] if rest else "")).ljust(width)

@@ -1,6 +1,6 @@
-"""The status of a lock in three letters: its worst problem, how bad it is, and how sure.
+"""The status of a lock in a word: its worst problem, how bad it is, and how sure.
 
-Red is only for confirmed problems. A question mark means "probable", also without colours.
+Red is only for confirmed problems. A question mark means "likely", also without colours.
 """
 
 from typing import Final, NamedTuple
@@ -13,6 +13,13 @@ from zktop.ui.styled_text import Ink, Line, Run
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
 OTHER: Final = "!"  # a finding without letters
+WORDS: Final = {
+    "DED": "DEADLOCK", "TWO": "2 OWNERS", "FOR": "IN THE WAY", "ORP": "ORPHAN", "GHO": "GHOST",
+    "WAK": "NO WAKE-UP", "SIL": "SILENT", "NUM": "NUMBERS", "SLF": "SELF-WAIT", "ORD": "ORDER",
+    "LEA": "LEASES", "STK": "STUCK", "HRD": "HERD", "POL": "POLLS", "LNG": "SLOW", "QUE": "JAM",
+    "STV": "STARVES", "NEW": "RECREATED", "LCK": "DENIED",
+}  # fmt: skip
+PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
 QUIET_RANK: Final = 10_000  # of a lock without problems
 
 
@@ -25,6 +32,18 @@ class LockStatus(NamedTuple):
     words: str = ""  # that a filter can match
     case: str | None = None  # the id of the finding
     sentence: str = ""
+
+
+def pill(ink: Ink) -> Ink:
+    """The filled form of an ink, where it has one."""
+    return PILLS.get(ink, ink)
+
+
+def state_cell(status: LockStatus) -> Line:
+    """Draw the status as a word: filled if something is wrong, with a sign if that is likely."""
+    code, sign = status.code.rstrip("?"), "?" if status.code.endswith("?") else ""
+    word = f" {WORDS.get(code, code)}{sign} "
+    return (Run(word, pill(status.ink)),)
 
 
 OK: Final = LockStatus("ok", "good", words="ok")
@@ -73,7 +92,10 @@ def status_without_finding(lock: Lock) -> LockStatus:
 
 def legend() -> list[Line]:
     """Return the lines that explain the letters."""
-    return [(Run(f"{code:<5}", "strong"), Run(words)) for code, words in LETTERS.items()]
+    return [
+        (Run(f"{WORDS[code]:<11}", "strong"), Run(f"{code}  ", "dim"), Run(words))
+        for code, words in LETTERS.items()
+    ]
 
 
 def deadlock_status(deadlock: Deadlock) -> LockStatus:

@@ -16,8 +16,8 @@ from zktop.ui.screens.demo.scene import progress_lines, recipe_lines, scene_line
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
+from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, Panel, TextPanel
 from zktop.ui.widgets.table import Column, Table
-from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 INK_OF_STATE: dict[str, Ink] = {
     "holds": "holds",
@@ -44,12 +44,11 @@ class DemoScreen(Page):
     )
     SCOPED_CSS: ClassVar[bool] = False  # the class -narrow is set on the screen
     DEFAULT_CSS = """
-    DemoScreen #index { width: 30; border-right: solid $panel; }
+    DemoScreen #index { width: 32; }
     .-narrow DemoScreen #index { width: 22; }
     DemoScreen #scene { height: auto; max-height: 50%; }
     DemoScreen #contenders { height: auto; min-height: 3; max-height: 30%; }
-    DemoScreen #contenders { border-top: solid $panel; }
-    DemoScreen #log { height: 1fr; border-top: solid $panel; }
+    DemoScreen #log { height: 1fr; }
     """
 
     def __init__(self) -> None:
@@ -59,11 +58,11 @@ class DemoScreen(Page):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield TextList(id="index")
+            yield ListPanel(id="index")
             with Vertical():
-                yield TextView(id="scene")
-                yield Table(COLUMNS, lambda contender: contender.name, id="contenders")
-                yield LogView(id="log")
+                yield TextPanel(id="scene")
+                yield ContenderTable()
+                yield LogPanel(id="log")
 
     def draw(self, state: ViewState) -> None:
         self._port = port = state.contenders
@@ -77,12 +76,15 @@ class DemoScreen(Page):
         self._show_log(port, state.filter)
 
     def _show_contenders(self, shown: list[ContenderState], port: ContendersPort) -> None:
-        contenders = self.query_one("#contenders", Table)
-        contenders.styles.height = 2 + max(1, len(shown))
+        contenders = self.query_one(ContenderTable)
+        running = sum(not one.is_gone for one in port.states)
+        contenders.frame(FrameWords("Contenders", f"{running} running", "N new  K kill  Z freeze"))
+        contenders.styles.height = 2 + contenders.gutter.height + max(0, len(shown) - 1)
         contenders.show(shown, NO_MATCHES if port.states else NO_CONTENDERS)
 
     def _show_index(self, port: ContendersPort) -> None:
         index = self._index
+        index.frame(FrameWords("Scenes and recipes", "", "enter play"))
         on = port.progress.scene.name if port.progress.scene else None
         lines: list[Line] = [line(("SCENES", "title"))]
         lines += [_entry(one.name, is_on=one.name == on) for one in port.scenes]
@@ -95,7 +97,7 @@ class DemoScreen(Page):
         index.show(lines, targets)
 
     def _show_scene(self, port: ContendersPort, state: ViewState) -> None:
-        pane = self.query_one("#scene", TextView)
+        pane = self.query_one("#scene", TextPanel)
         width = max(20, pane.size.width - 1)
         target = self._index.target
         progress = port.progress
@@ -108,13 +110,17 @@ class DemoScreen(Page):
             lines = scene_lines(target, width)  # type: ignore[arg-type]  # a scene, says is_other
         else:
             lines = [*progress_lines(progress, width), *_verdict(state, width)]
-        pane.styles.height = len(lines)
+        name = progress.scene.title if progress.scene else "Scene"
+        pane.frame(
+            FrameWords(name, progress.phase if progress.scene else "", "space play  ] step")
+        )
+        pane.styles.height = len(lines) + pane.gutter.height
         pane.show(lines)
 
     def _show_log(self, port: ContendersPort, wanted: Filter) -> None:
         """Show the log of all contenders, or of the one under the cursor."""
-        pane = self.query_one("#log", LogView)
-        contender = self.query_one("#contenders", Table).row
+        pane = self.query_one("#log", LogPanel)
+        contender = self.query_one(ContenderTable).row
         is_meant = self.focused_pane == "contenders"
         who = contender.name if isinstance(contender, ContenderState) and is_meant else None
         entries = [
@@ -122,13 +128,14 @@ class DemoScreen(Page):
             for one in port.log(MAX_LINES, who)
             if wanted.passes({"": f"{one.who} {one.says}", "owner": one.who})
         ]
+        pane.frame(FrameWords("Log", who or "all contenders"))
         pane.show(_log_lines(entries, max(20, pane.size.width)))
 
     # Keys
 
     @property
-    def _index(self) -> TextList:
-        return self.query_one(TextList)
+    def _index(self) -> ListPanel:
+        return self.query_one(ListPanel)
 
     @property
     def focused_pane(self) -> str:
@@ -179,7 +186,7 @@ class DemoScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        contender = self.query_one("#contenders", Table).row
+        contender = self.query_one(ContenderTable).row
         if not isinstance(contender, ContenderState):
             return Selection()
         return Selection(path=contender.path, session=contender.session, contender=contender.name)
@@ -252,3 +259,10 @@ def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:
         else:
             lines += [(head, *fold) for fold in wrapped(one.says, width - 10, "strong")]
     return lines
+
+
+class ContenderTable(Panel, Table[ContenderState]):
+    """The demo contenders."""
+
+    def __init__(self) -> None:
+        super().__init__(COLUMNS, lambda contender: contender.name, id="contenders")

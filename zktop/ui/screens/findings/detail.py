@@ -16,7 +16,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock, pill
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
 from zktop.ui.screens.findings.list import deadlock_age
 from zktop.ui.screens.findings.lock_order import write_lock_order
@@ -32,6 +32,7 @@ SURENESS: Final[dict[str, tuple[str, Ink]]] = {
     "C2": ("likely", "warning"),
     "C1": ("a hint only", "dim"),
 }
+SEVERITY_WORDS: Final = {"critical": "CRITICAL", "warning": "WARNING", "info": "NOTE"}
 MARKS: Final[dict[bool | None, tuple[str, Ink]]] = {
     True: ("  + ", "good"),
     False: ("  - ", "warning"),
@@ -43,7 +44,7 @@ MAX_REASONS: Final = 12
 def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Evidence]) -> None:
     """Write the confidence and its evidence: for, against, and assumed."""
     word, _ = SURENESS[confidence]
-    writer.title("CONFIDENCE", f"{confidence}: {word}   + for   - against   ? assumed")
+    writer.title("CONFIDENCE", f"{word}   + for   - against   ? assumed")
     given = list(reasons)
     for supports in (True, False, None):
         for reason in given:
@@ -76,7 +77,7 @@ def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
         writer.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
         for rule in rules:
             means = f"{MEANS[rule].name}: {MEANS[rule].means}" if rule in MEANS else ""
-            writer.item((f"      {rule:<4} ", "unknown"), means, "dim")
+            writer.item(("      - ", "unknown"), means, "dim")
 
 
 MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
@@ -98,7 +99,7 @@ KINDS: Final = {
 
 
 def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
-    """Write a deadlock as it was first seen, then its state now, or how it ended."""
+    """Write a deadlock: what to do, then the picture as it was first seen, then the proof."""
     dead = case.deadlock
     now = next((one for one in live.deadlocks if one.number == dead.number), None)
     judged = now or case.verdict
@@ -108,17 +109,17 @@ def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times
     when = clock(case.first_seen_at)
     writer.say(f"{KINDS[dead.kind]} The diagram shows it as it was at {when}.", "dim", " ")
     writer.write()
-    writer.say(judged.sentence, "strong")
-    writer.write()
-    writer.all(draw_ring(dead, writer.width - 1, ink))
     known = live if now else case.last  # later tables prove more
-    write_steps(writer, dead, known, ink)
-    write_reasons(writer, judged.confidence, judged.evidence)
-    _write_behind(writer, judged, known)
+    writer.say(judged.sentence, "strong")
     if now:
         _write_ways(writer, judged, known)
     else:
         _write_end(writer, case, live)
+    writer.write()
+    writer.all(draw_ring(dead, writer.width - 1, ink))
+    write_steps(writer, dead, known, ink)
+    _write_behind(writer, judged, known)
+    write_reasons(writer, judged.confidence, judged.evidence)
     write_blind(writer, dead.rule, live.blind)
 
 
@@ -199,8 +200,10 @@ def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
     )
     writer.write(
         line(
-            (f" {finding.severity.upper()} {finding.rule} {finding.name}", ink_of(finding)),
-            (f"{since}   {finding.confidence}", "dim"),
+            " ",
+            (f" {SEVERITY_WORDS[finding.severity]} ", pill(ink_of(finding))),
+            (f" {finding.name.replace('-', ' ')}", "strong"),
+            (f"{since}   {SURENESS[finding.confidence][0]}", "dim"),
         )
     )
     writer.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())

@@ -125,7 +125,7 @@ def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
     first = batch.those[0]
     sure = "" if first.confidence in SURE else "?"
     drawn = line(
-        (f"  {first.rule:<4}", ink_of(first)),
+        ("  ● ", ink_of(first)),
         (_for(first.since, now), "dim"),
         (f"{first.name}{sure} {batch.tally}", "strong"),
     )
@@ -139,7 +139,7 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
     place = (finding.lock or several(finding.locks)).rpartition("/")[2]
     sure = "" if finding.confidence in SURE else "?"
     drawn = line(
-        (f"  {finding.rule:<4}", ink_of(finding)),
+        ("  ● ", ink_of(finding)),
         (_for(finding.since, now), "dim"),
         (f"{finding.name}{sure}{more}", "strong" if finding.severity == "critical" else "plain"),
         f"  {place}",
@@ -158,7 +158,7 @@ def _potential(report: Report) -> Iterator[FindingEntry]:
     potential = set(potential_of(report))
     for finding in report.findings:
         if finding.id in potential:
-            drawn = line((f"  {finding.rule:<4}", "info"), several(finding.locks))
+            drawn = line(("  ○ ", "info"), several(finding.locks))
             words = f"{finding.rule} potential {finding.name} {finding.sentence}"
             yield FindingEntry(finding.id, drawn, words, "info")
 

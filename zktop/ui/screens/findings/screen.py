@@ -10,6 +10,7 @@ from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
 from zktop.ui.screens.findings.detail import (
     write_all_blind,
@@ -23,11 +24,11 @@ from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.text_view import TextList, TextView
+from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 
 WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left
 LIST_LINES: Final = 9  # lines of the list where it stands above
-LIST_CELLS: Final = 34
+LIST_CELLS: Final = 36
 
 
 class FindingsScreen(Page):
@@ -39,16 +40,15 @@ class FindingsScreen(Page):
         " it. The diagram of a deadlock shows the moment of its confirmation; the line with the"
         " dot shows its state now. ▸ is a group of equal findings: enter lists them. hard: the"
         " one ahead holds the lock; soft, dotted: it only queues. + supports the verdict, -"
-        " speaks against it, ? is assumed. C4 is confirmed, C1 a hint. Potential: locks taken in"
+        " speaks against it, ? is assumed. Potential: locks taken in"
         " different orders, which may collide one day. Tab goes to the other pane, enter there"
         " opens the lock or session of the line, y copies everything as text."
     )
     DEFAULT_CSS = """
     FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
     FindingsScreen > Horizontal.-beside { layout: horizontal; }
-    FindingsScreen #cases { height: auto; border-bottom: solid $panel; }
+    FindingsScreen #cases { height: auto; }
     FindingsScreen #case { height: 1fr; width: 1fr; }
-    FindingsScreen .-beside #cases { border-bottom: none; border-right: solid $panel; }
     """
 
     def __init__(self) -> None:
@@ -62,8 +62,8 @@ class FindingsScreen(Page):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield TextList(id="cases")
-            yield TextView(id="case")
+            yield ListPanel(id="cases")
+            yield TextPanel(id="case")
 
     # What it shows
 
@@ -95,6 +95,7 @@ class FindingsScreen(Page):
         self._choose(listed)
         self._arrange(cases, len(listed), is_beside=is_beside)
         cases.target = self._case
+        cases.frame(FrameWords("Deadlocks and findings"))
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
@@ -105,11 +106,13 @@ class FindingsScreen(Page):
             self._is_held = False
             self._case = NO_DATA if names == [BLOCKING, NO_DATA] else names[0]
 
-    def _arrange(self, cases: TextList, number: int, *, is_beside: bool) -> None:
+    def _arrange(self, cases: ListPanel, number: int, *, is_beside: bool) -> None:
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
         wanted = (
-            ("1fr", str(LIST_CELLS)) if is_beside else (str(min(number, LIST_LINES) + 1), "1fr")
+            ("1fr", str(LIST_CELLS))
+            if is_beside
+            else (str(min(number, LIST_LINES) + cases.gutter.height), "1fr")
         )
         if wanted != self._arranged:
             self._arranged = wanted
@@ -121,7 +124,10 @@ class FindingsScreen(Page):
             return
         width = (
             self.size.width - LIST_CELLS if self.size.width >= WIDE_FROM_CELLS else self.size.width
-        ) - 2
+        ) - 4
+        chosen = next((one for one in state.frame.report.findings if one.id == self._case), None)
+        is_alarm = chosen is not None and ink_of(chosen) == "critical"
+        sheet.frame(FrameWords("Explanation", "", "y copy  enter open", is_alarm=is_alarm))
         writer = self._written(state, state.frame.report, width)
         sheet.show(writer.lines, writer.links)
 
@@ -167,12 +173,12 @@ class FindingsScreen(Page):
     # What is asked for
 
     @property
-    def _list(self) -> TextList:
-        return self.query_one("#cases", TextList)
+    def _list(self) -> ListPanel:
+        return self.query_one("#cases", ListPanel)
 
     @property
-    def _sheet(self) -> TextView:
-        return self.query_one("#case", TextView)
+    def _sheet(self) -> TextPanel:
+        return self.query_one("#case", TextPanel)
 
     @property
     def subject(self) -> Selection:

@@ -22,7 +22,11 @@ WORDS: Final[dict[LockMode, str]] = {
     "candidate": "to lead",
 }
 ORDER: Final[tuple[LockMode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
+YES: Final[tuple[str, Ink]] = (" yes ", "allowed")
+HELD: Final[tuple[str, Ink]] = (" no ", "alarm")  # whoever holds it must release first
+QUEUED: Final[tuple[str, Ink]] = (" no ", "caution")  # only whoever is queued comes first
 CELL_WIDTH: Final = 12
+NARROW_CELL_WIDTH: Final = 8
 LABEL_WIDTH: Final = 18
 KILO: Final = 1000
 MAX_PLACES_SEARCHED: Final = 1000  # places before the chosen one
@@ -57,6 +61,24 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
     return lines
 
 
+def may_enter(queue: ShownQueue) -> list[Line]:
+    """The narrow form, beside what is held alone."""
+    lock, modes = queue.lock, modes_of(queue)
+    if not modes or lock.kind in ("single", "election"):
+        return []
+    heads = [fitted(line((" may enter beside", "dim")), LABEL_WIDTH)]
+    heads += [
+        fitted(line((f"{MODE_LETTERS[mode]} held", "dim")), NARROW_CELL_WIDTH) for mode in modes
+    ]
+    lines = [tuple(run for cell in heads for run in cell)]
+    for mode in modes:
+        cells = [fitted(line(f" wants {WORDS[mode]}"), LABEL_WIDTH)]
+        halves = (MatrixColumn(is_held=True, mode=held) for held in modes)
+        cells += [fitted(line(verdict(lock, mode, half)), NARROW_CELL_WIDTH) for half in halves]
+        lines.append(tuple(run for cell in cells for run in cell))
+    return lines
+
+
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
     """Modes in use, and always both of a read/write lock."""
     there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
@@ -74,7 +96,7 @@ def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
 
 
 def _heads(halves: Sequence[MatrixColumn], counts: Counter[MatrixColumn]) -> Line:
-    cells = [fitted(line(("COMPATIBILITY", "title")), LABEL_WIDTH)]
+    cells = [fitted(line(("MAY ENTER BESIDE", "title")), LABEL_WIDTH)]
     for half in halves:
         word = "held" if half.is_held else "queued"
         number = f" {_brief(counts[half])}" if counts[half] else ""
@@ -98,12 +120,12 @@ def _cell(lock: Lock, mode: LockMode, half: MatrixColumn, *, is_marked: bool) ->
 
 
 def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:
-    """Whether a mode can be granted beside another one, in a word."""
+    """Whether a mode can be granted beside another one."""
     if lock.kind == "semaphore":
-        return _lease(lock) if half.is_held else ("soft wait", "waits")
+        return _lease(lock) if half.is_held else QUEUED
     if not conflicts(lock, mode, half.mode):
-        return "ok", "good"
-    return ("wait", "waits") if half.is_held else ("soft wait", "waits")
+        return YES
+    return HELD if half.is_held else QUEUED
 
 
 def _lease(lock: Lock) -> tuple[str, Ink]:
@@ -112,7 +134,8 @@ def _lease(lock: Lock) -> tuple[str, Ink]:
     if lock.leases is None:
         return f"{held} of ?", "unknown"
     is_free = held < lock.leases
-    return f"{'ok' if is_free else 'wait'} {held}/{lock.leases}", "good" if is_free else "waits"
+    word, ink = YES if is_free else HELD
+    return f"{word.rstrip()} {held}/{lock.leases} ", ink
 
 
 def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:

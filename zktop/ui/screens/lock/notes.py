@@ -42,7 +42,7 @@ def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
         mark = line((f"  {deadlock_name(dead.deadlock):<4} ", ink))
         yield from hanging(mark, dead.deadlock.sentence, width - 2, ink)
     for finding in detail.findings[:MAX_FINDINGS]:
-        mark = line((f"  {finding.rule:<4} ", ink_of(finding)))
+        mark = line(("  ●    ", ink_of(finding)))
         yield from hanging(mark, finding.sentence, width - 2)
     hidden = len(detail.findings) - MAX_FINDINGS
     if hidden > 0:

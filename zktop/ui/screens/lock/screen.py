@@ -6,6 +6,7 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
@@ -28,7 +29,8 @@ from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.text_view import StaticText, TextView
+from zktop.ui.widgets.panel import FrameWords, TextPanel
+from zktop.ui.widgets.text_view import StaticText
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # cells; with less, drawings stand below each other
 DRAWINGS_CELLS: Final = 70  # cells of the right one of two columns
@@ -58,8 +60,7 @@ class LockScreen(Page):
     LockScreen > #lock-head { height: auto; }
     LockScreen > #lock-body { height: 1fr; }
     LockScreen #lock-queue { height: 1fr; }
-    LockScreen #lock-side { border-top: solid $panel; }
-    LockScreen .-wide #lock-side { height: 1fr; width: 74; border: none; padding-left: 1; }
+    LockScreen .-wide #lock-side { height: 1fr; width: 76; }
     LockScreen #lock-body { layout: vertical; }
     LockScreen #lock-body.-wide { layout: horizontal; }
     """
@@ -79,7 +80,7 @@ class LockScreen(Page):
         yield StaticText(id="lock-head")
         with Horizontal(id="lock-body"):
             yield QueueTable(id="lock-queue")
-            yield TextView(id="lock-side")
+            yield TextPanel(id="lock-side")
 
     # What it shows
 
@@ -138,6 +139,7 @@ class LockScreen(Page):
                 path, last_seen(path, state.tape, state.frame.at), state.frame.at, width
             )
         self._show_head([])
+        self._queue.frame(FrameWords("Queue"))
         self._queue.show((), lines)
         self._side.display = False
 
@@ -170,6 +172,8 @@ class LockScreen(Page):
         else:
             rows = folded_rows(detail, sorted(detail.odd)[:MARKED_ROWS], self._opened)
         self._show_head(head[: max(1, self.size.height - MIN_QUEUE_LINES)])
+        facts = count(len(detail.queue), "client")
+        self._queue.frame(FrameWords("Queue", facts, "enter session  f unfold  d data"))
         self._queue.show(rows, _empty(detail, state))
         self._show_side()
 
@@ -187,18 +191,19 @@ class LockScreen(Page):
         is_wide = self.size.width >= WIDE_FROM_CELLS
         self.query_one("#lock-body").set_class(is_wide, "-wide")
         side.display = True
+        side.frame(FrameWords("Who may enter, who wakes"))
         if is_wide:
             side.styles.height = "1fr"  # overrides the height of a narrow screen
         else:
             self._share_height(side)
-        width = SIDE_CELLS - 3 if is_wide else self.size.width - 2
+        width = SIDE_CELLS - 3 if is_wide else self.size.width - 4
         side.show(self._side_lines(detail, max(30, width)))
 
-    def _share_height(self, side: TextView) -> None:
+    def _share_height(self, side: TextPanel) -> None:
         """Give the drawings the lines that a short queue leaves, at least two fifths."""
         head = self._head
         room = self.size.height - (head.count if head.display else 0)
-        left = room - self._queue.count - 1
+        left = room - self._queue.count - 1 - self._queue.gutter.height
         height = max(left, room * 2 // 5, 1)
         if side.styles.height is None or side.styles.height.value != height:
             side.styles.height = height
@@ -235,8 +240,8 @@ class LockScreen(Page):
         return self.query_one("#lock-head", StaticText)
 
     @property
-    def _side(self) -> TextView:
-        return self.query_one("#lock-side", TextView)
+    def _side(self) -> TextPanel:
+        return self.query_one("#lock-side", TextPanel)
 
     @property
     def _row(self) -> QueueRow | None:

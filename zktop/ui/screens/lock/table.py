@@ -9,16 +9,21 @@ from zktop.model.facts import split
 from zktop.model.format import fold_name, several, short, spoken
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
+from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
 DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 STRANDED: Final = line(("stranded", "warning"))
+MAX_ARROW_ROWS: Final = 100  # rows; beside more of them, a number says what is watched
+MAX_LANES: Final = 4
+ARROW: Final[Ink] = "key"
 MAX_NAMED: Final = 200  # members of a group whose names are counted
 SIMPLE: Final[dict[str, Line]] = {
     "none-needed": DASH,
@@ -238,6 +243,32 @@ def estimate(row: QueueRow) -> str:
     return f"about {spoken(before * usual[0] / 1000)} at the median hold" if before else ""
 
 
+def arrow_rows(rows: Sequence[QueueRow]) -> dict[str, str]:
+    """The arrows beside rows, from each waiter to what it really watches, by the rows' names.
+
+    Without watch tables there are none, and a long list has words instead.
+    """
+    if not rows or len(rows) > MAX_ARROW_ROWS:
+        return {}
+    found = [[] if row.is_group else _watched_rows(row, rows) for row in rows]
+    if not any(found):
+        return {}
+    drawn = margin(found, MAX_LANES)
+    return {row.name: text for row, text in zip(rows, drawn, strict=True)}
+
+
+def _watched_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:
+    detail = row.detail
+    if row.member is None:  # a session known by its watches on the holders
+        watched = [member.node for member in detail.view.lock.holders]
+    else:
+        paths = detail.view.watch_check.of(row.member).actual or ()
+        members = (detail.view.watch_check.member_at(path) for path in paths)
+        watched = [member.node for member in members if member is not None]
+    places = detail.queue.places_of(watched)
+    return [at for place in places if (at := index_of(rows, place)) is not None]
+
+
 COLUMNS: Final = (
     Column[QueueRow]("POS", 7, position, at_right=True),
     Column[QueueRow]("SEQ", 10, sequence, rank=4),
@@ -247,22 +278,27 @@ COLUMNS: Final = (
     Column[QueueRow]("CLIENT@SERVER", 21, client, rank=5, share=1),
     Column[QueueRow]("AGE", 7, age_of, at_right=True),
     Column[QueueRow]("BLOCKED BY", 13, blocked_by, rank=2, share=1),
-    Column[QueueRow]("WATCHES", 12, watches, rank=1),
+    Column[QueueRow]("WATCHES", 13, watches, rank=1),
     Column[QueueRow]("STATE", 17, state, share=2),
 )
 
 
-class QueueTable(Table[QueueRow]):
+class QueueTable(Panel, Table[QueueRow]):
     """A queue in its own order; it cannot be sorted."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
-        super().__init__(COLUMNS, lambda row: row.name, id=id, mark=self._gutter)
+        columns = [
+            one._replace(draw=self._watches) if one.name == "WATCHES" else one for one in COLUMNS
+        ]
+        super().__init__(columns, lambda row: row.name, id=id, mark=self._gutter)
+        self._arrows: dict[str, str] = {}  # by the names of rows
         self._barring: frozenset[int] = frozenset()  # positions that block the selected row
 
     def show(
         self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
     ) -> None:
-        """Show rows, and mark those that block the one under the cursor."""
+        """Show rows with arrows, and mark those that block the one under the cursor."""
+        self._arrows = arrow_rows([one for one in rows if isinstance(one, QueueRow)])
         super().show(rows, note)
         before = self._barring
         self._find_barring()
@@ -281,6 +317,16 @@ class QueueTable(Table[QueueRow]):
         else:
             nodes = row.contender.blocked_by
             self._barring = frozenset(row.detail.queue.places_of(nodes))
+
+    def _watches(self, row: QueueRow) -> Line:
+        """WATCHES: an arrow to the row that it watches, or words where that is not possible."""
+        arrow = self._arrows.get(row.name)
+        if arrow is None:
+            return watches(row)
+        verdict = "none-needed" if row.is_group else row.contender.verdict
+        if verdict == "confirmed" or (verdict == "none-needed" and arrow):
+            return line((arrow, ARROW))
+        return joined([line((arrow, ARROW)) if arrow else (), watches(row)], " ")
 
     def _gutter(self, row: QueueRow) -> Run:
         return gutter(row, self._barring)

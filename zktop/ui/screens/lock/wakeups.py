@@ -4,21 +4,22 @@ It is drawn from the servers' watch tables. Without any, it shows what each libr
 watch, and says so.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Session
-from zktop.model.format import count
-from zktop.model.locks.lock import Member, Target, absolute
+from zktop.model.format import count, several
+from zktop.model.locks.lock import Lock, Member, Target, absolute
 from zktop.ui.screens.common.format import short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import ranged
-from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.styled_text import Ink, Line, hanging, line
 
 MAX_MAPPED_MEMBERS: Final = 400  # members; of a longer queue only some are looked up
 FIRST_NODES: Final = 6
 MAX_SHOWN_LINES: Final = 8
 MIN_HERD: Final = 5
+WIDTH: Final = 60  # cells, of the sentence
 
 
 class WakeUp(NamedTuple):
@@ -46,6 +47,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         )
     ink: Ink = "unknown" if sees == "none" else "dim"
     lines = [line(("WAKE MAP  ", "title"), (source, ink))]
+    lines += release_sentence(detail, chosen, WIDTH)
     lines += [_line(detail, wake) for wake in found[:MAX_SHOWN_LINES]]
     unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted
@@ -55,6 +57,42 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         lines.append(line((f"  … {len(found) - MAX_SHOWN_LINES} more", "dim")))
     left_out = _left_out(detail, is_seen=sees != "none")
     return [*lines, *([line((f"  {left_out}", "dim"))] if left_out else []), *_sleepers(detail)]
+
+
+def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
+    """What happens when a holder releases: the selected one, else the first."""
+    queue, lock = detail.queue, detail.queue.lock
+    if not queue.holding or len(queue.members) > MAX_MAPPED_MEMBERS:
+        return []
+    place = chosen if chosen is not None and chosen < queue.holding else 0
+    holder, waiting = queue.members[place], queue.members[queue.holding :]
+    if lock.kind == "semaphore":
+        if lock.leases is None:
+            return []
+        enters = list(waiting[: max(0, lock.leases - queue.holding + 1)])
+    else:
+        enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
+    sleeping = [one for one in waiting if one not in enters]
+    text = f"{_named(detail, enters) or 'nobody'} {_verb('enter', enters)}"
+    if sleeping:
+        text += f"; {_named(detail, sleeping)} {_verb('wait', sleeping)} on"
+    sentence = f"If {_named(detail, [holder])} releases now: {text}."
+    return hanging(line("  "), sentence, width)
+
+
+def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
+    if lock.count_before(one) != 1:
+        return False
+    return lock.before(one)[0].node == holder.node
+
+
+def _named(detail: LockDetail, members: Iterable[Member]) -> str:
+    names = detail.report.client_names
+    return several(names(one.owner, one.label) for one in members)
+
+
+def _verb(verb: str, members: Sequence[Member]) -> str:
+    return verb if len(members) > 1 else f"{verb}s"
 
 
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from zktop.model.actors import session_of
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import count, several
@@ -14,11 +15,12 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
-from zktop.ui.styled_text import Ink, Line, Run, joined, line, wrapped
+from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
+from zktop.ui.widgets.panel import FrameWords
 
 MAX_ALERTS: Final = 50
 MAX_SENTENCE_LINES: Final = 2
-HINT_FROM_CELLS: Final = 100  # of width; a narrower line has no room for the keys
+MAX_DRAWN_STEPS: Final = 3  # clients of a ring that is drawn
 
 
 class Alert(NamedTuple):
@@ -33,14 +35,16 @@ class Alert(NamedTuple):
     sentence: str
     more: str = ""
     is_sure: bool = True
+    picture: tuple[Line, ...] = ()  # in place of the sentence
     kind: FindingKind | None = None  # equal findings of many locks have the same
 
 
 def alerts(report: Report) -> Iterator[Alert]:
     """Return all alerts, the worst first; deadlocks are among them before they are findings."""
     found = {finding.id: finding for finding in report.findings}
-    for deadlock in report.deadlocks:
-        yield _deadlock(deadlock, found.get(deadlock.id))
+    for number, deadlock in enumerate(report.deadlocks):
+        picture = () if number else tuple(ring_lines(deadlock, report))
+        yield _deadlock(deadlock, found.get(deadlock.id))._replace(picture=picture)
     dead = {deadlock.id for deadlock in report.deadlocks}
     for finding in report.findings:
         if finding.id not in dead and finding.cause is None:
@@ -63,6 +67,29 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
     )
 
 
+def ring_lines(deadlock: Deadlock, report: Report) -> Iterator[Line]:
+    """Draw a small ring, a line for each client: what it holds, and who wants that."""
+    if len(deadlock.steps) > MAX_DRAWN_STEPS:
+        return
+    for step in deadlock.steps:
+        wants = [one for one in deadlock.steps if one.blocker == step.actor]
+        for other in wants:
+            yield line(
+                " ", (step.name, "strong"), (_address(step.actor, step.name, report), "address"),
+                (" ──holds─▶ ", "dim"), (other.waits.lock, "strong"),
+                (" ◀──wants── ", "critical"), (other.name, "strong"),
+            )  # fmt: skip
+    for way in deadlock.ways_out[:1]:
+        freed = f": unblocks {count(way.frees, 'client')}"
+        yield line((" Kill ", "warning"), (way.process, "strong"), freed)
+
+
+def _address(actor: str, name: str, report: Report) -> str:
+    session = session_of(actor)
+    presence = report.ensemble.presence(session) if session is not None else None
+    return f" {presence.client}" if presence and presence.client != name else ""
+
+
 def _finding(finding: Finding) -> Alert:
     more = f"{finding.folded} more follow from it" if finding.folded else ""
     return Alert(
@@ -79,20 +106,20 @@ def _finding(finding: Finding) -> Alert:
     )
 
 
-def alert_counts(found: Sequence[Alert], width: int) -> Line:
-    """Return the head of the pane: how many alerts there are of each severity."""
-    counts = Counter(one.severity for one in found)
-    is_proven = any(one.ink == "critical" for one in found)
-    red: Ink = "critical" if is_proven else "warning"
-    inks: dict[str, Ink] = {"critical": red, "warning": "warning", "info": "info"}
+def alert_frame(found: Sequence[Alert], now: Millis) -> FrameWords:
+    """Return the title of the pane, and how many alerts there are of each severity."""
+    first, counts = found[0], Counter(one.severity for one in found)
     words = {
         "critical": f"{counts['critical']} critical",
         "warning": count(counts["warning"], "warning"),
         "info": count(counts["info"], "note"),
     }
-    counted = [line((words[severity], ink)) for severity, ink in inks.items() if counts[severity]]
-    hint = line(("n next   tab, enter open", "dim")) if width >= HINT_FROM_CELLS else ()
-    return joined([line((" ALERTS", "title")), *counted, hint])
+    facts = " · ".join(text for severity, text in words.items() if counts[severity])
+    title = [first.title.capitalize(), "confirmed" if first.is_sure else "likely"]
+    title += [] if first.since is None else [elapsed(max(0, now - first.since))]
+    return FrameWords(
+        " · ".join(title), facts, "n next  enter explain", is_alarm=first.ink == "critical"
+    )
 
 
 def alert_lines(
@@ -103,10 +130,10 @@ def alert_lines(
     is_short: bool = False,
     opened: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw one line for each alert, the worst with its sentence; return what each line opens.
+    """Draw the worst alert in some lines and each other one in one; return what each line opens.
 
-    Several alerts of one kind are one line. A short pane has no head, so there the number of each
-    line says how many alerts there are: `1/3`.
+    Several alerts of one kind are one line. In a short pane the number of each line says how many
+    alerts there are: `1/3`.
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
@@ -116,15 +143,19 @@ def alert_lines(
         alert = one.those[0] if isinstance(one, FindingGroup) else one
         since = "" if alert.since is None else f"for {elapsed(max(0, now - alert.since))}"
         mark = f"{number:>2}{of}"
+        is_drawn = number == 1 and bool(alert.picture) and not is_short and alert is one
         if isinstance(one, FindingGroup):
             lines.append(_batch(mark, one, since))
-        else:
+            cases.append(one.kind)
+        elif not is_drawn:
             lines.append(_head(mark, one, since, has_sentence=number > 1))
-        cases.append(one.kind if isinstance(one, FindingGroup) else one.case)
-        if number == 1:
-            sentence = _cut(wrapped(alert.sentence, width - 4, indent="   "))
-            lines += sentence
-            cases += [None] * len(sentence)
+            cases.append(one.case)
+        if is_drawn:
+            lines += _picture(alert, width)
+            cases += [alert.case] * len(alert.picture)
+        elif number == 1:
+            lines += _sentence(alert, width)
+        cases += [None] * (len(lines) - len(cases))
     if len(grouped) > MAX_ALERTS:
         more = len(grouped) - MAX_ALERTS
         lines.append(line((f"   and {more} more on screen 3", "dim")))
@@ -132,10 +163,17 @@ def alert_lines(
     return lines, cases
 
 
+def _picture(alert: Alert, width: int) -> list[Line]:
+    """Draw the ring of a small deadlock; without addresses where there is no room for them."""
+    if max(map(width_of, alert.picture)) <= width:
+        return list(alert.picture)
+    return [tuple(run for run in one if run.ink != "address") for one in alert.picture]
+
+
 def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
     """Draw equal alerts: how many there are, and some of their locks."""
     first = batch.those[0]
-    sure = "" if first.is_sure else "probable "
+    sure = "" if first.is_sure else "likely "
     return joined(
         [
             line((number, "strong")),
@@ -148,7 +186,7 @@ def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
 
 @lru_cache(4 * MAX_ALERTS)  # drawn with each frame, while their times change once a second
 def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
-    sure = "" if alert.is_sure else "probable "
+    sure = "" if alert.is_sure else "likely "
     return joined(
         [
             line((number, "strong")),
@@ -160,11 +198,12 @@ def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     )
 
 
-def _cut(sentence: list[Line]) -> list[Line]:
-    """Shorten a long sentence; screen 3 has all of it."""
-    if len(sentence) <= MAX_SENTENCE_LINES:
-        return sentence
-    *kept, last = sentence[:MAX_SENTENCE_LINES]
+def _sentence(alert: Alert, width: int) -> list[Line]:
+    """Wrap the sentence of an alert; screen 3 has all of a long one."""
+    lines = wrapped(alert.sentence, width - 4, indent="   ")
+    if len(lines) <= MAX_SENTENCE_LINES:
+        return lines
+    *kept, last = lines[:MAX_SENTENCE_LINES]
     return [*kept, (*last, Run(" …", "dim"))]
 
 

@@ -24,7 +24,7 @@ from zktop.ui.view_state import Selection
 
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
-WIDE: Final = 100  # cells of the line
+MEDIUM, WIDE = 76, 100  # cells of the line
 MAX_NAMES: Final = 3  # of a deadlock
 
 
@@ -49,7 +49,7 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
     deadlock = deadlock_of(root, report)
     if deadlock is not None:
         is_sure = deadlock.confidence in SURE
-        why = "deadlock" if is_sure else "probable deadlock"
+        why = "deadlock" if is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
         return _made(root, _ring(deadlock), why, ink_of_deadlock(deadlock), link)
     actor = root.actors[0]
@@ -127,31 +127,30 @@ def _made(root: RootBlocker, who: str, why: str, ink: Ink, link: LineLink) -> Bl
 
 
 def blocker_head(width: int) -> Line:
-    who = _who(width)
-    title = " WHO IS BLOCKING"
-    return joined(
-        [
-            fitted(line((title, "title")), who + 4),
-            line(("BLOCKED", "title")),
-            line(("BLOCKED*s", "title")),
-            line(("WHY", "title")),
-        ]
-    )
+    """Draw the names of the columns."""
+    cells = [fitted(line((" CLIENT", "title")), _who(width) + 4), line(("BLOCKED", "title"))]
+    if width >= MEDIUM:
+        cells += [line(("BLOCKED*s", "title")), line(("WHY", "title"))]
+    return joined(cells)
 
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
-    who = line((middle(one.who, _who(width) - 1), "strong"))
-    return joined(
-        [
-            line((f" {number:>2}", "strong")),
-            fitted(who, _who(width) - 1),
-            right(line(str(one.blocked)), 7),
+    who = line((middle(one.who, _who(width) - 1), "strong" if width >= MEDIUM else one.ink))
+    cells = [
+        line((f" {number:>2}", "strong")),
+        fitted(who, _who(width) - 1),
+        right(line(str(one.blocked)), 7),
+    ]
+    if width >= MEDIUM:
+        cells += [
             right(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS),
             line((one.why, one.ink)),
         ]
-    )
+    return joined(cells)
 
 
 def _who(width: int) -> int:
+    if width < MEDIUM:
+        return max(8, width - 14)
     return WHO_CELLS if width < WIDE else WIDE_WHO_CELLS

@@ -33,6 +33,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
 }
 PATH_CELLS, WIDE_PATH_CELLS = 24, 56
 WIDE: Final = 160  # cells of the line
+OTHER_CELLS: Final = 44  # beside the path
 NO_WAIT_MS: Final = 5  # a shorter wait is none
 ITSELF: Final = "."  # the node of a lock that is a single node
 MAX_SEARCHED: Final = 2_000  # events, for the newest before a moment
@@ -46,9 +47,10 @@ class EventLine(NamedTuple):
     link: LineLink
 
 
-def event_lines(tape: Tape, report: Report, at_most: int, width: int = 0) -> list[EventLine]:
+def event_lines(tape: Tape, report: Report, at_most: int, width: int) -> list[EventLine]:
     """Return the newest events before this report: of locks, and of deadlocks."""
-    now, path = report.now, WIDE_PATH_CELLS if width >= WIDE else PATH_CELLS
+    now = report.now
+    path = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, max(8, width - OTHER_CELLS))
     known = _with_owners(islice(tape.events_until(now), MAX_SEARCHED), report)
     lines = (_event_line(one, report.client_names, path) for one in known if one.at <= now)
     deadlocks = sorted(

@@ -3,31 +3,37 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from textual import events
 from textual.actions import SkipAction
 from textual.widget import Widget
 
 from zktop.model.facts import Cost
 from zktop.model.findings.finding import Finding
+from zktop.model.format import count, middle
 from zktop.model.history.last_minute import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
-from zktop.ui.screens.locks.alerts import Alert, alert_counts, alert_lines, alerts, no_problems
+from zktop.ui.screens.locks.alerts import Alert, alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import LockRow
+from zktop.ui.screens.locks.preview import preview_lines
+from zktop.ui.screens.locks.pulse import SHOWN_S, pulse_lines, waiting_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
+from zktop.ui.widgets.panel import FrameWords, Panel
 from zktop.ui.widgets.text_view import TextView
 
 
-class Pane(TextView):
-    """A text view as high as its text, up to a limit; enter opens the line under the cursor."""
+class Pane(Panel, TextView):
+    """A panel as high as its text, up to a limit; enter opens the line under the cursor."""
 
     DEFAULT_CSS = """
-    Pane { height: 0; scrollbar-size-vertical: 0; }
+    Pane { height: 0; scrollbar-size-vertical: 0; display: none; }
     """
     keeps_cursor = False
     held = False  # the user has put the cursor on a line
@@ -55,9 +61,14 @@ class Pane(TextView):
         targets: Sequence[LineLink | FindingKind | None],
         heads: Sequence[Line],
         height: int,
+        *,
+        fills: bool = False,
     ) -> None:
-        """Show these lines, at most `height`; each opens its target."""
-        set_height(self, min(height, len(lines) + len(heads)))
+        """Show these lines; with the frame at most `height`. Each opens its target."""
+        needed = len(lines) + len(heads) + self.gutter.height if lines else 0
+        wanted = height if fills else min(height, needed)
+        self.display = wanted > self.gutter.height
+        set_height(self, wanted)
         self.can_focus = any(targets)
         self.show(lines, targets, heads)
 
@@ -73,23 +84,23 @@ class AlertsPane(Pane):
         self._redraw: Callable[[], None] | None = None
 
     def show_report(
-        self, state: ViewState, report: Report, height: int, *, is_short: bool
+        self, state: ViewState, report: Report, height: int, width: int, *, is_short: bool
     ) -> None:
         """Show the alerts of this report."""
-        self._redraw = partial(self.show_report, state, report, height, is_short=is_short)
+        self._redraw = partial(self.show_report, state, report, height, width, is_short=is_short)
         deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
         if self._found_in[0] is not report.findings or self._found_in[1] != deadlocks:
             self.found, self._found_in = list(alerts(report)), (report.findings, deadlocks)
         if not self.found:
             is_now = state.is_newest and not state.is_stale
+            self.frame(FrameWords("Alerts"))
             self.put([no_problems(report, is_now=is_now)], [None], (), height)
             return
-        width = self.app.size.width  # this pane may not have its width yet
         lines, cases = alert_lines(
             self.found, report.now, width, is_short=is_short, opened=self._opened
         )
-        heads = () if is_short else (alert_counts(self.found, width),)
-        self.put(lines, [_target_of(case) for case in cases], heads, height)
+        self.frame(alert_frame(self.found, report.now))
+        self.put(lines, [_target_of(case) for case in cases], (), height)
 
     def action_open(self) -> None:
         if isinstance(self.target, FindingKind):
@@ -123,13 +134,13 @@ class BlockersPane(Pane):
         self._findings: Sequence[Finding] | None = None
         self._shown_for: tuple[object, ...] = ()
 
-    def show_report(self, state: ViewState, report: Report, height: int) -> None:
+    def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the root blockers of this report.
 
         Finding the lock that a named actor holds takes a walk along all locks. So while only
         the time passes, the pane is drawn once a second.
         """
-        width, is_ascii, most = self.app.size.width, state.is_ascii, max(0, height - 1)
+        is_ascii, most = state.is_ascii, max(0, height - 1 - self.gutter.height)
         who = [(one.actors, one.core, one.blocked) for one in report.blockers[:most]]
         shown_for = who, report.now // SECOND_MS, height, width, is_ascii
         if shown_for == self._shown_for and report.findings is self._findings:
@@ -141,6 +152,7 @@ class BlockersPane(Pane):
             for number, one in enumerate(found, start=1)
         ]
         targets = [one.link for one in found]
+        self.frame(FrameWords("Who is blocking", count(len(report.blockers), "root blocker")))
         self.put(lines, targets, (blocker_head(width),) if lines else (), height)
 
 
@@ -150,12 +162,70 @@ class EventsPane(Pane):
     def __init__(self) -> None:
         super().__init__(id="events")
 
-    def show_report(self, state: ViewState, report: Report, height: int) -> None:
+    def show_report(
+        self, state: ViewState, report: Report, height: int, width: int, *, fills: bool
+    ) -> None:
         """Show the newest events before this report."""
-        found = event_lines(state.tape, report, max(0, height - 1), self.app.size.width)
-        heads = (line((" EVENTS", "title"), ("  newest first, UTC", "dim")),) if found else ()
+        found = event_lines(state.tape, report, max(0, height - self.gutter.height), width)
+        self.frame(FrameWords("Events", "newest first, UTC"))
         targets = [one.link for one in found]
-        self.put([one.drawn for one in found], targets, heads, height)
+        self.put([one.drawn for one in found], targets, (), height, fills=fills)
+
+
+class PulsePane(Pane, can_focus=False):
+    """What happened in the last minute, as graphs."""
+
+    def __init__(self) -> None:
+        super().__init__(id="pulse")
+
+    def show_state(self, state: ViewState, height: int, width: int) -> None:
+        """Show the minute before the moment of this state."""
+        seconds = state.pulse.until(state.at or 0, SHOWN_S)
+        lines = pulse_lines(seconds, width, is_ascii=state.is_ascii)
+        self.frame(FrameWords("Pulse", f"{SHOWN_S} s"))
+        self.put(lines, (), (), height)
+
+
+class WaitingPane(Pane, can_focus=False):
+    """How many waited in the last minute, as one large graph."""
+
+    def __init__(self) -> None:
+        super().__init__(id="waiting")
+
+    def show_state(self, state: ViewState, height: int, width: int) -> None:
+        """Show the minute before the moment of this state."""
+        seconds = state.pulse.until(state.at or 0, SHOWN_S)
+        room = max(0, height - self.gutter.height)
+        lines = waiting_lines(seconds, width, room, is_ascii=state.is_ascii)
+        waiting = seconds[-1].waiting
+        facts = "" if waiting is None else f"{with_spaces(waiting)} now"
+        self.frame(FrameWords("Waiting clients", facts, f"-{SHOWN_S} s to now"))
+        self.put(lines, (), (), height)
+
+
+class PreviewPane(Pane, can_focus=False):
+    """The lock under the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__(id="preview")
+        self._draw_again: Callable[[], None] | None = None
+
+    def show_lock(self, state: ViewState, report: Report, row: LockRow | None) -> None:
+        """Show as much of the queue of a lock as there is room for."""
+        self._draw_again = partial(self.show_lock, state, report, row)
+        self.display = row is not None
+        width, height = self.room
+        if row is None or not height:
+            return
+        lines = preview_lines(report, row.path, width, height, is_ascii=state.is_ascii)
+        title = middle(row.path, max(8, width - len(row.lock.layout) - 10))
+        self.frame(FrameWords(title, row.lock.layout, "enter open"))
+        self.show(lines)
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Draw for the new size."""
+        if self._draw_again is not None:
+            self._draw_again()
 
 
 def set_height(widget: Widget, height: int) -> None:

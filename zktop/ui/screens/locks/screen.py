@@ -1,9 +1,10 @@
 """Screen 1: all locks, the worst first; around them alerts, root blockers, events and health."""
 
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult
+from textual.containers import Container, Vertical
 
 from zktop.model.findings.finding import LETTERS
 from zktop.model.report import Report
@@ -11,13 +12,18 @@ from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import Reorder
+from zktop.ui.screens.common.status_codes import WORDS
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
     BlockersPane,
     EventsPane,
     Pane,
+    PreviewPane,
+    PulsePane,
+    WaitingPane,
     about,
     health,
     set_height,
@@ -27,25 +33,33 @@ from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection, ViewState, locks_of
+from zktop.ui.widgets.panel import FrameWords
 from zktop.ui.widgets.text_view import StaticText
 
 
 class PaneHeights(NamedTuple):
-    """The largest height of each pane, in lines."""
+    """The largest height of each pane with its frame, in lines."""
 
     alerts: int
     about: int = 0
     blockers: int = 0
     events: int = 0
     health: int = 0
+    pulse: int = 7
+    waiting: int = 0
 
 
-SHORT: Final = PaneHeights(alerts=3)
+SHORT: Final = PaneHeights(alerts=4)
+MIN_LINES: Final = 30
 HEIGHTS: Final = (  # by the least height of the page
-    (50, PaneHeights(alerts=8, about=1, blockers=8, events=10, health=1)),
-    (30, PaneHeights(alerts=5, about=1, blockers=5, events=5, health=1)),
-    (25, PaneHeights(alerts=4, about=1, health=1)),
+    (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, waiting=8)),
+    (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, waiting=6)),
+    (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1)),
+    (25, PaneHeights(alerts=5, about=1, health=1)),
 )
+COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the least width; as in the style sheet
+SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns but the first
+FRAME_CELLS: Final = 2
 STEP_LINES: Final = 5  # lines; panes do not move with every lock that is created or deleted
 
 
@@ -56,10 +70,10 @@ class LocksScreen(Page):
     HELP = (
         "# All locks\n\n"
         "Problems come first, then the locks with the most waiting time "
-        "(**BLOCKED\\*s**, the total wait of all clients in seconds). **ST** is the status in "
-        "three letters; a question mark means *probable*. **MIX** is the queue by mode: "
+        "(**BLOCKED\\*s**, the total wait of all clients in seconds). **STATE** is the worst "
+        "problem; a question mark means *likely*. **MIX** is the queue by mode: "
         "`W.R5` is a writer, then five readers. `≥` means at least, `?` unknown.\n\n"
-        + "\n".join(f"- `{code}` {words}" for code, words in LETTERS.items())
+        + "\n".join(f"- `{WORDS[code]}` {words}" for code, words in LETTERS.items())
         + "\n- `ok` no problem is known; `free` no client holds it\n\n"
         "Many quiet locks below one parent are one line, `▸ /locks/user/* (388)`: they have no "
         "problems and no waiters. Enter opens the line, `f` lists every lock; so does a "
@@ -68,10 +82,23 @@ class LocksScreen(Page):
         "client. Enter opens what the line is about; tab goes from pane to pane."
     )
     DEFAULT_CSS = """
-    LocksScreen > #alerts { dock: top; height: 1; }
-    LocksScreen > #about { height: 0; overflow: hidden; background: $panel; }
-    LocksScreen > #health { height: 0; overflow: hidden; background: $panel; }
+    LocksScreen #columns { height: 1fr; layout: vertical; }
+    LocksScreen #main { height: 1fr; }
+    LocksScreen #side, LocksScreen #lock-side, LocksScreen #news { height: auto; }
+    LocksScreen #lock-side { display: none; }
+    LocksScreen #preview { height: 1fr; }
+    LocksScreen #alerts { dock: top; }
+    LocksScreen #about { height: 0; overflow: hidden; background: $panel; }
+    LocksScreen #health { height: 0; overflow: hidden; background: $panel; }
+    .-double LocksScreen #columns, .-triple LocksScreen #columns { layout: horizontal; }
+    .-double LocksScreen #main, .-triple LocksScreen #main { width: 1fr; }
+    .-double LocksScreen #lock-side { display: block; height: 1fr; }
+    .-triple LocksScreen #lock-side { display: block; }
+    .-double LocksScreen #side { height: 1fr; width: 36%; }
+    .-triple LocksScreen #side { height: 1fr; width: 54%; layout: horizontal; }
+    .-triple LocksScreen #lock-side, .-triple LocksScreen #news { width: 1fr; height: 1fr; }
     """
+    SCOPED_CSS: ClassVar[bool] = False  # the width classes are set on the screen
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,14 +107,27 @@ class LocksScreen(Page):
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
+        self._pulse, self._preview, self._waiting = PulsePane(), PreviewPane(), WaitingPane()
         self.table = LockTable()
         self.table.newest = self._rows.rows
         self._reorder = Reorder(self.table, self._order)
 
     def compose(self) -> ComposeResult:
         """Create the panes; the table is first, so that it has the focus."""
-        yield self.table
-        yield from (self._about, self._blockers, self._events, self._health, self._alerts)
+        with Container(id="columns"):
+            with Vertical(id="main"):
+                yield self.table
+                yield self._about
+                yield self._waiting
+                yield self._alerts
+            with Container(id="side"):
+                with Vertical(id="lock-side"):
+                    yield self._pulse
+                    yield self._preview
+                with Vertical(id="news"):
+                    yield self._blockers
+                    yield self._events
+        yield self._health
 
     # What it shows
 
@@ -123,21 +163,44 @@ class LocksScreen(Page):
         self._filtered = state.filter.text
         total = len(self._rows.rows)
         self.passed = FilterCount(len(rows), total) if state.filter else None
+        order = f"by {table.sorted_by}" if table.sorted_by else "worst first"
+        counted = f"{with_spaces(len(rows))} of " if state.filter else ""
+        facts = f"{counted}{with_spaces(total)} · {order}"
+        table.frame(FrameWords("Locks", facts, "enter open  / filter  o sort"))
         table.show(rows, () if rows else empty_state(state, self.size.width))
 
     def _heights(self) -> PaneHeights:
         """Return the heights of the panes; where there are few locks, events get the rest."""
-        height = self.size.height
+        height = self.size.height - 1  # the line with the health
         heights = next((heights for least, heights in HEIGHTS if height >= least), SHORT)
-        spare = height - sum(heights) - self.table.count - 1
-        return heights._replace(events=heights.events + max(0, spare // STEP_LINES * STEP_LINES))
+        if self._columns == 1:
+            spare = height - sum(heights) - self.table.count - 1
+            more = max(0, spare // STEP_LINES * STEP_LINES)
+            return heights._replace(events=heights.events + more)
+        if self._columns == 2:  # noqa: PLR2004  below the pulse and the lock
+            return heights._replace(events=heights.events + (height - MIN_LINES) // 4)
+        return heights._replace(events=height - self._blockers.outer_size.height)
+
+    @property
+    def _columns(self) -> int:
+        """How many columns of panes stand side by side."""
+        return next(number for least, number in COLUMNS if self.size.width >= least)
 
     def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
         """Fill the panes around the table."""
-        self._blockers.show_report(state, report, heights.blockers)
+        whole, number = self.size.width, self._columns
+        side = whole if number == 1 else whole * SIDE_PERCENT[number] // 100
+        main = (whole if number == 1 else whole - side) - FRAME_CELLS
+        news = (side if number < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
+        self._blockers.show_report(state, report, heights.blockers, news)
         is_short = heights.alerts == SHORT.alerts
-        self._alerts.show_report(state, report, heights.alerts, is_short=is_short)
-        self._events.show_report(state, report, heights.events)
+        self._alerts.show_report(state, report, heights.alerts, main, is_short=is_short)
+        fills = number == 3  # noqa: PLR2004  columns
+        self._events.show_report(state, report, heights.events, news, fills=fills)
+        if number > 1:
+            self._waiting.show_state(state, heights.waiting, main)
+            self._pulse.show_state(state, heights.pulse, news)
+            self._preview.show_lock(state, report, self.table.row)
         set_height(self._health, heights.health)
         self._health.show([health(report, state.feed.notes)])
 
@@ -177,6 +240,8 @@ class LocksScreen(Page):
         self._followed = self.subject.path
         self.post_message(SelectionChanged(self.subject))
         self._describe(self._about.size.height)
+        if self.view_state is not None and self.report is not None and self._columns > 1:
+            self._preview.show_lock(self.view_state, self.report, self.table.row)
 
     def on_table_sort_changed(self) -> None:
         self._reorder.now()

@@ -19,15 +19,19 @@ from zktop.ui.screens.common.format import (
     per_second,
     sparkline,
 )
-from zktop.ui.screens.common.status_codes import FREE
+from zktop.ui.screens.common.graphs import bar
+from zktop.ui.screens.common.status_codes import FREE, state_cell
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
+from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
 KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
 DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 SPARK_CELLS: Final = 10
+BAR_CELLS: Final = 4
+FULL_BAR: Final = 12  # waiters
 
 
 class LockCells:
@@ -38,8 +42,8 @@ class LockCells:
 
     def state(self, row: LockRow) -> Line:
         if row.gone_at is not None:
-            return line(("gone", "dim"))
-        return line((row.status.code, row.status.ink))
+            return line((" gone", "dim"))
+        return state_cell(row.status)
 
     def path(self, row: LockRow) -> Line:
         """LOCK: the path; bright if a finding is about the lock."""
@@ -86,7 +90,11 @@ class LockCells:
         if row.waiting is None:
             return UNKNOWN
         ink: Ink = "standby" if row.lock.kind == "election" else "waits"
-        return line((str(row.waiting), ink if row.waiting else "dim"))
+        number = Run(f"{row.waiting:>5}", ink if row.waiting else "dim")
+        return (Run(self._bar(row.waiting), ink), number)
+
+    def _bar(self, waiting: int) -> str:
+        return bar(waiting, FULL_BAR, BAR_CELLS, is_ascii=self.is_ascii)
 
     def mix(self, row: LockRow) -> Line:
         return line(row.mix)
@@ -163,7 +171,7 @@ class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
 
 
 GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
-    "ST": lambda _group: line(("ok", "good")),
+    "STATE": lambda _group: line((" ok ", "good")),
     "LOCK": lambda group: line((f"{group.name} ({len(group.rows)})", "plain")),
     "KIND": lambda group: line((KIND_NAMES.get(group.kind, group.kind), "dim")),
     "HOLDER": lambda group: line((f"{group.held} held", "holds" if group.held else "dim")),
@@ -186,7 +194,7 @@ def about_group(group: LockGroup) -> Line:
     return joined([line((f" {group.name}", "strong")), line(text), line((keys, "dim"))])
 
 
-WIDE: Final = 90  # cells; a narrower table has only the most important columns
+WIDE: Final = 74  # cells; a narrower table has only the most important columns
 NEVER: Final = float("inf")
 
 
@@ -198,7 +206,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
         return row.rate(cells.report.now) or 0.0
 
     return (
-        Column("ST", 4, cells.state, lambda row: row.status.rank),
+        Column("STATE", 12, cells.state, lambda row: row.status.rank),
         Column("LOCK", 20, cells.path, lambda row: row.path, share=4,
                keeps_end=True),
         Column("KIND", 6, cells.kind, lambda row: row.lock.kind, rank=4,
@@ -206,9 +214,9 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
         Column("HOLDER", 16, cells.holder, share=1, names=lambda _: True),
         Column("HELD", 7, cells.held, lambda row: _start(row.held),
                at_right=True, rank=1, needs=WIDE),
-        Column("QUEUE", 5, cells.queue, lambda row: row.waiting or 0,
+        Column("QUEUE", BAR_CELLS + 5, cells.queue, lambda row: row.waiting or 0,
                at_right=True, descending=True),
-        Column("MIX", 8, cells.mix, rank=5, share=1, needs=WIDE),
+        Column("MIX", 8, cells.mix, rank=8, share=1, needs=WIDE),
         Column("OLDEST", 7, cells.oldest, lambda row: _start(row.waited),
                at_right=True),
         Column("BLOCKED*s", BLOCKED_CELLS, cells.blocked, blocked,
@@ -231,7 +239,7 @@ def _usual_hold(row: LockRow) -> int:
     return usual[1] if usual else -1
 
 
-class LockTable(Table[LockRow]):
+class LockTable(Panel, Table[LockRow]):
     """All locks as of `cells.report`, some of them tagged."""
 
     def __init__(self) -> None:

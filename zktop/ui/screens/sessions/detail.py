@@ -70,7 +70,7 @@ def details(
     for number, known in enumerate(earlier(row, past)):
         _put(writer, "" if number else "same name", *known)
     for case in row.risk.cases:
-        sentence = f"{case.sentence} ({case.rule}, {case.confidence})"
+        sentence = case.sentence
         _put(writer, "finding", sentence, case.lock, ink_of(case))
     if presence is not None and not is_silent(presence):
         _host(writer, row)

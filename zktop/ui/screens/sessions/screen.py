@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from zktop.model.facts import Session
+from zktop.model.facts import Session, session_text
 from zktop.model.format import count
 from zktop.model.history.last_minute import SECOND_MS
 from zktop.model.report import Report
@@ -33,7 +33,8 @@ from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_gro
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.text_view import StaticText, TextView
+from zktop.ui.widgets.panel import FrameWords, TextPanel
+from zktop.ui.widgets.text_view import StaticText
 
 MAX_SERVERS: Final = 6  # without scrolling
 COPY_CELLS: Final = 100  # width of the lines that are copied
@@ -63,7 +64,7 @@ class SessionsScreen(Page):
     SessionsScreen #servers { height: auto; }
     SessionsScreen StaticText { height: auto; max-height: 2; }
     SessionsScreen #sessions { height: 1fr; min-height: 4; }
-    SessionsScreen #detail { height: 50%; border-top: solid $panel; }
+    SessionsScreen #detail { height: 50%; }
     .-short SessionsScreen #detail { height: 9; }
     """
 
@@ -81,18 +82,17 @@ class SessionsScreen(Page):
     def compose(self) -> ComposeResult:
         """Create the panes; the sessions are first, so that they have the focus."""
         yield self._table
-        yield TextView(id="detail")
+        yield TextPanel(id="detail")
         with Vertical(id="above"):
             yield StaticText(id="blind")
             yield ServerTable()
-            yield StaticText(id="summary")
 
     # What it shows
 
     def draw(self, state: ViewState) -> None:
         if state.frame is None:
             self._detail_for = None
-            detail = self.query_one("#detail", TextView)
+            detail = self.query_one("#detail", TextPanel)
             detail.show(empty_state(state, detail.room.width))
         elif self._sessions.report is None:
             self._read_more(partial_reports(state.frame.report))
@@ -145,7 +145,10 @@ class SessionsScreen(Page):
         self._put("#blind", blind)
         rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
         table = self.query_one(ServerTable)
-        table.styles.height = min(len(rows), MAX_SERVERS) + 1 if rows else 0
+        room = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height
+        table.styles.height = room if rows else 0
+        table.display = bool(rows)
+        table.frame(FrameWords("Servers", count(len(rows), "server")))
         table.show(rows)
         if self._is_reading and state.frame is not None:
             total = count(len(state.frame.report.locks_of), "session")
@@ -153,7 +156,7 @@ class SessionsScreen(Page):
         else:
             shown = len(self._table.rows) if state.filter else 1
             counts = session_counts(self._sessions, shown=shown)
-        self._put("#summary", [(*line((" SESSIONS ", "title")), *counts)])
+        self._table.frame(FrameWords("Sessions", text_of(counts), "enter open  f fold"))
         self._show_detail(state)
 
     def _put(self, name: str, lines: list[Line]) -> None:
@@ -162,10 +165,11 @@ class SessionsScreen(Page):
         view.show(lines)
 
     def _show_detail(self, state: ViewState) -> None:
-        detail = self.query_one("#detail", TextView)
+        detail = self.query_one("#detail", TextPanel)
         row, group, width = self._table.row, self._group, detail.room.width
         if group is not None:
             self._detail_for = None
+            detail.frame(FrameWords(group.name))
             detail.show(about_group(group))
         elif row is None or not width:
             self._detail_for = None
@@ -176,6 +180,7 @@ class SessionsScreen(Page):
             detail_for = row, row.report.now // SECOND_MS, state.index, contacts, width
             if detail_for != self._detail_for:
                 self._detail_for = detail_for
+                detail.frame(FrameWords(row.unique_name, session_text(row.session), "y copy"))
                 writer = self._details(row, state, width)
                 detail.show(writer.lines, writer.links)
 
@@ -222,7 +227,7 @@ class SessionsScreen(Page):
 
     def action_open(self) -> None:
         """Open the lock under the cursor, or the first lock of the session; or open a group."""
-        detail, row, group = self.query_one("#detail", TextView), self._table.row, self._group
+        detail, row, group = self.query_one("#detail", TextPanel), self._table.row, self._group
         if group is not None:
             self._sessions.toggle(group.name)
             self._ask_again()

@@ -10,6 +10,7 @@ from zktop.ui.screens.sessions.contact_bar import bar, left
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
 from zktop.ui.styled_text import Ink, Line, Run, line, text_of
+from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, Table
 
 MAX_NAMES: Final = 3
@@ -58,14 +59,14 @@ UNKNOWN: Final = line(("?", "unknown"))
 DASH: Final = line(("-", "dim"))
 
 
-class SessionTable(Table[SessionRow]):
+class SessionTable(Panel, Table[SessionRow]):
     """All sessions."""
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, lambda row: row.session, id="sessions", group_cells=GROUP_CELLS)
 
 
-class ServerTable(Table[servers.ServerRow]):
+class ServerTable(Panel, Table[servers.ServerRow]):
     """The servers of the ensemble."""
 
     def __init__(self) -> None:

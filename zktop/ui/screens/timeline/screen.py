@@ -24,6 +24,7 @@ from zktop.ui.screens.timeline.strip_choice import StripSubject
 from zktop.ui.screens.timeline.strips import ColumnEnd, TimeWindow
 from zktop.ui.styled_text import Line, line, text_of
 from zktop.ui.view_state import Selection, TimeRange, ViewState
+from zktop.ui.widgets.panel import FrameWords, Panel, TextPanel
 from zktop.ui.widgets.text_view import TextView
 
 CHOSEN_EVERY_S: Final = 1.0
@@ -31,6 +32,9 @@ NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30  # cells of the labels
 WIDE_FROM_CELLS: Final = 110
 MAX_SESSIONS: Final = 12
 LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
+LOCK_BARS: Final = "A━ holder, a━ not listed, R readers, S leases, · free; ▁█ queue"
+CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x lost"
+CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ▓ deadlock  ▒ likely  x lost"
 TALL_FROM_LINES: Final = 14  # lines; a lower screen shows no contacts
 CONTACT_STRIPS: Final = 4
 HEAD_LINES: Final = 4  # lines above the strips
@@ -38,14 +42,15 @@ HEAD_LINES: Final = 4  # lines above the strips
 ColumnEnds = Sequence[ColumnEnd | None]
 
 
-class Strips(TextView):
+class Strips(Panel, TextView):
     """The strips; a click goes to that moment."""
 
     seen: TimeWindow | None = None
     label = NARROW_LABEL_CELLS
 
     def on_click(self, event: events.Click) -> None:
-        column = event.x - self.label
+        at = event.get_content_offset(self)
+        column = at.x - self.label if at is not None else -1
         if self.seen is not None and 0 <= column < self.seen.columns:
             self.post_message(SeekTo(at=self.seen.time(column)))
 
@@ -70,7 +75,7 @@ class TimelineScreen(Page):
     SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen
     DEFAULT_CSS = """
     TimelineScreen #strips { height: 1fr; }
-    TimelineScreen #instant { height: 30%; border-top: solid $panel; }
+    TimelineScreen #instant { height: 30%; }
     .-short TimelineScreen #instant { height: 6; }
     """
 
@@ -85,7 +90,7 @@ class TimelineScreen(Page):
 
     def compose(self) -> ComposeResult:
         yield Strips(id="strips")
-        yield TextView(id="instant")
+        yield TextPanel(id="instant")
 
     # What is shown
 
@@ -105,12 +110,15 @@ class TimelineScreen(Page):
         self._choose(state, seen, state.frame.report)
         ends = strips.column_ends(state.tape, seen)
         drawn = list(self._strips(state, seen, ends, sheet.label))
+        cell = None if state.is_newest else sheet.label + seen.column(state.at)
         sheet.show(
-            [one for one, _ in drawn],
+            [one if cell is None else strips.crossed(one, cell) for one, _ in drawn],
             [about for _, about in drawn],
             self._heads(state, seen, ends, sheet.label),
         )
-        below = self.query_one("#instant", TextView)
+        sheet.frame(FrameWords("Timeline", strips.scale(seen), "space play  [ ] step  t go to"))
+        below = self.query_one("#instant", TextPanel)
+        below.frame(FrameWords("At the cursor", f"{time_ms(state.at)}Z"))
         report = state.frame.report
         added = wait_totals(state.tape, self._paths, seen, report, is_ascii=state.is_ascii)
         below.show(cursor_lines(state.tape, state.frame, max(20, below.room.width), added))
@@ -134,21 +142,23 @@ class TimelineScreen(Page):
         """The strips of locks, then of sessions; each with what enter opens."""
         alone = [one.session for one in self._subjects if one.session is not None]
         letters = dict(zip(alone, strips.LETTERS, strict=False))
-        yield self._legend("LOCKS", LOCK_SIGNS)
+        is_ascii = state.is_ascii
+        yield self._legend("LOCKS", LOCK_SIGNS if is_ascii else LOCK_BARS)
         for path in self._paths:
             states = lock_states(state.tape, path, seen.begin, min(seen.end, seen.newest + 1))
             held, queue = strips.lock_strip(states, seen, letters)
+            if not state.is_ascii:
+                held, queue = strips.spans(held), strips.levels(queue)
             yield strips.row(path, held, label, "strong"), path
             yield strips.row("  queue", queue, label, "dim"), None
-        yield self._legend(
-            "ACTORS", "# holds  = holds and waits  - waits  ! deadlock  ? probable  x lost"
-        )
+        yield self._legend("CLIENTS", CLIENT_SIGNS if is_ascii else CLIENT_BARS)
         ours = state.frame.report.ours if state.frame is not None else ()
         expired = expired_at(state.tape)
         for one in self._subjects:
             is_ours = one.session in ours
             name = f"{letters.get(one.session or 0, ' ')} {one.name}{' (demo)' if is_ours else ''}"
             drawn = strips.session_strip(one.sessions, ends, expired)
+            drawn = drawn if state.is_ascii else strips.solid(drawn)
             yield strips.row(name, drawn, label, "ours" if is_ours else "plain"), one.session
         if self._is_tall:
             yield from self._contacts(state.tape, seen, label, letters)

@@ -15,7 +15,7 @@ from zktop.model.report import Report
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.format import time_ms, time_s
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line, text_of  # noqa: F401  in examples
 from zktop.ui.view_state import ViewState
 
 ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
@@ -139,7 +139,7 @@ def column_ends(tape: Tape, seen: TimeWindow) -> list[ColumnEnd | None]:
 
 
 def alarm_strip(ends: Iterable[ColumnEnd | None]) -> Line:
-    """Draw when there were critical problems, confirmed (!) or probable (?)."""
+    """Draw when there were critical problems, confirmed (!) or likely (?)."""
     return inked("".join(_alarm(one.alarms) if one else "." for one in ends))
 
 
@@ -233,6 +233,66 @@ def inked(cells: str, letters: Letters | None = None) -> Line:
         else:
             runs.append(Run(cell, ink))
     return tuple(runs)
+
+
+BLOCKS_BY_SIGN: Final = str.maketrans("#=-!?.:", "━═╌▓▒·┇")
+QUEUES: Final = str.maketrans("0123456789*.", "·▁▁▂▂▃▄▅▆▇█·")
+
+
+def solid(drawn: Line) -> Line:
+    """Draw a strip of signs as bars: holds, holds and waits, waits, in a deadlock, likely so.
+
+    >>> text_of(solid(inked("##==--!!??..")))
+    '━━══╌╌▓▓▒▒··'
+    """
+    return tuple([run._replace(text=run.text.translate(BLOCKS_BY_SIGN)) for run in drawn])
+
+
+def levels(drawn: Line) -> Line:
+    """Draw the lengths of a queue as columns.
+
+    >>> text_of(levels(inked("0139*")))
+    '·▁▂▇█'
+    """
+    return tuple([run._replace(text=run.text.translate(QUEUES)) for run in drawn])
+
+
+def spans(drawn: Line) -> Line:
+    """Draw each holder as a bar that begins with its letter.
+
+    >>> text_of(spans(inked("AAAB..CC", {1: "A", 2: "B", 3: "C"})))
+    'A━━B··C━'
+    """
+    made, before = [], ""
+    for run in drawn:
+        text = ""
+        for sign in run.text:
+            text += "━" if sign == before and sign.isalpha() else sign
+            before = sign
+        made.append(run._replace(text=text.replace(".", "·")))
+    return tuple(made)
+
+
+def crossed(drawn: Line, cell: int) -> Line:
+    """Draw the cursor across a line at one of its cells.
+
+    >>> text_of(crossed(line("a", "bcd"), 2))
+    'ab┃d'
+    """
+    made: list[Run] = []
+    at = 0
+    for run in drawn:
+        inside = cell - at
+        at += len(run.text)
+        if 0 <= inside < len(run.text):
+            made += [
+                run._replace(text=run.text[:inside]),
+                Run("┃", "selected"),
+                run._replace(text=run.text[inside + 1 :]),
+            ]
+        else:
+            made.append(run)
+    return tuple(run for run in made if run.text)
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:

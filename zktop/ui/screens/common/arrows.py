@@ -1,0 +1,93 @@
+"""Arrows in the margin of a list: from each line to the lines that it points to.
+
+Lines that point to the same line share a lane, so a herd is many strokes into one arrowhead:
+
+    ann   ◀─╮
+    bob   ──┤◀─╮
+    cid   ──╯  │
+    dot   ─────╯
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+LANE: Final = 3  # cells
+HEAD, HEAD_BELOW = "◀─╮", "◀─╯"
+
+
+class Lane(NamedTuple):
+    """All arrows to one line, side by side with those of other lanes."""
+
+    target: int
+    sources: frozenset[int]
+    column: int = 0
+
+    @property
+    def first(self) -> int:
+        """The uppermost line that it touches."""
+        return min(self.target, *self.sources)
+
+    @property
+    def last(self) -> int:
+        """The lowest line that it touches."""
+        return max(self.target, *self.sources)
+
+
+def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
+    """Draw the arrows of each line to its targets, in at most so many lanes.
+
+    Arrows for which there is no lane are left out.
+
+    >>> for one in margin([[], [0], [0, 1]], 4): print(one)
+    ◀─╮
+    ──┤◀─╮
+    ──╯──╯
+    """
+    lanes = placed(targets, most)
+    width = LANE * (1 + max((one.column for one in lanes), default=-1))
+    rows: list[list[Lane]] = [[] for _ in targets]
+    for one in lanes:
+        for row in range(one.first, one.last + 1):
+            rows[row].append(one)
+    return [_row(row, touching, width) for row, touching in enumerate(rows)]
+
+
+def placed(targets: Sequence[Sequence[int]], most: int) -> list[Lane]:
+    """Give each target a lane; two lanes in the same column never touch the same line."""
+    sources: dict[int, set[int]] = {}
+    for source, those in enumerate(targets):
+        for target in those:
+            if target != source:
+                sources.setdefault(target, set()).add(source)
+    free_from = [-1] * most  # the first line that a column may touch again
+    lanes: list[Lane] = []
+    for target in sorted(sources, key=lambda one: min(one, *sources[one])):
+        lane = Lane(target, frozenset(sources[target]))
+        column = next((n for n in range(most) if free_from[n] <= lane.first), None)
+        if column is not None:
+            free_from[column] = lane.last + 1
+            lanes.append(lane._replace(column=column))
+    return lanes
+
+
+def _row(row: int, touching: Sequence[Lane], width: int) -> str:
+    cells = [" "] * width
+    for one in touching:
+        cells[LANE * one.column + LANE - 1] = "│"
+    for one in touching:
+        if row in one.sources:
+            _stroke(cells, one, row)
+    for one in touching:
+        if row == one.target:
+            head = HEAD_BELOW if row > min(one.sources) else HEAD
+            cells[LANE * one.column : LANE * (one.column + 1)] = head
+    return "".join(cells).rstrip()
+
+
+def _stroke(cells: list[str], lane: Lane, row: int) -> None:
+    """Draw a line from the text to the lane, across the lanes between them."""
+    end = LANE * lane.column + LANE - 1
+    for cell in range(end):
+        cells[cell] = "┼" if cells[cell] in "│┼" else "─" if cells[cell] == " " else cells[cell]
+    is_first, is_last = row == lane.first, row == lane.last
+    cells[end] = "╮" if is_first else "╯" if is_last else "┤"

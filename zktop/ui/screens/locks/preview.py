@@ -1,0 +1,65 @@
+"""The lock under the cursor beside the table: its queue with arrows, and who may enter."""
+
+from typing import Final
+
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.screens.common.format import MODE_LETTERS, age, with_spaces
+from zktop.ui.screens.lock.compatibility_matrix import may_enter
+from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.screens.lock.rows import QueueRow, folded_rows
+from zktop.ui.screens.lock.table import STATES, arrow_rows, who
+from zktop.ui.screens.lock.wakeups import release_sentence
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
+
+MAX_MEMBERS: Final = 1_000  # of a longer queue only the length is shown
+NAME_CELLS: Final = 16
+STATE_CELLS: Final = 13
+BELOW_LINES: Final = 7  # for who may enter, and what a release does
+
+
+def preview_lines(
+    report: Report, path: Text, width: int, height: int, *, is_ascii: bool
+) -> list[Line]:
+    """Draw the queue of a lock in so many lines."""
+    record = report.parts.get(path)
+    if record is None:
+        return []
+    if record.lock.error is not None:
+        return wrapped(record.lock.error, width - 1, "unknown", " ")
+    if record.lock.size > MAX_MEMBERS:
+        return [line(f" {with_spaces(record.lock.size)} clients; enter opens the queue")]
+    detail = LockDetail.of(report, path, is_ascii=is_ascii)
+    if detail is None or not len(detail.queue):
+        return [line((" The lock is free.", "good"))]
+    rows = folded_rows(detail)
+    room = max(3, height - BELOW_LINES)
+    shown = rows if len(rows) <= room else rows[: room - 1]
+    arrows = arrow_rows(shown)
+    lines = [_row(row, arrows.get(row.name, ""), width) for row in shown]
+    if len(shown) < len(rows):
+        left = sum(row.size for row in rows[len(shown) :])
+        lines.append(line((f"   and {with_spaces(left)} more", "dim")))
+    return [*lines, NOTHING, *_below(detail, width)]
+
+
+def _row(row: QueueRow, arrow: str, width: int) -> Line:
+    detail, is_holder = row.detail, row.place < row.detail.queue.holding
+    mark = Run("● " if is_holder else "│ ", "holds" if is_holder else "waits")
+    letters = {MODE_LETTERS[one.mode] for one in row.members} or {"-"}
+    letter = Run(f"{letters.pop() if len(letters) == 1 else '*'} ", "strong")
+    if row.is_group:
+        drawn = line((f"{with_spaces(row.size)} clients", "strong"))
+        return fitted((Run(" "), mark, letter, *drawn), width)
+    one = row.contender
+    word, ink = STATES[one.state]
+    since = age(one.since, one.since_is, detail.report.now, is_ascii=detail.is_ascii)
+    named = fitted(who(one), min(NAME_CELLS, max(6, width - STATE_CELLS - 12)))
+    state = fitted(line((f"{word.lower()} ", ink), since), STATE_CELLS)
+    return fitted((Run(" "), mark, letter, *named, Run(" "), *state, Run(arrow, "key")), width)
+
+
+def _below(detail: LockDetail, width: int) -> list[Line]:
+    matrix = may_enter(detail.queue)
+    tiles = [*matrix, NOTHING] if matrix and max(map(width_of, matrix)) <= width else []
+    return [*tiles, *release_sentence(detail, None, width - 1)]

@@ -1,0 +1,103 @@
+"""The pulse of the ensemble as graphs: one line each for what happened in the last minute."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.format import spoken
+from zktop.ui.past.pulse import PulseSecond
+from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.graphs import HEAT, area
+from zktop.ui.styled_text import Ink, Line, fitted, line, right
+
+SHOWN_S: Final = 60
+LABEL_CELLS: Final = 11
+VALUE_CELLS: Final = 8
+MIN_TOP: Final = 4  # a single waiter must not look like a crowd
+RATE_S: Final = 10  # a rate is the mean of so many seconds
+
+
+class PulseLine(NamedTuple):
+    """One graph: its name, its values, and the newest value as text."""
+
+    name: str
+    values: Sequence[float | None]
+    newest: str
+    inks: tuple[Ink, ...]
+    ink: Ink
+
+
+def pulse_lines(seconds: Sequence[PulseSecond], width: int, *, is_ascii: bool) -> list[Line]:
+    """Draw all graphs, each in one line."""
+    room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
+    return [
+        (
+            *line(" "),
+            *fitted(line((one.name, "dim")), LABEL_CELLS),
+            *line(" "),
+            *fitted(_graph(one, room, is_ascii=is_ascii), room),
+            *right(line((one.newest, one.ink)), VALUE_CELLS),
+        )
+        for one in _graphs(seconds)
+    ]
+
+
+def waiting_lines(
+    seconds: Sequence[PulseSecond], width: int, height: int, *, is_ascii: bool
+) -> list[Line]:
+    """Draw how many waited, over so many lines."""
+    values = [one.waiting for one in seconds]
+    top = max([MIN_TOP, *(value for value in values if value is not None)])
+    spread = _stretched(values, 2 * width)
+    return area(spread, width, height=height, top=top, inks=HEAT, is_ascii=is_ascii)
+
+
+def _graph(one: PulseLine, room: int, *, is_ascii: bool) -> Line:
+    top = max([MIN_TOP, *(value for value in one.values if value is not None)])
+    spread = _stretched(one.values, 2 * room)
+    return area(spread, room, top=top, inks=one.inks, is_ascii=is_ascii)[0]
+
+
+def _stretched(values: Sequence[float | None], number: int) -> list[float | None]:
+    """So many values from these, in equal steps; several of one step become their greatest."""
+    made: list[float | None] = []
+    for at in range(number):
+        first, end = at * len(values) // number, (at + 1) * len(values) // number
+        some = [one for one in values[first : max(end, first + 1)] if one is not None]
+        made.append(max(some, default=None))
+    return made
+
+
+def _graphs(seconds: Sequence[PulseSecond]) -> list[PulseLine]:
+    last = seconds[-1]
+    known = [one for one in seconds[-RATE_S:] if one.waiting is not None]
+    rate = sum(one.acquired for one in known) / len(known) if known else None
+    acquired = [one.acquired if one.waiting is not None else None for one in seconds]
+    waiting, p99 = last.waiting, last.wait_p99_ms
+    return [
+        PulseLine("acquired/s", acquired, _rate(rate), ("holds",), "holds"),
+        PulseLine(
+            "waiting", [one.waiting for one in seconds], _number(waiting), HEAT,
+            "waits" if waiting else "dim",
+        ),
+        PulseLine(
+            "wait p99", [one.wait_p99_ms for one in seconds],
+            "-" if p99 is None else spoken(p99 / 1000), ("election",), "plain",
+        ),
+        PulseLine(
+            "sessions", [one.sessions for one in seconds], _number(last.sessions),
+            ("address",), "plain",
+        ),
+        PulseLine(
+            "own load", [one.requests_per_s for one in seconds],
+            "?" if last.requests_per_s is None else f"{last.requests_per_s:.0f} r/s",
+            ("dim",), "dim",
+        ),
+    ]  # fmt: skip
+
+
+def _number(number: int | None) -> str:
+    return "?" if number is None else with_spaces(number)
+
+
+def _rate(rate: float | None) -> str:
+    return "?" if rate is None else f"{rate:.1f}"

@@ -1,0 +1,117 @@
+"""Panels: views in a frame that has a title, facts at its right, and keys below.
+
+In a small window only the line with the title is left of the frame.
+"""
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from textual import events
+from textual.content import Content
+
+from zktop.ui.widgets.canvas import Canvas
+from zktop.ui.widgets.text_view import LogView, TextList, TextView
+
+RULE: Final = "─"
+CORNERS: Final = 6  # with a piece of the border and a blank at each
+MIN_FACTS: Final = 12  # shorter pieces of them say too little
+MIN_RULE: Final = 4  # between the title and the facts, with a blank at each end
+
+
+class FrameWords(NamedTuple):
+    """What is written into a frame."""
+
+    title: str
+    facts: str = ""
+    keys: str = ""
+    is_alarm: bool = False  # about something critical: the frame is red
+
+
+PANEL_CSS: Final = """
+.panel {
+    border: round $line; background: $surface;
+    border-title-color: $foreground; border-title-style: bold;
+    border-subtitle-color: $secondary;
+}
+.panel:focus { border: round $primary; border-title-color: $primary; }
+.panel.-alarm { border: round $error; border-title-color: $error; }
+.-short .panel, .-short .panel:focus, .-short .panel.-alarm {
+    border-bottom: none; border-left: none; border-right: none;
+}
+"""
+
+# Textual follows the first base of a widget to its style sheet and its name, so this is no widget.
+if TYPE_CHECKING:
+    _View = Canvas
+else:
+    _View = object
+
+
+class Panel(_View):
+    """A part of every view that stands in a frame; the focused one is marked by its colour."""
+
+    DEFAULT_CLASSES = "panel"
+    words = FrameWords("")
+
+    @property
+    def is_active(self) -> bool:
+        """True if the keys go to this panel; only then its cursor is bright."""
+        return self.has_focus
+
+    def frame(self, words: FrameWords) -> None:
+        """Write these words into the frame."""
+        if words != self.words:
+            self.words = words
+            self.set_class(words.is_alarm, "-alarm")
+            self._write()
+
+    def _write(self) -> None:
+        words, width = self.words, self.outer_size.width
+        colour = "$error" if words.is_alarm else "$primary" if self.has_focus else "$line"
+        title = titled(words.title, words.facts, width, colour)
+        has_corners = self.gutter.left > 0  # Textual puts blanks beside them
+        self.border_title = title if has_corners else Content.assemble(" ", title, " ")
+        self.border_subtitle = Content(words.keys)
+
+    def on_focus(self, _event: events.Focus) -> None:
+        """Colour the rule in the title as the frame."""
+        self._write()
+
+    def on_blur(self, _event: events.Blur) -> None:
+        """Colour the rule in the title as the frame."""
+        self._write()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Move the facts to the right end."""
+        self._write()
+
+
+class TextPanel(Panel, TextView):
+    """A text in a frame."""
+
+
+class ListPanel(Panel, TextList):
+    """A list to choose from, in a frame."""
+
+
+class LogPanel(Panel, LogView):
+    """A log in a frame."""
+
+
+def titled(title: str, facts: str, width: int, colour: str = "") -> Content:
+    """The upper border: the title, a rule, and as much of the facts as there is room for.
+
+    >>> titled("Locks", "412 · worst first", 40).plain
+    'Locks ────────── 412 · worst first'
+    >>> titled("Locks", "412 · worst first", 30).plain, titled("Locks", "412", 14).plain
+    ('Locks ── 412 · worst fi…', 'Locks')
+    """
+    room = width - CORNERS
+    rest = room - cell_len(title) - cell_len(facts)
+    if facts and rest < MIN_RULE and rest + cell_len(facts) >= MIN_RULE + MIN_FACTS:
+        facts = set_cell_size(facts, rest + cell_len(facts) - MIN_RULE - 1) + "…"
+        rest = MIN_RULE
+    if not facts or rest < MIN_RULE:
+        return Content(title if cell_len(title) <= room else set_cell_size(title, max(0, room)))
+    rule = f" {RULE * (rest - 2)} "
+    return Content.assemble(title, (rule, colour), (facts, "not bold $secondary"))
