@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from zktop.config.join_sources import load
 from zktop.config.mistakes import ConfigError
 from zktop.config.types import Config
+from zktop.model.text import clean
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 
@@ -399,7 +400,7 @@ def test_any_values_load_or_end_in_sentences(document: dict[str, object]) -> Non
 
 
 def assert_loads_or_says_why(data: bytes) -> None:
-    """Load a file, or check its mistakes: each is one printable line that names the file."""
+    """Load a file, or check its mistakes: each is one clean line that names the file."""
     with tempfile.NamedTemporaryFile(suffix=".yaml") as file:
         file.write(data)
         file.flush()
@@ -408,7 +409,7 @@ def assert_loads_or_says_why(data: bytes) -> None:
         except ConfigError as error:
             lines = str(error).splitlines()
             assert lines
-            assert all(line.isprintable() for line in lines)
+            assert all(clean(line) == line for line in lines)
             assert all(line.startswith((file.name, "... and ")) for line in lines)
 
 
