@@ -26,6 +26,7 @@ from zktop.ui.widgets.canvas import Canvas
 NAME_SHARE: Final = 3  # the name may take a third of the line
 MIN_NAME_CELLS: Final = 9
 GAP: Final = 2
+CRUMB_RANKS: Final = (1, 5)  # of the page, and of what it shows
 CRUMB: Final = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
@@ -36,11 +37,14 @@ class HeaderPiece(NamedTuple):
     drawn: Line
 
 
-def ensemble(name: str, report: Report | None, width: int, *, place: str = "") -> Line:
+def ensemble(name: str, report: Report | None, width: int, *, places: Sequence[str] = ()) -> Line:
     """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
     begin = line(("▍zktop", "title"))
-    crumb = (HeaderPiece(4, line((f"{CRUMB} ", "dim"), place)),) if place else ()
-    found = (*crumb, *pieces(report)) if report is not None else crumb
+    crumbs = [
+        HeaderPiece(rank, line((f"{CRUMB} ", "dim"), place))
+        for rank, place in zip(CRUMB_RANKS, places, strict=False)
+    ]
+    found = (*crumbs, *pieces(report)) if report is not None else tuple(crumbs)
     room = width - width_of(begin) - GAP
     least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
     named = line((_short(name, max(MIN_NAME_CELLS, least, room - _width(found))), "strong"))
@@ -120,7 +124,7 @@ class PageHeader(Canvas, can_focus=False):
     ) -> None:
         width = self.app.size.width
         lines = [
-            _first(state, _place(state, page), _when(state, recording), width),
+            _first(state, _places(state, page), _when(state, recording), width),
             _between(
                 _tabs(page, width, state.contenders is not None), _filter(state, result), width
             ),
@@ -145,17 +149,16 @@ class PageHeader(Canvas, can_focus=False):
         return len(self._lines)
 
 
-def _place(state: ViewState, page: str) -> str:
+def _places(state: ViewState, page: str) -> list[str]:
     """Where the user is: the page, and the lock on it."""
-    title = page_named(page).title
     path = state.subject.path if page == LOCK else None
-    return f"{title} {CRUMB} {path}" if path else title
+    return [page_named(page).title, *([path] if path else [])]
 
 
-def _first(state: ViewState, place: str, at_right: Line, width: int) -> Line:
+def _first(state: ViewState, places: Sequence[str], at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.frame.report if state.frame is not None else None
-    return (*ensemble(state.feed.name, report, room, place=place), Run(" "), *at_right)
+    return (*ensemble(state.feed.name, report, room, places=places), Run(" "), *at_right)
 
 
 def _between(left: Line, at_right: Line, width: int) -> Line:
