@@ -42,6 +42,11 @@ def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
     ◀─╮
     ──┤◀─╮
     ──╯──╯
+    >>> for one in margin([[], [0], [1], [2]], 4): print(one)
+    ◀─╮
+    ──╯◀─╮
+    ─────╯◀─╮
+    ────────╯
     """
     lanes = placed(targets, most)
     width = LANE * (1 + max((one.column for one in lanes), default=-1))
@@ -53,7 +58,11 @@ def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
 
 
 def placed(targets: Sequence[Sequence[int]], most: int) -> list[Lane]:
-    """Give each target a lane; two lanes in the same column never touch the same line."""
+    """Give each target a lane; two lanes in the same column never touch the same line.
+
+    A line that points to another one, and is pointed to, has its arrowhead to the right of its
+    stroke where there is room: a chain then goes down like a staircase.
+    """
     sources: dict[int, set[int]] = {}
     for source, those in enumerate(targets):
         for target in those:
@@ -63,7 +72,9 @@ def placed(targets: Sequence[Sequence[int]], most: int) -> list[Lane]:
     lanes: list[Lane] = []
     for target in sorted(sources, key=lambda one: min(one, *sources[one])):
         lane = Lane(target, frozenset(sources[target]))
-        column = next((n for n in range(most) if free_from[n] <= lane.first), None)
+        strokes = [one.column for one in lanes if target in one.sources]
+        free = [n for n in range(most) if free_from[n] <= lane.first]
+        column = next((n for n in free if n > max(strokes, default=-1)), next(iter(free), None))
         if column is not None:
             free_from[column] = lane.last + 1
             lanes.append(lane._replace(column=column))

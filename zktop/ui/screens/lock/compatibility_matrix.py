@@ -47,14 +47,20 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
     halves = [MatrixColumn(is_held, mode) for is_held in (True, False) for mode in modes]
     counts = _counts(queue)
     barring = _barring(queue, chosen)
-    lines = [_heads(halves, counts)]
+    lines = [_heads(halves)]
     for mode in modes:
         is_chosen = chosen is not None and chosen.mode == mode
         ink: Ink = "selected" if is_chosen else "plain"
         mark = "▶ " if is_chosen else "  "
         cells = [fitted(line((f"{mark}wants {WORDS[mode]}", ink)), LABEL_WIDTH)]
         cells += [
-            fitted(_cell(lock, mode, half, is_marked=is_chosen and half in barring), CELL_WIDTH)
+            fitted(
+                (
+                    *_tile(lock, mode, half, counts[half]),
+                    Run(" ◀" if is_chosen and half in barring else "", "selected"),
+                ),
+                CELL_WIDTH,
+            )
             for half in halves
         ]
         lines.append(tuple(run for cell in cells for run in cell))
@@ -66,6 +72,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind in ("single", "election"):
         return []
+    counts = _counts(queue)
     heads = [fitted(line((" may enter beside", "dim")), LABEL_WIDTH)]
     heads += [
         fitted(line((f"{MODE_LETTERS[mode]} held", "dim")), NARROW_CELL_WIDTH) for mode in modes
@@ -74,7 +81,9 @@ def may_enter(queue: ShownQueue) -> list[Line]:
     for mode in modes:
         cells = [fitted(line(f" wants {WORDS[mode]}"), LABEL_WIDTH)]
         halves = (MatrixColumn(is_held=True, mode=held) for held in modes)
-        cells += [fitted(line(verdict(lock, mode, half)), NARROW_CELL_WIDTH) for half in halves]
+        cells += [
+            fitted(_tile(lock, mode, half, counts[half]), NARROW_CELL_WIDTH) for half in halves
+        ]
         lines.append(tuple(run for cell in cells for run in cell))
     return lines
 
@@ -95,13 +104,11 @@ def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
     return counts
 
 
-def _heads(halves: Sequence[MatrixColumn], counts: Counter[MatrixColumn]) -> Line:
+def _heads(halves: Sequence[MatrixColumn]) -> Line:
     cells = [fitted(line(("MAY ENTER BESIDE", "title")), LABEL_WIDTH)]
     for half in halves:
         word = "held" if half.is_held else "queued"
-        number = f" {_brief(counts[half])}" if counts[half] else ""
-        drawn = line((f"{word} {MODE_LETTERS[half.mode]}", "strong"), (number, "dim"))
-        cells.append(fitted(drawn, CELL_WIDTH))
+        cells.append(fitted(line((f"{word} {MODE_LETTERS[half.mode]}", "strong")), CELL_WIDTH))
     return tuple(run for cell in cells for run in cell)
 
 
@@ -114,9 +121,10 @@ def _brief(number: int) -> str:
     return str(number) if number < KILO else f"{number / KILO:.0f}k"
 
 
-def _cell(lock: Lock, mode: LockMode, half: MatrixColumn, *, is_marked: bool) -> Line:
-    word, ink = verdict(lock, mode, half)
-    return (Run(word, ink), Run(" ◀" if is_marked else "", "selected"))
+def _tile(lock: Lock, mode: LockMode, half: MatrixColumn, number: int) -> Line:
+    """Yes or no, and how many hold or queue there; of leases the tile counts them."""
+    is_counted = not number or (lock.kind == "semaphore" and half.is_held)
+    return line(verdict(lock, mode, half), ("" if is_counted else f" {_brief(number)}", "dim"))
 
 
 def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.facts import session_text
-from zktop.model.format import iso
+from zktop.model.format import iso, middle, short
 from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Contender
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
@@ -14,6 +14,7 @@ from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # characters of a znode's data that are shown
 MAX_BLOCKERS: Final = 5
+TITLE_CELLS: Final = 15  # before each fact
 MAX_GROUP_NAMES: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK: it will be notified", "good"),
@@ -38,8 +39,8 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
     if row.is_group:
         return _group(row, width)
     one, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
-    for title, text, ink in _facts(row, one):
-        lines += hanging(line((f"  {title:<12} ", "dim")), text, width, ink)
+    for title, text, ink in _facts(row, one, width - TITLE_CELLS):
+        lines += hanging(line((f"  {title:<{TITLE_CELLS - 3}} ", "dim")), text, width, ink)
     if with_data:
         lines += data_lines(row.member, width)
     return lines
@@ -63,13 +64,10 @@ def _head(row: QueueRow, one: Contender) -> Line:
     return (*line((f"{MODE_LETTERS[one.mode]} ", "strong")), *who(one), *line((place, "dim")))
 
 
-def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
+def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
     path = row.detail.path
-    yield (
-        "node",
-        absolute(path, one.node) if one.node else "none: only its watch is known",
-        "plain",
-    )
+    node = fitting(absolute(path, one.node), room) if one.node else "none: only its watch is known"
+    yield "node", node, "plain"
     if row.member is not None and row.member.znode.stat is not None:
         stat = row.member.znode.stat
         yield "created", f"{iso(stat.ctime)}  zxid {stat.czxid:#x}", "plain"
@@ -82,10 +80,10 @@ def _facts(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]:
             "warning",
         )
     if one.blocked_by:
-        yield "waits for", _before(one), "plain"
+        yield "waits for", _before(one, room), "plain"
     if guess := estimate(row):
         yield "turn", guess, "dim"
-    yield from _watch(one)
+    yield from _watch(one, room)
     finding = row.detail.marks.get(row.member.node) if row.member else None
     if finding is not None:
         yield finding.rule, finding.sentence, "warning"
@@ -104,18 +102,34 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
     yield "client", f"{presence.client} at {presence.server}{timeout}", "plain"
 
 
-def _before(one: Contender) -> str:
-    names = ", ".join(one.blocked_by[:MAX_BLOCKERS])
+def fitting(path: str, room: int) -> str:
+    """A path whole, or with a shorter node name, or cut; a name is not broken between lines.
+
+    >>> fitting("/l/d8e1f0a21114c3b9a550f6b1b8f7a01__lock__1", 80)
+    '/l/d8e1f0a21114c3b9a550f6b1b8f7a01__lock__1'
+    >>> fitting("/l/d8e1f0a211114c3b9a550f6b1b8f7a01__lock__1", 20)
+    '/l/d8e1…__lock__1'
+    """
+    if len(path) <= room:
+        return path
+    above, slash, name = path.rpartition("/")
+    return middle(f"{above}{slash}{short(name)}", room)
+
+
+def _before(one: Contender, room: int) -> str:
+    names = ", ".join(fitting(node, room) for node in one.blocked_by[:MAX_BLOCKERS])
     more = one.ahead - MAX_BLOCKERS
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _watch(one: Contender) -> Iterator[tuple[str, str, Ink]]:
-    expected = ", ".join(f"{target.path} ({target.how})" for target in one.expected)
+def _watch(one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
+    wanted = (f"{fitting(target.path, room)} ({target.how})" for target in one.expected)
+    expected = ", ".join(wanted)
     if one.verdict == "none-needed" and not one.actual:
         return
     yield "should watch", expected or "nothing", "plain"
-    actual = "not visible" if one.actual is None else ", ".join(one.actual) or "nothing here"
+    watched = None if one.actual is None else ", ".join(fitting(path, room) for path in one.actual)
+    actual = "not visible" if watched is None else watched or "nothing here"
     yield "watches", actual, "unknown" if one.actual is None else "plain"
     word, ink = VERDICTS[one.verdict]
     yield "result", word, ink

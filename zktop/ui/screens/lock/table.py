@@ -243,7 +243,7 @@ def estimate(row: QueueRow) -> str:
     return f"about {spoken(before * usual[0] / 1000)} at the median hold" if before else ""
 
 
-def arrow_rows(rows: Sequence[QueueRow]) -> dict[str, str]:
+def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
     """The arrows beside rows, from each waiter to what it really watches, by the rows' names.
 
     Without watch tables there are none, and a long list has words instead.
@@ -253,7 +253,7 @@ def arrow_rows(rows: Sequence[QueueRow]) -> dict[str, str]:
     found = [[] if row.is_group else _watched_rows(row, rows) for row in rows]
     if not any(found):
         return {}
-    drawn = margin(found, MAX_LANES)
+    drawn = margin(found, lanes)
     return {row.name: text for row, text in zip(rows, drawn, strict=True)}
 
 

@@ -12,7 +12,6 @@ from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute
 from zktop.ui.screens.common.format import short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.styled_text import Ink, Line, hanging, line
 
 MAX_MAPPED_MEMBERS: Final = 400  # members; of a longer queue only some are looked up
@@ -111,7 +110,7 @@ def _single(detail: LockDetail) -> list[Line]:
     number = len(detail.queue.watchers)
     if not number:
         return []
-    drawn_lock = line("  the lock ← ", (count(number, "session"), "strong"))
+    drawn_lock = line("  the lock", (" → ", "key"), (count(number, "session"), "strong"))
     herd = (
         f"  HERD of {with_spaces(number)}: one can win" if number >= MIN_HERD else "  one can win"
     )
@@ -120,11 +119,19 @@ def _single(detail: LockDetail) -> list[Line]:
 
 
 def _line(detail: LockDetail, wake: WakeUp) -> Line:
+    """Whose node it is, and whom its deletion wakes."""
     number = wake.number or len(wake.waiters)
-    who = ranged(wake.waiters) or (many(number, "session") if number else "")
+    members = detail.queue.members
+    woken = _named(detail, (members[at] for at in wake.waiters))
+    who = woken or (many(number, "session") if number else "")
     others = " ".join(map(short_id, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
-    drawn = line((f"  {wake.place:>3}", "strong"), " ← ", who)
+    drawn = line(
+        (f"  {wake.place:>3} ", "dim"),
+        (_named(detail, [members[wake.place]]), "strong"),
+        (" → ", "key"),
+        who,
+    )
     if wake.others:
         drawn += line((f" {others}{more} (not in this queue)", "dim"))
     return (*drawn, *_meaning(detail, wake, number))
@@ -181,7 +188,8 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     if not places:
         return []
     text = "  may watch the children; no server lists such watches"
-    return [line(("  children", "strong"), " ← ", ranged(places), (text, "unknown"))]
+    named = _named(detail, (queue.members[place] for place in places))
+    return [line(("  children", "strong"), (" → ", "key"), named, (text, "unknown"))]
 
 
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:
@@ -210,5 +218,6 @@ def _sleepers(detail: LockDetail) -> list[Line]:
     places = detail.queue.places_of(nodes)
     if not places:
         return []
-    text = f"  nothing will wake {count(len(places), 'waiter')}: {ranged(places[:20])}"
+    named = _named(detail, (detail.queue.members[place] for place in places))
+    text = f"  nothing will wake {count(len(places), 'waiter')}: {named}"
     return [line((text, "critical"))]

@@ -4,11 +4,12 @@ from typing import Final
 
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.screens.common.arrows import LANE
 from zktop.ui.screens.common.format import MODE_LETTERS, age, with_spaces
 from zktop.ui.screens.lock.compatibility_matrix import may_enter
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows
-from zktop.ui.screens.lock.table import STATES, arrow_rows, who
+from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, who
 from zktop.ui.screens.lock.wakeups import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 
@@ -35,7 +36,7 @@ def preview_lines(
     rows = folded_rows(detail)
     room = max(3, height - BELOW_LINES)
     shown = rows if len(rows) <= room else rows[: room - 1]
-    arrows = arrow_rows(shown)
+    arrows = arrow_rows(shown, _lanes(width))
     lines = [_row(row, arrows.get(row.name, ""), width) for row in shown]
     if len(shown) < len(rows):
         left = sum(row.size for row in rows[len(shown) :])
@@ -54,9 +55,18 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
     one = row.contender
     word, ink = STATES[one.state]
     since = age(one.since, one.since_is, detail.report.now, is_ascii=detail.is_ascii)
-    named = fitted(who(one), min(NAME_CELLS, max(6, width - STATE_CELLS - 12)))
+    named = fitted(who(one), _name_cells(width))
     state = fitted(line((f"{word.lower()} ", ink), since), STATE_CELLS)
     return fitted((Run(" "), mark, letter, *named, Run(" "), *state, Run(arrow, "key")), width)
+
+
+def _lanes(width: int) -> int:
+    """How many arrows fit beside each other at the right."""
+    return max(1, min(MAX_LANES, (width - _name_cells(width) - STATE_CELLS - 6) // LANE))
+
+
+def _name_cells(width: int) -> int:
+    return min(NAME_CELLS, max(6, width - STATE_CELLS - 12))
 
 
 def _below(detail: LockDetail, width: int) -> list[Line]:
