@@ -111,7 +111,7 @@ def test_a_finding_seen_once_does_not_count(zktop: Run, tmp_path: Path) -> None:
 
     assert code == 0
     assert out.splitlines()[0] == "OK: 2 locks, 1 deadlock"
-    assert out.splitlines()[1].startswith("seen too briefly: D1 deadlock (C2): ")
+    assert out.splitlines()[1].startswith("not confirmed yet: D1 deadlock (C2): ")
 
 
 @pytest.mark.parametrize(("apart", "code"), [(SETTLE, 1), (SETTLE - 1, 0)])
@@ -126,7 +126,7 @@ def test_findings_of_every_rule_must_last(
     got, out, _ = zktop("check", "--from", str(file), "--fail-on", "P5")
 
     assert got == code
-    assert ("seen too briefly: P5 blast-radius" in out) is (not code)
+    assert ("not confirmed yet: P5 blast-radius" in out) is (not code)
 
 
 def test_at_judges_an_earlier_moment(zktop: Run, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_options_decide_which_findings_count(
     got, out, _ = zktop("check", "--from", str(file), *options)
 
     assert got == code
-    assert ("below the bar: D1" in out) is (not code)
+    assert ("not counted: D1" in out) is (not code)
 
 
 def test_a_rule_that_does_not_exist_is_a_usage_error(zktop: Run, tmp_path: Path) -> None:
@@ -221,4 +221,4 @@ def test_what_could_not_be_checked_is_listed(zktop: Run, tmp_path: Path) -> None
 
     _, out, _ = zktop("check", "--from", str(file))
 
-    assert [line for line in out.splitlines() if line.startswith("not seen: ")]
+    assert [line for line in out.splitlines() if line.startswith("no data: ")]

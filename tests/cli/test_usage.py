@@ -71,7 +71,7 @@ WRONG = [
         (
             ["--read-only", name],
             2,
-            f"`zktop {name}` starts contenders; --read-only forbids it. See `zktop --help`.",
+            f"`zktop {name}` starts demo clients; --read-only forbids it. See `zktop --help`.",
         )
         for name in ("demo", "scene", "contend")
     ),

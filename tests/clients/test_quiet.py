@@ -81,4 +81,4 @@ def _assert_quiet(server: RunningServer, root: str, folder: Path) -> None:
 
     assert seen.shot["findings"] == []
     assert (answer.code, answer.lines[0]) == (0, "OK: 1 lock, 0 deadlocks")
-    assert all(line.startswith("not seen: ") for line in answer.lines[1:])
+    assert all(line.startswith("no data: ") for line in answer.lines[1:])

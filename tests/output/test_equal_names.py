@@ -70,7 +70,7 @@ def test_every_way_out_says_which_process() -> None:
     assert {way.server for way in ways} == {ZK1}
     page = " ".join(" ".join(lines(taken)).split())
     for who in "AB":
-        assert f"stop {address(who)} (session {session_text(session(who))})" in page
+        assert f"kill {address(who)} (session {session_text(session(who))})" in page
 
 
 def test_the_advice_says_which_process() -> None:
@@ -89,7 +89,7 @@ def test_a_named_process_has_its_address() -> None:
     examiner.look(world, LATER)
     page = " ".join(" ".join(lines(snapshot(examiner.look(world, LATER + SETTLE)))).split())
 
-    assert f"stop A ({address('A')}, session {session_text(session('A'))})" in page
+    assert f"kill A ({address('A')}, session {session_text(session('A'))})" in page
 
 
 @pytest.mark.parametrize("with_tables", [True, False])

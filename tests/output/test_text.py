@@ -20,10 +20,11 @@ DEADLOCK D1-791a5a1a  cycle, confidence C2, for 1m32s, 2 more behind
   B holds X:/locks/y and waits for X:/locks/x, which A holds; A waits for
     X:/locks/y.
   1  B holds X:/locks/y and waits for X:/locks/x behind A
-  2  A holds X:/locks/x and waits for X:/locks/y behind B  CLOSES IT
-  way out: stop A (session 0x100000007fc56270); it holds one lock, youngest
-    wait; that frees 4
-  way out: stop B (session 0x100000009d5ed678); it holds one lock; that frees 4
+  2  A holds X:/locks/x and waits for X:/locks/y behind B  CLOSES THE CYCLE
+  to resolve: kill A (session 0x100000007fc56270), which holds one lock and has
+    waited the least: unblocks 4 clients
+  to resolve: kill B (session 0x100000009d5ed678), which holds one lock:
+    unblocks 4 clients
 
 /locks/x  mutex  kazoo-lock  1 waiting
   holds   X A                                        0x100000007fc56270    >2.0s
@@ -35,7 +36,7 @@ DEADLOCK D1-791a5a1a  cycle, confidence C2, for 1m32s, 2 more behind
   waits   X C  behind 0000000001 +1                  0x100000000d61f837   >1m32s
   waits   X D  behind 0000000002 +2                  0x10000000f623e75a   >1m32s
 
-1 lock held, with nobody waiting
+1 lock held, no waiters
   /locks/z                       X E                 0x100000003a3ea00c    >2.0s
 """
 KINDS = """\
@@ -75,7 +76,7 @@ def test_deadlocks_come_first() -> None:
     """In one sentence, then step by step, then the locks it is about; quiet ones are folded."""
     text = page(shot("X x: A B ; Y x: B A C D ; Z x: E"))
 
-    assert text.startswith(DEADLOCK + "\nnot seen: ")
+    assert text.startswith(DEADLOCK + "\nno data: ")
 
 
 def test_every_kind_of_lock_reads_alike() -> None:
@@ -131,7 +132,7 @@ def test_the_middle_of_a_long_ring_is_counted() -> None:
 
     assert [line.split()[0] for line in steps] == ["1", "2", "3", "...", "49", "50"]
     assert steps[3] == "     ... 45 more ..."
-    assert steps[-1].endswith("CLOSES IT")
+    assert steps[-1].endswith("CLOSES THE CYCLE")
 
 
 STORIES = [

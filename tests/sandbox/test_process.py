@@ -28,7 +28,7 @@ def test_the_first_line_is_the_address():
         rest, told = process.communicate(timeout=30)
 
     assert (address, answer, rest) == (f"127.0.0.1:{port}\n", "imok", "")
-    assert "nothing is kept" in told
+    assert "it stores nothing" in told
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

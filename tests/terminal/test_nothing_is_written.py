@@ -220,7 +220,7 @@ def test_read_only_says_so(
         screen.until("LIVE")
         text = screen.text()
         screen.press("S", "N", "W", "Enter")
-        screen.until("zktop starts no contenders")
+        screen.until("zktop starts no demo clients")
 
         assert "RO ● LIVE" in " ".join(text.splitlines()[0].split())
         assert "Demo" not in text

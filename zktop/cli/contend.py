@@ -70,12 +70,10 @@ def _description(recipe: type[Recipe]) -> list[str]:
 @click.argument("recipe", type=click.Choice([recipe.name for recipe in RECIPES]), metavar="RECIPE")
 @click.argument("path")
 @click.option("--mode", type=click.Choice(get_args(Mode)), help="What to ask for.")
-@click.option(
-    "--id", "name", metavar="ID", help="Name of the contender; default: host and process."
-)
+@click.option("--id", "name", metavar="ID", help="Name of the client; default: host and process.")
 @click.option("--hold", type=DURATION, help="Hold the lock this long; default: until ctrl-c.")
 @click.option("--timeout", type=DURATION, help="Give up waiting after this.")
-@click.option("--count", type=click.IntRange(1, 64), default=1, help="Number of contenders.")
+@click.option("--count", type=click.IntRange(1, 64), default=1, help="Number of demo clients.")
 @click.option(
     "--rounds", type=click.IntRange(0), default=1, help="Number of rounds; 0 is forever."
 )

@@ -21,17 +21,17 @@ from zktop.model.text import nearest
 # Name -> its line in `--help`. A command is imported only when it runs, so --help is fast and
 # only the commands with a UI import Textual.
 COMMANDS = {
-    "demo": "Show a deadlock of demo contenders on a sandbox server.",
-    "contend": "One demo contender that prints every step.",
+    "demo": "Show a deadlock of demo clients on a sandbox server.",
+    "contend": "Run a demo client that prints every step.",
     "scene": "Play a scene on an ensemble; --list lists them.",
-    "snapshot": "Every lock at one moment: as JSON, text or a graph.",
-    "events": "What happens, one JSON object per line.",
+    "snapshot": "Print every lock at one moment: as JSON, text or a graph.",
+    "events": "Print changes as they happen, one JSON object per line.",
     "check": "Exit with 1 if there is a deadlock or another serious finding.",
-    "record": "Write what is read to a file, to look at later.",
-    "replay": "The screens on a recording: play, step, seek.",
-    "sandbox": "A ZooKeeper server in memory, for your clients.",
-    "layouts": "The known lock layouts; which of them match given names.",
-    "schema": "The JSON Schema of what zktop reads and writes.",
+    "record": "Record an ensemble to a file.",
+    "replay": "Open a recording in the UI: play, step, seek.",
+    "sandbox": "Run a ZooKeeper server in memory, for your clients.",
+    "layouts": "List the known lock layouts, or those that match a name.",
+    "schema": "Print the JSON Schema of what zktop reads and writes.",
 }
 _WRITING_COMMANDS = ("demo", "scene", "contend")
 _COMPLETE_VARIABLE = "_ZKTOP_COMPLETE"
@@ -132,7 +132,7 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
     if command in _WRITING_COMMANDS and any(
         one.key == READ_ONLY.key for one in overrides.settings
     ):
-        raise click.UsageError(f"`zktop {command}` starts contenders; --read-only forbids it")
+        raise click.UsageError(f"`zktop {command}` starts demo clients; --read-only forbids it")
     if show_config:
         _print_config(overrides)
     elif command is None:

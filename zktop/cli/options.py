@@ -81,7 +81,7 @@ SASL = ConfigOption(
     "--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI."
 )
 READ_ONLY = ConfigFlag(
-    "--read-only", "demo.allow", "Start no contenders: the UI cannot write.", "never"
+    "--read-only", "demo.allow", "Start no demo clients: the UI cannot write.", "never"
 )
 
 INTROSPECT = ConfigOption(

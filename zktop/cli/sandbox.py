@@ -26,7 +26,7 @@ Examples:
     type=click.IntRange(0, 65535),
     default=2181,
     show_default=True,
-    help="Client port; 0 takes a free one.",
+    help="Client port; 0: any free port.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -61,7 +61,7 @@ def sandbox_process() -> Iterator[str]:
     with server:
         address = server.stdout.readline().strip() if server.stdout else ""
         if not address:
-            raise NoConnectionError("The sandbox server did not start; its reason is above.")
+            raise NoConnectionError("The sandbox server did not start; see the reason above.")
         try:
             yield address
         finally:

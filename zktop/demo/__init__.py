@@ -1,1 +1,1 @@
-"""Demo contenders: processes that play lock recipes, the pool that runs them, and scenes."""
+"""Demo contenders: processes that run lock recipes, the pool that manages them, and scenes."""

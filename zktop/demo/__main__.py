@@ -1,11 +1,11 @@
 """Run one contender of a process pool: `python -m zktop.demo PARENT_PID`.
 
 The first line of stdin is the order as JSON; other users could read it on a command line. The
-lines after it are commands. Each step is a line of JSON on stdout. The process ends on signals, on
-the command `stop`, and with its parent.
+lines after it are commands. Each step is a line of JSON on stdout. The process ends on a signal,
+on the command `stop`, and with its parent.
 
-A thread waits for signals, because a signal handler would interrupt the main thread anywhere, even
-while it holds a `threading.Lock`.
+A thread waits for signals, because a signal handler could interrupt the main thread at any point,
+even while it holds a `threading.Lock`.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ PR_SET_PDEATHSIG = 1
 def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = None) -> int:
     """Run a contender in the main thread until it is done or stopped; return its exit code.
 
-    `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. Their end means `stop`, too.
+    `commands` are lines: `go`, `release`, `stop`, `cut SECONDS`. End of file also means `stop`.
     """
     contender = DemoContender(order, say)
     with _stop_on_signals(contender):
@@ -45,8 +45,8 @@ def run_contender(order: ContenderOrder, say: OnStep, commands: TextIO | None = 
 def die_with_parent(parent: int) -> None:
     """Make the kernel kill this process when its parent ends (Linux only).
 
-    By SIGKILL, because a suspended process reacts to nothing else. On other systems it ends
-    when `commands` do, or, if suspended, by the SIGHUP that an orphaned process group gets.
+    It sends SIGKILL, because a suspended process reacts to nothing else. On other systems the
+    process ends with its `commands` or, if suspended, by the SIGHUP to an orphaned process group.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -93,7 +93,7 @@ def _read_commands(contender: DemoContender, commands: TextIO) -> None:
 
 
 def _stop(contender: DemoContender) -> None:
-    """Stop the contender; if the server does not respond, close its session, and finally exit."""
+    """Stop the contender; if the server does not respond, close its session, then exit."""
     contender.stop()
     for seconds, act in (
         (HANG_UP_AFTER_S, contender.hang_up),
@@ -114,7 +114,7 @@ def main() -> int:
 
 
 def _print(step: ContenderStep) -> None:
-    """Print a step; ignore a broken pipe, so that the contender still releases its locks."""
+    """Print a step. Ignore a broken pipe: the contender must still release its locks."""
     try:
         sys.stdout.write(step.json() + "\n")
         sys.stdout.flush()

@@ -1,7 +1,7 @@
-"""ZooKeeper client of a contender: kazoo's client, with a report of each step of a lock.
+"""ZooKeeper client of a contender: kazoo's client, which also reports each step of a lock.
 
-The client, not the recipe, reports the steps, so that a recipe reads like the article it comes
-from, and so that the steps of kazoo's own recipes are reported, too.
+The client, not the recipe, reports the steps. So a recipe reads like the article it comes from,
+and the steps of kazoo's own recipes are reported as well.
 """
 
 import contextlib
@@ -22,18 +22,18 @@ from zktop.model.facts import session_id, session_text
 
 
 class StoppedError(Exception):
-    """The contender has to stop: release its locks and end."""
+    """The contender must release its locks and end."""
 
 
 class Timeout:
-    """A time-out that starts when it is created; with None it never ends."""
+    """A timeout that starts when it is created; with None it never expires."""
 
     def __init__(self, seconds: float | None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds
 
     @property
     def left(self) -> float | None:
-        """The remaining seconds, at least 0; None without a time-out."""
+        """The remaining seconds, at least 0; None without a timeout."""
         return None if self._until is None else max(0.0, self._until - time.monotonic())
 
     @property
@@ -71,7 +71,7 @@ class StoppableEvent:
             raise StoppedError
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until set; False after a time-out."""
+        """Wait until set; False after a timeout."""
         is_set = self._event.wait(seconds)
         self.check()
         return is_set
@@ -81,7 +81,7 @@ UNREACHABLE_HOSTS = [("127.0.0.1", 1)]
 RETRY_FOREVER = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
 EVENT_TEXTS = {
     EventType.CREATED: "{} was created",
-    EventType.DELETED: "{} is gone",
+    EventType.DELETED: "{} was deleted",
     EventType.CHANGED: "the data of {} changed",
     EventType.CHILD: "the children of {} changed",
 }
@@ -137,7 +137,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return self.client_id[0] if self.client_id else 0
 
     def cut(self, seconds: float) -> None:
-        """Cut the connection and stay disconnected for a while, as if a switch had failed."""
+        """Cut the connection for a while, as if a network switch had failed."""
         reachable, self.hosts = list(self.hosts), UNREACHABLE_HOSTS
         self.drop()
         threading.Timer(seconds, setattr, (self, "hosts", reachable)).start()
@@ -208,10 +208,10 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             session = session_text(session_id(self.session))
             self.reporter.report("connected", f"connected, session {session}", session=session)
         elif state == KazooState.SUSPENDED:
-            self.reporter.report("suspended", "the connection is gone; the session may still live")
+            self.reporter.report("suspended", "connection lost; the session may still exist")
         else:
             self.losses += 1
-            self.reporter.report("lost", "the session is gone, and with it every node and lock")
+            self.reporter.report("lost", "the session expired: all its nodes and locks are gone")
         self.wakeup.set()
 
 

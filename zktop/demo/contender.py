@@ -30,7 +30,7 @@ class WorkFailedError(Exception):
 
 
 class LockedWork:
-    """What a contender does while it holds its locks, in one of the `WORK_STYLES`."""
+    """What a contender does while it holds its locks: one of the `WORK_STYLES`."""
 
     def __init__(self, order: ContenderOrder, client: LockClient, held: list[Recipe]) -> None:
         self.order = order
@@ -39,11 +39,11 @@ class LockedWork:
         self._released = threading.Event()
 
     def run(self) -> None:
-        """Work as ordered, until it is done, released or stopped, or a lock is lost."""
+        """Work until it is done, released or stopped, or a lock is lost."""
         WORK_STYLES[self.order.work](self)
 
     def end(self) -> None:
-        """End the work, so that the locks are released; called from another thread."""
+        """End the work, so that the locks are released. Called from another thread."""
         self._released.set()
         self.client.wakeup.set()
 
@@ -51,7 +51,7 @@ class LockedWork:
         self.client.reporter.report("working", says, lock=self._held[-1].path)
 
     def hold(self) -> None:
-        """Hold for the ordered time; a contender that has lost its session stops."""
+        """Hold for the ordered time, or until the session is lost."""
         deadline = Timeout(self.order.hold_s)
         while not (deadline.over or self._released.is_set() or self.lost):
             wakeup: StoppableEvent = self.client.wakeup
@@ -59,7 +59,7 @@ class LockedWork:
             if not (self._released.is_set() or self.lost):
                 wakeup.wait(deadline.left)
         if self.lost:
-            self.report("the session was lost during the work: the lock is no longer ours")
+            self.report("the session expired during the work: the lock is lost")
 
     @property
     def lost(self) -> bool:
@@ -78,9 +78,9 @@ def _oversleep(work: LockedWork) -> None:
 
     A C function that keeps the interpreter lock stops every thread.
     """
-    work.report(f"stands still for {work.order.sleep_s:g} s, heartbeats and all")
+    work.report(f"freezes for {work.order.sleep_s:g} s and sends no heartbeats")
     ctypes.PyDLL(None).usleep(int(work.order.sleep_s * MICROSECONDS))
-    work.report("is awake again, and still believes that it holds the lock")
+    work.report("wakes up, and still believes that it holds the lock")
     work.hold()
 
 
@@ -91,13 +91,13 @@ def _raise(work: LockedWork) -> None:
 
 def _die(work: LockedWork) -> None:
     _hold(work)
-    work.report("dies, without a word to the server")
+    work.report("dies without closing its session")
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _never(work: LockedWork) -> None:
     _hold(work)
-    work.report("is done, and forgets to release")
+    work.report("is done but forgets to release")
     while not work.lost:
         work.client.wakeup.clear()
         work.client.wakeup.wait()
@@ -199,14 +199,14 @@ class DemoContender:
         except ConnectionClosedError:  # by `hang_up`
             raise StoppedError from None
         except (PlaceLostError, SessionExpiredError, ConnectionLoss):
-            self.reporter.report("failed", "the place in the queue was lost with the session")
+            self.reporter.report("failed", "the session expired: the place in the queue is lost")
             return False
         except KazooException as refusal:
             name = type(refusal).__name__.removesuffix("Error")
             self.reporter.report("failed", f"ZooKeeper refused: {name} {refusal}".rstrip())
             return False
         except WorkFailedError as failure:
-            self.reporter.report("failed", f"{failure}; the locks are released all the same")
+            self.reporter.report("failed", f"{failure}; the locks are released anyway")
             return False
         return True
 
@@ -224,7 +224,7 @@ class DemoContender:
             self._waiting = None
 
     def _wait_at_gate(self, claim: LockClaim, held: list[Recipe]) -> None:
-        says = f"waits for `go` before it asks for {claim.path}"
+        says = f"waits for `go` before it requests {claim.path}"
         self.reporter.report("waiting", says, lock=claim.path)
         self.wakeup.clear()
         while not self._go.acquire(blocking=False):
@@ -243,7 +243,7 @@ class DemoContender:
 
 
 def checked(order: ContenderOrder) -> ContenderOrder:
-    """Fill in the modes of an order; raise UsageError if no contender could carry it out."""
+    """Fill in the modes of an order; raise UsageError if it is invalid."""
     if not order.name.strip():
         raise UsageError("a contender needs a name")
     for claim in order.claims:

@@ -1,4 +1,4 @@
-"""Log of the demo contenders: counts of their steps, their sessions, their ends."""
+"""Log of the demo contenders: counts of their steps, their sessions, how they ended."""
 
 import threading
 from collections import Counter, defaultdict
@@ -9,11 +9,11 @@ from zktop.demo_types import ContenderState, ContenderStep, StepKind
 from zktop.model.facts import Session
 
 MAX_ENDED = 100  # contenders; a scene has far fewer
-MAX_ENDED_SESSIONS = 64  # as many as contenders; a session outlives its process only briefly
+MAX_ENDED_SESSIONS = 64  # one per contender; a session outlives its process only briefly
 
 
 class ContenderLog:
-    """Fed by a process pool, read from any thread; only `until` waits."""
+    """Filled by a process pool, read from any thread; only `until` waits."""
 
     def __init__(self) -> None:
         self._news = threading.Condition()
@@ -37,7 +37,7 @@ class ContenderLog:
             self._news.notify_all()
 
     def until(self, condition: Callable[[], bool], within_s: float) -> bool:
-        """Wait until a condition on this log holds; False after a time-out."""
+        """Wait until a condition on this log holds; False after a timeout."""
         with self._news:
             return self._news.wait_for(condition, within_s)
 
@@ -75,5 +75,5 @@ class ContenderLog:
         live = set(self._live_sessions.values())
         if len(self._sessions) > len(live) + MAX_ENDED_SESSIONS:
             del self._sessions[next(one for one in self._sessions if one not in live)]
-        # A tuple, because every report keeps one and a set takes ten times the memory.
+        # A tuple: every report keeps one, and a set takes ten times the memory.
         self.our_sessions = tuple(self._sessions)

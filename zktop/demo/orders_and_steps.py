@@ -38,14 +38,14 @@ def check_path(path: str, order: ContenderOrder) -> None:
 
     >>> check_path("/app/lock", ContenderOrder("a", ()))
     Traceback (most recent call last):
-    zktop.errors.UsageError: contenders write only below /zktop-demo, and /app/lock is not ...
+    zktop.errors.UsageError: demo clients write only below /zktop-demo, and /app/lock is not ...
     """
     if not _PATH.fullmatch(path):
-        raise UsageError(f"{path!r} is not a lock path: it has to look like {order.root}/name")
+        raise UsageError(f"not a lock path: {path!r}. Example: {order.root}/name")
     if not order.anywhere and not path.startswith(order.root.rstrip("/") + "/"):
         raise UsageError(
-            f"contenders write only below {order.root}, and {path} is not below it; "
-            "allow writing anywhere explicitly, or choose another path"
+            f"demo clients write only below {order.root}, and {path} is not below it; "
+            "choose another path, or allow writing anywhere"
         )
 
 

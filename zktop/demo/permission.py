@@ -9,7 +9,7 @@ Allow = Literal["ask", "always", "never"]
 
 
 class Permission:
-    """Below the demo root, one answer is enough for a session; other locks need one each time.
+    """One answer per run is enough below the demo root; any other lock needs one each time.
 
     A sandbox that zktop has started needs no permission.
     """
@@ -41,11 +41,11 @@ class Permission:
     def require(self) -> None:
         """Raise unless permission was given."""
         if not self.is_given:
-            raise UsageError("nothing is written to this ensemble until you allow it")
+            raise UsageError("writing to this ensemble is not allowed yet")
 
     def require_for(self, path: str, typed: str | None) -> None:
         """Raise for a lock outside the demo root unless its word was typed."""
         self.require()
         word = self.word_for(path)
         if word not in (None, typed):
-            raise UsageError(f"nothing is started in {path} unless its name is typed: {word}")
+            raise UsageError(f"to start a demo client in {path}, type its name: {word}")

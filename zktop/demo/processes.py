@@ -1,7 +1,7 @@
 """Pool of contender processes: start them, send them commands, read their steps, end them.
 
 One thread starts the processes, reads their output and waits for them to end. It must outlive
-them: the kernel takes the end of the thread that started them for the death of their parent.
+them: the kernel takes the end of the thread that started a process for the death of its parent.
 """
 
 import contextlib
@@ -97,7 +97,7 @@ class ContenderProcess:
         return ended
 
     def take_changes(self) -> list[ContenderChange]:
-        """The steps that were read since the last call, each with the state after it."""
+        """The steps read since the last call, each with the state after it."""
         *lines, self._unread = self._unread.split(b"\n")
         changes = []
         for line in lines:
@@ -168,7 +168,7 @@ class ProcessPool:
     def soon(self, act: Callable[[], Result]) -> Future[Result]:
         """Run a function in the pool's thread without waiting for it.
 
-        `pool.soon(partial(pool.kill, "ann"))`: a refusal is the exception of the future.
+        `pool.soon(partial(pool.kill, "ann"))`: the future raises an error of the call.
         """
         answer: Future[Result] = Future()
         try:
@@ -183,7 +183,7 @@ class ProcessPool:
         return self._in_thread(lambda: self._start(order))
 
     def go(self, name: str) -> None:
-        """Let a contender that waits at a gate go on."""
+        """Let a contender continue that waits at a gate."""
         self._send(name, "go")
 
     def release(self, name: str) -> None:
@@ -191,7 +191,7 @@ class ProcessPool:
         self._send(name, "release")
 
     def cancel(self, name: str) -> None:
-        """Make a contender give up what it waits for or holds, cleanly, and end."""
+        """Make a contender release its locks, leave its queues, and end."""
         self._send(name, "stop")
 
     def cut(self, name: str, seconds: float) -> None:
@@ -199,19 +199,19 @@ class ProcessPool:
         self._send(name, f"cut {seconds:g}")
 
     def freeze(self, name: str) -> None:
-        """Stop a contender in the middle of whatever it does (SIGSTOP)."""
+        """Stop a contender at any point (SIGSTOP)."""
         self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        """Let a frozen contender go on (SIGCONT)."""
+        """Let a frozen contender continue (SIGCONT)."""
         self._signal(name, signal.SIGCONT)
 
     def kill(self, name: str) -> None:
-        """Kill a contender (SIGKILL); its session lives on until it expires."""
+        """Kill a contender (SIGKILL); its session remains until it expires."""
         self._signal(name, signal.SIGKILL)
 
     def close(self) -> None:
-        """End all contenders: they release their locks, and after a time-out are killed."""
+        """End all contenders: they release their locks; after a timeout, kill them."""
         with contextlib.suppress(UsageError):
             self._submit(self._hang_up)
             self._thread.join(CLOSE_TIMEOUT_S)
@@ -235,7 +235,7 @@ class ProcessPool:
             if self._ended:
                 raise UsageError("the process pool is closed")
             self._tasks.put(task)
-            with contextlib.suppress(BlockingIOError):  # enough bytes wait there already
+            with contextlib.suppress(BlockingIOError):  # enough bytes are waiting there
                 self._waker.send(b"!")
 
     # The methods below run in the pool's thread.
@@ -265,15 +265,15 @@ class ProcessPool:
         try:
             return self._processes[name]
         except KeyError:
-            raise UsageError(f"there is no contender {name!r}") from None
+            raise UsageError(f"there is no demo client {name!r}") from None
 
     def _start(self, order: ContenderOrder) -> ContenderState:
         if self._closing:
             raise UsageError("the process pool is closing")
         if order.name in self._processes:
-            raise UsageError(f"there is a contender {order.name!r} already")
+            raise UsageError(f"there is already a demo client {order.name!r}")
         if len(self._processes) >= self._cap:
-            raise UsageError(f"no more than {self._cap} contenders may run at a time")
+            raise UsageError(f"at most {self._cap} demo clients may run at a time")
         process = ContenderProcess.start(order)
         self._processes[order.name] = process
         for pipe in process.pipes:

@@ -1,4 +1,4 @@
-"""Play scenes: `SceneRun` plays the moves of one, and a UI controls a `ScenePlayer`."""
+"""Play scenes: `SceneRun` plays the moves of one scene; a UI controls a `ScenePlayer`."""
 
 import contextlib
 import queue
@@ -88,7 +88,7 @@ class SceneRun:
         self._perform(move)
         self.played += 1
         if self.over and not self._stopped:
-            self._narrate(self.played, f"Look at: {self.scene.look_at}")
+            self._narrate(self.played, f"Notice: {self.scene.look_at}")
 
     def stop(self) -> None:
         """End the scene at the current move; call `clean_up` next."""
@@ -144,7 +144,7 @@ class SceneRun:
             )
 
     def _since(self, step: ExpectedStep) -> int:
-        """How often this step was reported since the move began to act."""
+        """How often this step was reported since the start of the current move."""
         before = self._before.get(step.name, Counter())
         return self._log.count(step.name, step.what) - before[step.what]
 
@@ -155,7 +155,7 @@ class SceneRun:
         """Make contenders release and end; kill those that do not in time."""
         for command in (self._pool.thaw, self._pool.cancel, self._pool.kill):
             for name in names:
-                with contextlib.suppress(UsageError):  # it has ended meanwhile
+                with contextlib.suppress(UsageError):  # it has ended in the meantime
                     command(name)
             if command != self._pool.thaw:
                 self._log.until(lambda: names <= self._log.ended.keys(), CLOSE_TIMEOUT_S)
@@ -267,7 +267,7 @@ class ScenePlayer:
         self._set(scene=scene, folder=self._scene_run.folder)
 
     def _head_for(self, goal: int | None, pace_s: float = 0.0) -> None:
-        """Set the number of moves to play; None is all. Start again after a failure or the end."""
+        """Set how many moves to play; None: all. Start over after a failure or the end."""
         now = self.progress
         if now.scene is None:
             return

@@ -1,1 +1,1 @@
-"""The front end without a screen: a report as JSON, text, DOT and Mermaid."""
+"""Output without a screen: a report as JSON, text, DOT or Mermaid."""

@@ -1,8 +1,8 @@
 """The events of `zktop events`: what changed from one report to the next.
 
-A report contains the events of its locks. Deadlocks, findings and the connection are states, whose
-beginning and end are events. If a report is made after a znode was listed but before it was read,
-its event is held back until its owner is known, or for at most PATIENCE_MS.
+A report contains the events of its locks. Deadlocks, findings and the connection are states; an
+event says when one begins or ends. If a znode is listed but not read yet, its event is held back
+until its owner is known, but at most for PATIENCE_MS.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ PATIENCE_MS: Final = 1000  # then an event is printed without the owner
 
 
 class EventStream:
-    """Takes every report in order; yields the events since the previous one."""
+    """Takes every report in order and yields the events since the previous one."""
 
     def __init__(self) -> None:
         self._link: Link | None = None

@@ -1,4 +1,4 @@
-"""Draw the wait graph of a snapshot in DOT and Mermaid.
+"""Draw the wait graph of a snapshot as DOT or Mermaid.
 
 Edges go from locks to their holders and from waiters to locks, so that a chain reads like the
 sentence of a deadlock. An actor is a session: two clients with the same label are two actors.

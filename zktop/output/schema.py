@@ -1,6 +1,6 @@
 """The JSON that zktop prints: snapshots and events.
 
-This is a contract. Fields may be added; none is renamed or changes its meaning without a new
+This is a contract. Fields may be added. Renaming a field or changing its meaning needs a new
 schema number. Unknown is null, never 0 or "". `zktop schema` prints the names without `Json`.
 """
 
@@ -18,9 +18,9 @@ Zxid = Annotated[str, msgspec.Meta(description="0x and hex")]
 ServerState = Annotated[
     Literal["up", "down", "no-answer", "no-quorum", "unreached", "unknown"],
     msgspec.Meta(
-        description="down: refuses connections. no-answer: accepts them, and was silent twice. "
-        "no-quorum: answers that it serves no clients. unreached: a member that never answered "
-        "zktop, perhaps because its address means nothing here."
+        description="down: refuses connections. no-answer: accepts them, but failed to answer "
+        "twice. no-quorum: answers that it serves no clients. unreached: a member that never "
+        "answered zktop, perhaps because its address is not valid here."
     ),
 ]
 
@@ -64,11 +64,11 @@ class ContenderJson(JsonObject, frozen=True, kw_only=True):
         list[str],
         msgspec.Meta(
             description="The contenders that must go first: every holder and all that are ahead, "
-            "while `ahead` is at most 100; of more, the first 100 holders and the contenders "
-            "right before this one."
+            "if `ahead` is at most 100; else the first 100 holders and the contenders just ahead "
+            "of this one."
         ),
     ]
-    ahead: Annotated[int, msgspec.Meta(description="How many contenders must go first in all")]
+    ahead: Annotated[int, msgspec.Meta(description="How many contenders must go first in total")]
     watch: WatchJson
     ours: bool
     stranded: Annotated[
@@ -137,7 +137,7 @@ class SourceJson(JsonObject, frozen=True, kw_only=True):
 
 
 class SessionJson(JsonObject, frozen=True, kw_only=True):
-    """One session with a place in a lock."""
+    """One session that holds or waits for a lock."""
 
     client: str | None
     server: str | None
@@ -151,7 +151,7 @@ class SessionJson(JsonObject, frozen=True, kw_only=True):
 
 
 class HeldJson(JsonObject, frozen=True, kw_only=True):
-    """A place that an actor of a deadlock holds."""
+    """A lock that an actor of a deadlock holds."""
 
     lock: str
     node: str
@@ -172,7 +172,7 @@ class StepJson(JsonObject, frozen=True, kw_only=True):
 
 
 class WayOutJson(JsonObject, frozen=True, kw_only=True):
-    """An actor whose end would resolve the deadlock; its address, and its server."""
+    """An actor whose end would resolve the deadlock, with its address and server."""
 
     actor: str
     name: str
@@ -200,7 +200,7 @@ class DeadlockJson(JsonObject, frozen=True, kw_only=True):
 
 
 class EvidenceJson(JsonObject, frozen=True, kw_only=True):
-    """A reason for or against; null where it is an assumption."""
+    """A reason for or against; null for an assumption."""
 
     supports: bool | None
     text: str

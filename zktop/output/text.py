@@ -21,7 +21,7 @@ from zktop.output.schema import (
     StepJson,
 )
 
-MAX_FIRST = 8  # contenders shown of a long queue, before those with a problem and the last
+MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the last ones
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
 MAX_NAME, SHORT_NAME = 32, 16  # characters
@@ -172,7 +172,7 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
-        text = f"way out: stop {client}; it {way.why}; that frees {way.frees}"
+        text = f"to resolve: kill {client}, which {way.why}: unblocks {count(way.frees, 'client')}"
         yield from _wrap(text, "  ", width)
 
 
@@ -191,8 +191,8 @@ def _step(step: StepJson, names: dict[str, str]) -> str:
     holds = [f"{MODES[held.mode]}:{held.lock}" for held in step.holds]
     held = f"holds {', '.join(holds)} and " if holds else ""
     waits = f"waits for {MODES[step.waits.mode]}:{step.waits.lock}"
-    edge = "" if step.edge == "hard" else ", who only queues"
-    closing = "  CLOSES IT" if step.closing else ""
+    edge = "" if step.edge == "hard" else ", which is only queued"
+    closing = "  CLOSES THE CYCLE" if step.closing else ""
     behind = names.get(step.waits_for, step.waits_for)
     return f"{names[step.actor]} {held}{waits} behind {behind}{edge}{closing}"
 
@@ -213,7 +213,7 @@ def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
             yield ""
             yield from _lock(lock, now, width)
     if quiet:
-        yield from ("", f"{count(len(quiet), 'lock')} held, with nobody waiting")
+        yield from ("", f"{count(len(quiet), 'lock')} held, no waiters")
         for lock in quiet:
             yield from quiet_row(lock, now, width)
     if free:
@@ -250,7 +250,7 @@ def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
     for one in blind:
         rules_by_reason.setdefault(one.why, set()).add(one.rule)
     for why, rules in rules_by_reason.items():
-        yield f"not seen: {why} ({', '.join(sorted(rules))})"
+        yield f"no data: {why} ({', '.join(sorted(rules))})"
 
 
 def _since(since: str | None, now: Millis) -> str:

@@ -1,4 +1,4 @@
-"""The verdict of `zktop check`: which findings count, after how long, and the lines to print."""
+"""The verdict of `zktop check`: which findings count, for how long, and the lines to print."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, get_args
@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.waits.confidence import Confidence
 from zktop.output.text import blind_lines
 
-GRACE_MS: Final[Millis] = 5_000  # to wait for the second tables of a slow server
+GRACE_MS: Final[Millis] = 5_000  # wait this long for the second tables of a slow server
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 CRITICAL: Final = frozenset(rule.id for rule in RULES if rule.severity == "critical")
 OUTAGES: Final = frozenset({"P13", "P14", "P15", "R8", "R9"})
@@ -51,7 +51,7 @@ class VerdictBuilder:
         self._first_tables: dict[str, Millis] = {}
 
     def look(self, report: Report) -> None:
-        """Note since when each finding has lasted without a break."""
+        """Note since when each finding has existed without a break."""
         self._first = report.now if self._first is None else self._first
         since = self._since
         self._since = {one.id: since.get(one.id, report.now) for one in report.findings}
@@ -88,7 +88,7 @@ class VerdictBuilder:
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
-        """Whether a finding has lasted long enough, or its rule itself has waited."""
+        """Whether a finding has lasted long enough, or its rule has already waited."""
         since = self._since.get(finding.id, report.now)
         has_waited = finding.patience_ms >= self._settle
         return finding.at_once or has_waited or report.now - since >= self._settle
@@ -108,7 +108,7 @@ class CheckVerdict(NamedTuple):
     locks: int
     deadlocks: int
     blind: tuple[BlindSpot, ...]
-    outages: tuple[Finding, ...] = ()  # do not count, but explain what could not be read
+    outages: tuple[Finding, ...] = ()  # do not count, but explain missing data
 
     @property
     def level(self) -> Level:
@@ -120,7 +120,7 @@ class CheckVerdict(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The numbers of locks and deadlocks, including deadlocks that do not count."""
+        """How many locks and deadlocks there are, including deadlocks that do not count."""
         return f"{count(self.locks, 'lock')}, {count(self.deadlocks, 'deadlock')}"
 
     def lines(self) -> Iterator[str]:
@@ -130,9 +130,9 @@ class CheckVerdict(NamedTuple):
         if not self.findings:
             yield f"OK: {self.summary}"
         for finding in self.brief:
-            yield f"seen too briefly: {_line(finding)}"
+            yield f"not confirmed yet: {_line(finding)}"
         for finding in self.below:
-            yield f"below the bar: {_line(finding)}"
+            yield f"not counted: {_line(finding)}"
         for finding in self.outages:
             yield f"{finding.severity}: {_line(finding)}"
         yield from blind_lines(self.blind)

@@ -35,13 +35,13 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
     if until_stdin_closes:
         await _watch_stdin(ended)
     else:
-        sys.stderr.write("zktop sandbox: in memory, for demos and tests; nothing is kept\n")
+        sys.stderr.write("zktop sandbox: in memory, for demos and tests; it stores nothing\n")
     await ended.wait()
     await server.stop()
 
 
 async def _watch_stdin(ended: asyncio.Event) -> None:
-    """End with the parent process: its end closes the pipe."""
+    """End with the parent process, whose end closes the pipe."""
 
     class Stdin(asyncio.Protocol):
         def connection_lost(self, exc: Exception | None) -> None:
@@ -53,10 +53,10 @@ async def _watch_stdin(ended: asyncio.Event) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m zktop.sandbox",
-        description="An in-memory ZooKeeper server for demos and tests. Nothing is kept.",
+        description="An in-memory ZooKeeper server for demos and tests. It stores nothing.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="default: %(default)s")
-    parser.add_argument("--port", type=int, default=2181, help="0 takes a free one")
+    parser.add_argument("--port", type=int, default=2181, help="0: any free port")
     parser.add_argument("--tick-ms", type=int, default=TICK_MS, help="default: %(default)s")
     parser.add_argument(
         "--flavour",

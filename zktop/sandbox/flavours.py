@@ -1,4 +1,4 @@
-"""Servers that the sandbox imitates: ZooKeeper, and the differences of three more.
+"""Servers that the sandbox imitates: ZooKeeper, and how three others differ from it.
 
 From their sources: ClickHouse Keeper (KeeperTCPHandler.cpp, KeeperStorage.cpp), RaftKeeper
 (ConnectionHandler.cpp, KeeperStore.cpp), zetcd (encode.go, pool.go, zketcd.go, stat.go).
@@ -39,7 +39,7 @@ class Flavour:
     resumes: bool = True  # a client may resume its session
     any_timeout: bool = False  # no limits on the timeout that a client asks for
     refuses_newer_clients: bool = True  # refuses a client that has seen a later state
-    sends_read_only_flag: bool = True  # in the answer to a connect
+    sends_read_only_flag: bool = True  # in the response to a connect
     answers_close: bool = True
     bare_errors: bool = False  # of a MultiRead: in the header, with the operation, and no body
     names_watched: bool = False  # recursive events name the watched node, not the changed one

@@ -1,6 +1,6 @@
 """Four-letter words in the formats of ClickHouse Keeper, RaftKeeper and zetcd.
 
-Words that would act on a real server only write a line to stderr, so that tests notice them.
+Words that would act on a real server only print a line to stderr, so that tests notice them.
 """
 
 import sys
@@ -49,7 +49,7 @@ def _short(number: int) -> str:
 
 
 class WordStyle(NamedTuple):
-    """How one of these servers formats its answers, where they differ."""
+    """How one of these servers formats its answers, as far as they differ."""
 
     title: str  # of `srvr`
     zxid: Callable[[int], str]  # in `srvr`

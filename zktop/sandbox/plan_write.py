@@ -1,7 +1,7 @@
 """Decide whether writes are allowed, and what exactly they change.
 
-The operations of one multi are decided one after the other against the tree as it will be after
-the earlier ones. Their changes are applied only if all are allowed, so nothing is rolled back.
+The operations of a multi are decided one by one, each against the tree after the earlier ones.
+Their changes are applied only if all are allowed, so nothing is ever rolled back.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ LONGEST_TTL_MS = 0xFF_FFFF_FFFF
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """The part of a znode that later decisions depend on."""
+    """The parts of a znode that later decisions depend on."""
 
     acl: tuple[Acl, ...]
     owner: int
@@ -51,7 +51,7 @@ class Deleted(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A znode will have other data."""
+    """A znode will have new data."""
 
     path: str
     data: bytes | None
@@ -59,7 +59,7 @@ class Written(NamedTuple):
 
 
 class Secured(NamedTuple):
-    """A znode will have another access list."""
+    """A znode will have a new access list."""
 
     path: str
     acl: tuple[Acl, ...]
@@ -67,7 +67,7 @@ class Secured(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """Nothing will change; the version is the expected one."""
+    """Nothing will change: only the version was checked."""
 
     path: str
 
@@ -76,7 +76,7 @@ Change = Created | Deleted | Written | Secured | Checked
 
 
 class WritePlan:
-    """The tree after the changes decided so far, as one client may change it."""
+    """The tree after the changes decided so far, with the permissions of one client."""
 
     def __init__(self, tree: ZnodeTree, identities: Sequence[Identity]) -> None:
         self._tree = tree
@@ -92,7 +92,7 @@ class WritePlan:
         *,
         sequential: bool,
     ) -> Created:
-        """Plan a create; a sequential name ends in the parent's number of creates."""
+        """Plan a create; a sequential name ends with the parent's number of creates."""
         parent_path, _ = protocol.split(path)
         new_lines = acl.expand(lines, self._identities)
         parent = self._summary(parent_path)
@@ -111,7 +111,7 @@ class WritePlan:
         return Created(path, data, new_lines, lifetime, cversion)
 
     def delete(self, path: str, version: int) -> Deleted:
-        """Plan a delete; refuse another version, and a znode with children."""
+        """Plan a delete; refuse a wrong version, and a znode with children."""
         parent_path, _ = protocol.split(path)
         if path in SPECIAL:
             raise Refused(ErrorCode.BAD_ARGUMENTS)
@@ -126,7 +126,7 @@ class WritePlan:
         return Deleted(path)
 
     def write(self, path: str, data: bytes | None, version: int) -> Written:
-        """Plan new data; refuse another version."""
+        """Plan new data; refuse a wrong version."""
         protocol.validate(path)
         node = self._require(path, Perm.WRITE)
         new = _next(node.version, version)
@@ -134,7 +134,7 @@ class WritePlan:
         return Written(path, data, new)
 
     def secure(self, path: str, lines: Sequence[Acl], version: int) -> Secured:
-        """Plan a new access list; refuse another version of the list."""
+        """Plan a new access list; refuse a wrong version of the list."""
         protocol.validate(path)
         new_lines = acl.expand(lines, self._identities)
         node = self._require(path, Perm.ADMIN)
@@ -143,7 +143,7 @@ class WritePlan:
         return Secured(path, new_lines, new)
 
     def check(self, path: str, version: int) -> Checked:
-        """Plan no change; refuse another version."""
+        """Plan no change; refuse a wrong version."""
         protocol.validate(path)
         _next(self._require(path, Perm.READ).version, version)
         return Checked(path)

@@ -1,4 +1,4 @@
-"""The client protocol of ZooKeeper: its wire format (Jute), its numbers, its rules for paths.
+"""The client protocol of ZooKeeper: its wire format (Jute), constants, and rules for paths.
 
 Jute numbers are big-endian; strings and lists begin with their lengths.
 """
@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple, TypeVar
 
 MAX_FRAME_BYTES = 0xFFFFF  # the default of jute.maxbuffer
-MAX_ANSWER_BYTES = 16 * 1024 * 1024  # bounds what a small request can cause
+MAX_ANSWER_BYTES = 16 * 1024 * 1024  # limits the answer to a small request
 
 _INT = Struct(">i")
 _LONG = Struct(">q")
@@ -99,7 +99,7 @@ class FrameReader:
         return None if raw is None else raw.decode("utf-8", "replace")
 
     def vector(self, item: Callable[[], Item]) -> list[Item]:
-        """Read a list; an absent one is an empty one."""
+        """Read a list; an absent list is empty."""
         length = self.int32()
         if length > self.rest:
             raise Malformed(f"a list of {length} items in {self.rest} bytes")

@@ -1,4 +1,4 @@
-"""Requests that read or set watches, and the table of all requests."""
+"""Requests that read or that set watches, and the table of all requests."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -34,7 +34,7 @@ def _readable(
 
 
 def _exists(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
-    """Needs no permission; a path that does not exist can be watched."""
+    """Check a znode; needs no permission, and can watch a path that does not exist."""
     path, watch = text(reader), reader.flag()
     if "\0" in path:
         raise Refused(ErrorCode.BAD_ARGUMENTS)
@@ -90,7 +90,7 @@ def _get_all_children_number(store: Store, client: ClientConnection, reader: Fra
 
 
 def _sync(store: Store, _client: ClientConnection, reader: FrameReader) -> bytes:
-    """Returns at once: a single server is always in sync with itself."""
+    """Return at once: a single server is always in sync."""
     path = reader.string()
     if not store.flavour.has_root and (path in (None, "/") or path not in store.tree):
         raise Refused(ErrorCode.NO_NODE)

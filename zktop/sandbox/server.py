@@ -1,4 +1,4 @@
-"""Sockets of the sandbox: read frames, write frames, limit the cost of a slow client."""
+"""Sockets of the sandbox: read and write frames, and limit the memory for a slow client."""
 
 import asyncio
 from contextlib import suppress
@@ -19,8 +19,8 @@ TICK_S = 0.1
 class SocketProtocol(asyncio.Protocol):
     """One client's socket.
 
-    While the client leaves too much unread, its requests wait. Watch notifications cannot wait,
-    because other clients cause them: beyond `MAX_UNREAD_BYTES` the connection is closed.
+    While a client leaves too much unread, its requests wait. Watch notifications cannot wait,
+    because other clients cause them: above `MAX_UNREAD_BYTES` the connection is closed.
     """
 
     def __init__(self, core: ServerCore) -> None:
@@ -47,7 +47,7 @@ class SocketProtocol(asyncio.Protocol):
         self._read()
 
     def pause_writing(self) -> None:
-        """Stop reading requests: too many answers are unread."""
+        """Stop reading requests: the client has too many unread answers."""
         self._paused = True
         self._transport.pause_reading()
 
@@ -123,7 +123,7 @@ class SocketProtocol(asyncio.Protocol):
         return True
 
     def _is_swallowed_word(self, head: bytearray) -> bool:
-        """True for a four-letter word on zetcd, which takes it for a length and waits for ever."""
+        """True for a four-letter word on zetcd, which takes it for a length and waits forever."""
         if self._core.flavour.name != "zetcd" or self.client.received or not head.isalpha():
             return False
         self._core.idle.drop(self.client)

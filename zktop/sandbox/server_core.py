@@ -67,7 +67,7 @@ class ServerCore:
         self.idle.put(client, 0, self.clock.monotonic_ms())
 
     def remove_client(self, client: ClientConnection) -> None:
-        """Remove a connection and its watches; its session lives on until it expires."""
+        """Remove a connection and its watches; its session remains until it expires."""
         self._detach(client)
         self.idle.drop(client)
         if client in self.clients:
@@ -75,7 +75,7 @@ class ServerCore:
             self._sent_by_gone += client.sent
 
     def receive(self, client: ClientConnection, body: bytes, arrived_ms: int) -> None:
-        """Handle one frame; after `Malformed` the connection is useless."""
+        """Handle one frame; after `Malformed` the connection cannot be used any more."""
         self.count_received(client)
         if client.session is None:
             self._connect(client, FrameReader(body))
@@ -86,7 +86,7 @@ class ServerCore:
 
     @property
     def sent(self) -> int:
-        """How many frames were sent, notifications included."""
+        """How many frames were sent, including notifications."""
         return self._sent_by_gone + sum(client.sent for client in self.clients)
 
     def count_received(self, client: ClientConnection) -> None:
@@ -148,9 +148,9 @@ class ServerCore:
         )
 
     def _hang_up(self, session_id: int) -> None:
-        """Close the old connection of a session that is resumed on a new one.
+        """Close the old connection of a session that resumes on a new one.
 
-        Like the real server, do it before the password is checked.
+        Like the real server, this happens before the password check.
         """
         if former := self._attached.get(session_id):
             self._detach(former)

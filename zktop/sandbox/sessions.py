@@ -1,6 +1,6 @@
-"""Sessions: ids, passwords, time-outs and deadlines. The time is always an argument.
+"""Sessions: ids, passwords, timeouts and deadlines. The time is always an argument.
 
-`server_core` ends the sessions that are due, and removes their znodes.
+`server_core` ends the sessions that are due and removes their znodes.
 """
 
 import secrets
@@ -84,7 +84,7 @@ class ServerSessions:
         return len(self._alive)
 
     def negotiate(self, asked_ms: int) -> int:
-        """The time-out granted to a client that asks for this one."""
+        """The timeout granted to a client that asks for this one."""
         if self._flavour.any_timeout:
             return asked_ms
         return min(max(asked_ms, self.shortest_ms), self.longest_ms)

@@ -1,4 +1,4 @@
-"""The znodes and their Stat, and the four ways to change them.
+"""The znodes, their Stat, and the four ways to change them.
 
 Nothing is refused here: a `WritePlan` has already decided that a change is allowed.
 """
@@ -78,7 +78,7 @@ class Transaction:
 
 
 class ZnodeTree:
-    """All znodes by path, and those that the server removes by itself."""
+    """All znodes by path, and those that the server removes itself."""
 
     def __init__(self, system: Sequence[str] = SYSTEM) -> None:
         """Create the root and the znodes of the server itself."""
@@ -97,7 +97,7 @@ class ZnodeTree:
         return path in self._nodes
 
     def __len__(self) -> int:
-        """The number of znodes as the real server counts: the root twice."""
+        """The number of znodes; like the real server, it counts the root twice."""
         return len(self._nodes)
 
     def node(self, path: str) -> StoredNode:
@@ -168,7 +168,7 @@ class ZnodeTree:
         return ((session, list(paths)) for session, paths in self._ephemerals.items())
 
     def outlived(self, now_ms: int) -> list[str]:
-        """Containers that were used and are empty, and childless znodes past their TTL."""
+        """Used containers that are now empty, and childless znodes past their TTL."""
         return [path for path in self._passing if _is_outlived(self._nodes[path], now_ms)]
 
     def count_below(self, path: str) -> int:

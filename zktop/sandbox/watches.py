@@ -1,6 +1,6 @@
 """The tables of data watches and of child watches, and which of them a change fires.
 
-They copy the quirks of ZooKeeper 3.8: a persistent watch is in both tables, a plain watch on the
+The tables copy the quirks of ZooKeeper 3.8: a persistent watch is in both, a plain watch on the
 same path replaces it, and a watcher stays listed after its last watch has fired.
 """
 
@@ -36,7 +36,7 @@ class WatchesByPath(Generic[Watcher]):
         return sum(map(len, self.by_path.values()))
 
     def add(self, path: str, watcher: Watcher, mode: WatchMode = WatchMode.ONCE) -> None:
-        """Add a watch; it replaces one of the same watcher on this path."""
+        """Add a watch; it replaces the watcher's earlier one on this path."""
         watchers = self.by_path.setdefault(path, {})
         self._recursive += (mode is WatchMode.RECURSIVE) - (
             watchers.get(watcher) is WatchMode.RECURSIVE
@@ -112,7 +112,7 @@ class ServerWatches(Generic[Watcher]):
         yield self._children_changed(path)
 
     def deleted(self, path: str) -> Iterator[Notifications[Watcher]]:
-        """A watcher of both data and children gets one notification of a delete."""
+        """A watcher of both data and children gets a single notification of a delete."""
         receivers = self.data.fire(path, EventType.DELETED)
         yield EventType.DELETED, receivers
         also = self.child.fire(path, EventType.DELETED)

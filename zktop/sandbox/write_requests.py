@@ -1,4 +1,4 @@
-"""Requests that write: parse them, decide them with a `WritePlan`, apply them, respond.
+"""Requests that write: parse, decide with a `WritePlan`, apply, respond.
 
 `Store` has the tree and the watches; it applies changes and notifies the watchers.
 """
@@ -62,7 +62,7 @@ class Store:
         return self.flavour.stat(node)
 
     def begin(self) -> Transaction:
-        """Begin a transaction; its zxid is used up even if it is refused later."""
+        """Begin a transaction; its zxid is used up even if the transaction is refused later."""
         self.zxid += 1
         return Transaction(self.zxid, self._wall_ms())
 
@@ -119,7 +119,7 @@ class Store:
 
 
 class PendingWrite(NamedTuple):
-    """One parsed operation that is not decided yet."""
+    """A parsed operation, not yet decided."""
 
     op: Op
     decide: Callable[[WritePlan], Change]
@@ -128,8 +128,8 @@ class PendingWrite(NamedTuple):
 Parse = Callable[[Op, int, FrameReader], PendingWrite]
 
 
-# The flags of a create, which only look like bits. 0 is a plain one; 4 is a container, but only in
-# a multi: alone, the opcode makes it one.
+# The flags of a create are numbers, not bits. 0 is a plain create. 4 makes a container, but only
+# in a multi: outside, the opcode does.
 EPHEMERAL, SEQUENTIAL, WITH_TTL = (1, 3), (2, 3, 6), (5, 6)
 CONTAINER_FLAGS = 4
 MAX_FLAGS = 6

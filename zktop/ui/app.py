@@ -1,6 +1,6 @@
-"""The terminal UI: the shell, and what its keys do to the view and to a recording.
+"""The terminal UI: the shell, plus the actions that change the view or control a recording.
 
-What they do to contenders, to files and to the time stands in `zktop.ui.actions`.
+Actions on contenders, files and time are in `zktop.ui.actions`.
 """
 
 from datetime import UTC, datetime
@@ -32,11 +32,11 @@ class Zktop(CommandActions, ContenderActions, ExportActions, TimeActions):
             self.turn_to(name, self._live_case() if name == "findings" else None)
 
     def action_explain_no_contenders(self) -> None:
-        """Answer a key that this session does not have."""
+        """Say why this session has no contenders."""
         self.show_message(why_none(self))
 
     def _live_case(self) -> Selection | None:
-        """The worst deadlock, if the selected one has ended."""
+        """The worst current deadlock, if the selected one has ended."""
         from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
 
         frame, page, pointed = self.view_state.frame, self.page, self.pointed
@@ -119,7 +119,7 @@ class Zktop(CommandActions, ContenderActions, ExportActions, TimeActions):
 
     def action_record(self) -> None:
         if not self.feed.is_live:
-            self.show_message("This is a recording already.")
+            self.show_message("This is already a recording.")
         elif self.recording:
             self.feed.record(None)
             self.show_message(f"Recording saved: {self.recording}. Open it with `zktop replay`.")

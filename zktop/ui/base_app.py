@@ -53,7 +53,7 @@ class ErrorLog:
         self._known: dict[str, str] = {}  # place in the code: its sentence
 
     def note(self, what: str, error: Exception) -> str:
-        """The sentence for an error. Its traceback is written the first time."""
+        """Return a sentence about an error; log its traceback the first time."""
         self.last = error
         where = traceback.extract_tb(error.__traceback__)[-1:]
         name = f"{what} {type(error).__name__} {[(one.filename, one.lineno) for one in where]}"
@@ -99,7 +99,7 @@ def _first_theme(app: "BaseApp") -> str:
 
 
 class BaseApp(App[int]):
-    """Restores the terminal on every exit, and survives errors in its drawings."""
+    """Restores the terminal on every exit, and survives errors while drawing."""
 
     # With Textual's default, all styles would be computed twice before the first frame.
     theme: Reactive[str] = Reactive(Initialize(_first_theme))
@@ -129,11 +129,11 @@ class BaseApp(App[int]):
         return known if first is None else {first.name: first, **known}
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Colours of zktop's own, for themes of Textual's."""
+        """Add zktop's own colours to Textual's themes."""
         return {**super().get_theme_variable_defaults(), "line": LINE}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Filters for ASCII and for NO_COLOR, after those of Textual."""
+        """Textual's filters, then those for ASCII and NO_COLOR."""
         own = (self._ascii, self._colourless)
         return [*super().get_line_filters(), *(one for one in own if one.enabled)]
 
@@ -154,8 +154,8 @@ class BaseApp(App[int]):
     ) -> Timer:
         """Start a timer that fires even if its time has passed before it begins to wait.
 
-        Textual skips such a timer for good. It applies a new window size by a timer, so the size
-        would never change.
+        Textual never runs such a timer. It applies a new window size from a timer, so the new size
+        would never take effect.
         """
         timer = super().set_timer(delay, callback, name=name, pause=pause)
         timer._skip = False  # noqa: SLF001  there is no argument for it
@@ -191,8 +191,8 @@ class BaseApp(App[int]):
     def on_notify(self) -> None:
         """Remove empty containers of earlier messages.
 
-        Textual removes a message without its container if the timer of the message is late. On a
-        busy machine that leaves two a minute, which stay for good and are laid out every time.
+        Textual removes a message without its container if the message's timer is late. A busy
+        machine leaves two empty containers a minute, and every layout includes all of them.
         """
         holders = self.screen.query("ToastHolder") if self.screen_stack else ()
         for holder in holders:

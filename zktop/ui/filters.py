@@ -15,10 +15,10 @@ Test = Callable[[Fields], bool]
 
 
 class LazyFields(Mapping[str, str]):
-    """The fields of one row, each made when a filter first asks for it."""
+    """The fields of one row, each computed when a filter first reads it."""
 
     def __init__(self, makers: Mapping[str, Callable[..., str]], *row: Any) -> None:
-        """`makers` make the text of each field from the values in `row`."""
+        """`makers` compute the text of each field from the values in `row`."""
         self._makers, self._row = makers, row
         self._made: dict[str, str] = {}
 
@@ -46,7 +46,7 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
 
     text: str = ""
     tests: tuple[Test, ...] = ()
-    fields: tuple[str, ...] = ()  # that it names
+    fields: tuple[str, ...] = ()  # that the filter names
 
     def passes(self, fields: Fields) -> bool:
         return all(test(fields) for test in self.tests)

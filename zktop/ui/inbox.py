@@ -1,7 +1,7 @@
 """News from the feed's thread for the UI's thread.
 
-A live feed never waits: it adds its news and wakes the UI once. The inbox is bounded however long
-the UI is busy or its terminal blocks: when it is full, frames are merged and only events add up.
+A live feed never waits: it adds its news and wakes the UI once. The inbox is bounded, even if the
+UI is busy or its terminal blocks: when it is full, frames are merged and only their events add up.
 """
 
 import threading
@@ -18,7 +18,7 @@ class Inbox:
     """A bounded queue that calls `wake` when it is no longer empty."""
 
     def __init__(self, wake: Callable[[], None], *, waits: bool = False) -> None:
-        """With `waits`, a feed that reads a file waits for room, so that no frames are merged."""
+        """With `waits`, `put` blocks while the inbox is full, so that no frames are merged."""
         self._wake, self._waits = wake, waits
         self._news: deque[News] = deque()
         self._guard = threading.Lock()
@@ -52,7 +52,7 @@ class Inbox:
             self._emptied.notify_all()
 
     def wake(self) -> None:
-        """Make the UI draw, although there is no news. Called on any thread."""
+        """Make the UI draw without news. May be called on any thread."""
         with self._guard:
             wakes, self._awake = not self._awake, True
         if wakes:

@@ -1,8 +1,8 @@
-"""Protocols of what the UI uses but does not import: feeds, contenders, exports, finding hooks.
+"""Protocols for what the UI uses without importing it: feeds, contenders, exports, finding hooks.
 
-`zktop.app` passes the implementations in. A feed calls its callback on a thread of its own.
-A `Copy` may take seconds, and is called on a thread, too. Everything else here is called on
-the UI's thread and must not block it.
+`zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`
+may take seconds, so the UI calls it on another thread. Everything else here is called on the
+UI's thread and must not block.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from zktop.model.report import Report
 
 FeedState = Literal[
-    "connecting",  # nothing was read yet
-    "reading",  # connected; the first reading is under way
+    "connecting",  # nothing read yet
+    "reading",  # connected; reading for the first time
     "live",
     "read-only",  # live, on a server that is cut off from the others
-    "lost",  # was live; the picture is of the past
-    "failed",  # a try to connect failed; another one follows
+    "lost",  # was live; the display shows the last known state
+    "failed",  # a connection attempt failed; zktop retries
     "replay",  # of a recording
 ]
 
@@ -45,7 +45,7 @@ class Status(msgspec.Struct, frozen=True):
 
     word: FeedState
     says: str = ""
-    is_end: bool = False  # nothing more will come: a recording was read to its end
+    is_end: bool = False  # no more news: the recording was read to its end
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
@@ -60,10 +60,10 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """Something that the user asked for failed; one sentence says what."""
+    """One sentence about a user's request that failed."""
 
     sentence: str
-    ends_recording: bool = False  # nothing more is written into the file that was asked for
+    ends_recording: bool = False  # recording has stopped
 
 
 News = Frame | Status | Complaint
@@ -84,7 +84,7 @@ class Feed(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What is watched less closely than it should be."""
+        """Warnings about what is watched less closely than it should be."""
 
     def start(self, tell: OnNews) -> None:
         """Start a thread that delivers frames."""
@@ -97,7 +97,7 @@ class Feed(Protocol):
 
 
 class WritePermission(Protocol):
-    """Permission to write, which only a word that the user types can give."""
+    """Permission to write. The user gives it by typing a word."""
 
     @property
     def is_given(self) -> bool:
@@ -105,7 +105,7 @@ class WritePermission(Protocol):
 
     @property
     def word(self) -> str:
-        """The word that gives it."""
+        """The word to type."""
 
     def give(self, typed: str) -> bool:
         """Give permission if this is the word; True if contenders may write now."""
@@ -127,7 +127,7 @@ class ContendersPort(Protocol):
 
     @property
     def permission(self) -> WritePermission:
-        """Nothing is started or played without it."""
+        """Required to start contenders and to play scenes."""
 
     @property
     def recipes(self) -> Sequence[RecipeInfo]:
@@ -139,35 +139,35 @@ class ContendersPort(Protocol):
 
     @property
     def states(self) -> Sequence[ContenderState]:
-        """The contenders that run, in the order of their starts, then those that ended lately."""
+        """Running contenders in the order they started, then those that ended recently."""
 
     @property
     def progress(self) -> SceneProgress:
-        """The scene that is loaded, and how far it was played."""
+        """The loaded scene, and how far it has played."""
 
     def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """The newest lines of the log, of all contenders or of one, oldest first."""
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
-        """A recipe and its mode whose contenders can queue up in a lock of this layout."""
+        """A recipe and a mode in which it can queue in a lock of this layout."""
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Call these after every change, and when something went wrong; on any thread."""
+        """Set the callbacks for changes and for errors; they may run on any thread."""
 
     def start(self, order: ContenderOrder, typed: str | None = None) -> None:
-        """Start a contender; outside the root only with the word that the user typed for it."""
+        """Start a contender; outside the root, `typed` must be the word for its lock."""
 
     def act(self, action: ContenderAction, name: str) -> None:
         """Release, cancel, kill, freeze or thaw one contender."""
 
     def play(self, scene: str) -> None:
-        """Play a scene from its beginning; the one that is loaded is cleaned up first."""
+        """Play a scene from its beginning, after cleaning up the loaded one."""
 
     def load(self, scene: str) -> None:
         """Load a scene, paused before its first move."""
 
     def control(self, action: SceneAction) -> None:
-        """Play, pause, step or stop the scene that is loaded; `stop` cleans up."""
+        """Play, pause, step or stop the loaded scene; `stop` cleans up."""
 
     def close(self) -> None:
         """End all contenders and clean up."""

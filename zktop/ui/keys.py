@@ -1,4 +1,4 @@
-"""The keys: every action that a key runs is one entry of `KEYS`.
+"""The keys: `KEYS` has one entry for each action that a key runs.
 
 Bindings, footer, help, command palette and the setting `ui.keys` are all made from this table. The
 entry `copy` runs the method `action_copy` of the focused widget, the screen or the app, whichever
@@ -107,20 +107,20 @@ KEYS: Final = (
         pages=(TIMELINE,)),
     Action("compare", "c", "compare this moment with now", "time", pages=(TIMELINE,),
         short="Compare"),
-    Action("new", "N", "start a demo contender", "contenders", short="New", writes=True),
-    Action("new_reader", "R", "add a reader to this lock", "contenders", pages=CONTENDING,
+    Action("new", "N", "start a demo client", "contenders", short="New", writes=True),
+    Action("new_reader", "R", "add a demo reader to this lock", "contenders", pages=CONTENDING,
         writes=True),
-    Action("new_writer", "W", "add a writer to this lock", "contenders", pages=CONTENDING,
+    Action("new_writer", "W", "add a demo writer to this lock", "contenders", pages=CONTENDING,
         writes=True),
-    Action("new_exclusive", "X", "add an exclusive contender", "contenders", pages=CONTENDING,
+    Action("new_exclusive", "X", "add an exclusive demo client", "contenders", pages=CONTENDING,
         writes=True),
-    Action("release", "U", "make a contender release its lock", "contenders",
+    Action("release", "U", "make a demo client release its lock", "contenders",
         pages=CONTENDING, writes=True),
-    Action("cancel", "C", "cancel a contender's request", "contenders", pages=CONTENDING,
+    Action("cancel", "C", "cancel a demo client's request", "contenders", pages=CONTENDING,
         writes=True),
-    Action("kill", "K", "kill a contender, as a crash would", "contenders",
+    Action("kill", "K", "kill a demo client: its session expires later", "contenders",
         pages=CONTENDING, writes=True),
-    Action("freeze", "Z", "freeze or thaw a contender", "contenders", pages=CONTENDING,
+    Action("freeze", "Z", "freeze or thaw a demo client", "contenders", pages=CONTENDING,
         writes=True),
     Action("scene_play", "space", "play or pause the scene", "contenders", pages=(DEMO,),
         short="Play", writes=True),

@@ -59,7 +59,7 @@ class SeekTo(Message):
 
 @dataclass
 class DrawingFailed(Message):
-    """A drawing failed; the rest goes on."""
+    """A drawing failed; the other drawings continue."""
 
     what: str
     error: Exception

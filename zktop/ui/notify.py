@@ -1,6 +1,6 @@
-"""Which findings are announced: new, proven, each root cause once, at most three in ten seconds.
+"""Decide which findings to announce: new, proven root causes, at most three in ten seconds.
 
-Problems that existed before zktop started are summed up in one message.
+One message sums up the problems that existed before zktop started.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from zktop.model.report import Report
 MAX_MESSAGES: Final = 3
 WITHIN_MS: Final = 10_000
 STARTUP_MS: Final = 3_000  # time to prove a finding that is older than zktop
-FORGET_MS: Final = 60_000  # a finding that was gone for so long is new when it returns
+FORGET_MS: Final = 60_000  # a finding that returns after this time is new again
 
 
 class NewAlerts(NamedTuple):

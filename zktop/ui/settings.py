@@ -22,9 +22,9 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     changed_keys: frozenset[str] = frozenset()  # ids of actions with keys of the user's own
     bell: bool = False
     finding_hook: FindingHook | None = None  # runs the user's command for new findings
-    commands: tuple[UserCommand, ...] = ()  # of the user's own
+    commands: tuple[UserCommand, ...] = ()  # the user's own
     run_words: RunWords | None = None  # runs them
-    copy: Copy | None = None  # copies by a program of the desktop, or of tmux
+    copy: Copy | None = None  # copies with a program of the desktop, or with tmux
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI
     page: str = "locks"

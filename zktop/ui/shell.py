@@ -52,7 +52,7 @@ SMALL_WIDTH, SMALL_HEIGHT = 100, 30  # in a smaller window, messages are cut sho
 
 
 class Shell(BaseApp):
-    """Pages between one header and one footer. A page is made when it is first shown."""
+    """Pages between one header and one footer. A page is created when it is first shown."""
 
     ENABLE_COMMAND_PALETTE = False  # the key queue does not see Textual's own binding
     CSS = f"""
@@ -137,7 +137,7 @@ class Shell(BaseApp):
             self.set_timer(self.settings.leave_after_s, self.leave)
 
     def leave(self) -> None:
-        """End zktop; the exit code says if there never was a connection."""
+        """Exit; the exit code says whether zktop ever connected."""
         never = self.feed.is_live and self.tape.last is None and self.status.word == "failed"
         self.exit(return_code=NO_CONNECTION if never else 0)
 
@@ -292,7 +292,7 @@ class Shell(BaseApp):
 
     @property
     def pointed(self) -> Selection:
-        """What is under the cursor, completed by what was selected before."""
+        """What is under the cursor; what it leaves open, from the last selection."""
         page = self.page
         return _joined(self.subject, page.subject) if page else self.subject
 
@@ -402,6 +402,6 @@ class Shell(BaseApp):
 
 
 def _joined(before: Selection, now: Selection) -> Selection:
-    """Replace the fields of `before` that `now` knows."""
+    """Replace the fields of `before` that `now` sets."""
     known = {field: value for field, value in now._asdict().items() if value is not None}
     return before._replace(**known)

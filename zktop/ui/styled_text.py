@@ -1,4 +1,4 @@
-"""Lines of text with inks: what a drawing consists of before a theme adds colours.
+"""Lines of text with inks, before a theme turns the inks into colours.
 
 Drawings are pure functions from the model to lines. An ink names the meaning of a piece of text,
 not its colour, so drawings are tested without a terminal, and a theme can change every colour.

@@ -1,4 +1,4 @@
-"""Filters for what is written to limited terminals: NO_COLOR, and ASCII only."""
+"""Output filters for limited terminals: NO_COLOR, and ASCII only."""
 
 # ruff: noqa: RUF001  look-alike characters are intended here
 

@@ -1,4 +1,4 @@
-"""Themes, and how the running app changes to another one."""
+"""Themes, and how to change the theme of a running app."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ class NamedTheme(NamedTuple):
 
 
 class ThemeList(NamedTuple):
-    """All themes, and the mistakes in the files of others."""
+    """All valid themes, and the mistakes in the files of the others."""
 
     designs: Sequence[NamedTheme] = ()
     mistakes: Sequence[str] = ()
@@ -29,7 +29,7 @@ LoadThemes = Callable[[], ThemeList]  # reads the files again
 
 
 def apply_theme(app: "BaseApp", theme: Theme) -> None:
-    """Switch to a theme. Mistakes in its file were found when it was read."""
+    """Switch to a theme. Its file was checked when it was read."""
     app.register_theme(theme)
     if app.theme == theme.name:
         app.refresh_css(animate=False)  # its file has changed

@@ -1,4 +1,4 @@
-"""Commands of the user's own: which words they have once the selection is filled in."""
+"""The user's own commands: their words with the selection filled in."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
@@ -65,7 +65,7 @@ def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
 def values_for(
     on: CommandSubject, selection: Selection, report: Report
 ) -> Mapping[str, str] | None:
-    """The values of all fields; None if nothing of the kind is selected."""
+    """The values of all fields; None if nothing of that kind is selected."""
     if on == "lock":
         return _of_lock(selection.path, selection.node) if selection.path else None
     if on == "session":

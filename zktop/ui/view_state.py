@@ -54,7 +54,7 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     index: int | None = None  # of the frame on the tape; None: the newest
     at: Millis | None = None  # the moment; the frame may be slightly older
     is_paused: bool = False
-    is_playing: bool = False  # the past is played
+    is_playing: bool = False  # playing the past
     is_ascii: bool = False
     speed: float = 1.0
 

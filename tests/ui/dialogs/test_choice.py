@@ -42,7 +42,7 @@ async def test_the_chosen_item_is_visible(size: tuple[int, int]) -> None:
         assert listed.target == "scene-25"
         assert is_in_sight(listed)
         assert any("The 25. scene" in line for line in lines)
-        assert any("Look at: The end of it." in line for line in lines)
+        assert any("Notice: The end of it." in line for line in lines)
 
 
 async def test_it_stays_visible_in_a_smaller_window() -> None:
@@ -58,7 +58,7 @@ async def test_it_stays_visible_in_a_smaller_window() -> None:
 
         assert listed.target == "scene-13"
         assert is_in_sight(listed)
-        assert any("Look at: The end of it." in line for line in lines)
+        assert any("Notice: The end of it." in line for line in lines)
 
 
 async def test_the_loaded_scene_is_visible_on_its_page() -> None:

@@ -26,7 +26,7 @@ _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
 
 def recipe_of(claim: LockClaim) -> type[Recipe]:
-    """The recipe of a claim; raise UsageError if it, its mode or its flaw does not exist.
+    """The recipe of a claim; raise UsageError if the recipe, mode or flaw does not exist.
 
     >>> recipe_of(LockClaim("poll", "/zktop-demo/x")).__name__
     'Poll'

@@ -15,7 +15,7 @@ SEQUENCE_NUMBER = r"(-?\d{9,10})$"
 
 
 class PlaceLostError(Exception):
-    """The contender's own node is gone: its session has expired, or the node was deleted."""
+    """The contender's own node is gone: its session expired, or the node was deleted."""
 
 
 class Recipe:
@@ -35,7 +35,7 @@ class Recipe:
     modes: ClassVar[tuple[Mode, ...]] = ("exclusive",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     broken: ClassVar[str | None] = None  # what is wrong with it even without a flaw
-    joins: ClassVar[tuple[str, ...]] = ()  # layouts of locks in which it can queue up
+    joins: ClassVar[tuple[str, ...]] = ()  # layouts of locks that it can queue in
 
     @classmethod
     def info(cls) -> RecipeInfo:
@@ -59,7 +59,7 @@ class Recipe:
         self._losses = client.losses
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait for the lock; False after a time-out, with the node deleted."""
+        """Wait for the lock; after a timeout, delete the node and return False."""
         raise NotImplementedError
 
     def release(self) -> None:
@@ -96,7 +96,7 @@ class Recipe:
         return True
 
     def _give_up(self) -> bool:
-        """Delete the node, so that no contender waits for it."""
+        """Delete the node, so that it blocks no other contender."""
         node = self.node
         if node:
             self._delete(node)
@@ -106,7 +106,7 @@ class Recipe:
         return False
 
     def _wait(self, deadline: Timeout) -> bool:
-        """Wait for a watch or a command; False after the time-out."""
+        """Wait for a watch or a command; False after the timeout."""
         return self.client.wakeup.wait(deadline.left)
 
     def _delete(self, node: str) -> None:
@@ -117,11 +117,11 @@ class Recipe:
     def _report_releasing(self) -> None:
         """Report before the delete: from then on, another contender can acquire the lock."""
         if self.holds:
-            self.client.reporter.report("releasing", f"gives {self.path} back", lock=self.path)
+            self.client.reporter.report("releasing", f"releasing {self.path}", lock=self.path)
 
     def _report_released(self) -> None:
         what = f"released {self.path}" if self.holds else f"left the queue of {self.path}"
-        says = f"{self.path} went with the session" if self.lost else what
+        says = f"lost {self.path} with the session" if self.lost else what
         self.client.reporter.report("released", says, lock=self.path, node=self.node)
         self.node, self.holds = None, False
 
@@ -129,7 +129,7 @@ class Recipe:
 class QueueRecipe(Recipe):
     """A recipe whose contenders queue up as ephemeral sequential nodes below the lock."""
 
-    lists = "the queue, and again whenever it is woken"
+    lists = "the queue, and again after each notification"
     pattern: ClassVar[str]  # regular expression for the part of a node's name before the number
 
     def acquire(self, timeout: float | None = None) -> bool:
@@ -139,7 +139,7 @@ class QueueRecipe(Recipe):
     def _wait_in_line(self, deadline: Timeout) -> bool:
         me = self._join()
         while ahead := self._ahead(me):
-            self._report_decision(f"{ahead[-1]} is before {me}")
+            self._report_decision(f"{ahead[-1]} is ahead of {me}")
             if self._watch(ahead[-1]) and not self._wait(deadline):
                 return self._give_up()
         self._report_decision(f"{me} is first")
@@ -190,7 +190,7 @@ class QueueRecipe(Recipe):
                 and node not in self.client.created
             ):
                 self.client.created.add(node)
-                self._report_decision(f"the answer was lost, but {name} is ours")
+                self._report_decision(f"the response was lost, but {name} is its own node")
                 return node
         return None
 
@@ -216,9 +216,9 @@ class QueueRecipe(Recipe):
 
 
 class HerdRecipe(QueueRecipe):
-    """A queue that every contender watches as a whole: each change below the lock wakes all."""
+    """A queue in which every contender watches the whole lock: each change wakes all of them."""
 
-    watches = "the children of the lock, so every change wakes everybody: a herd"
+    watches = "the children of the lock, so every change wakes every client: a herd"
 
     def _queue(self, watch: Watch | None = None) -> list[str]:
         self.client.wakeup.clear()

@@ -23,11 +23,11 @@ class KazooLock(Recipe):
 
     name = "kazoo-lock"
     source = "kazoo.recipe.lock.Lock"
-    brief = "kazoo's Lock: watches the nearest lock node before its own"
+    brief = "kazoo's Lock: watches the nearest lock node ahead"
     creates = "an ephemeral <uuid>__lock__<number> node with its name in it"
-    lists = "the queue, and again whenever it is woken"
+    lists = "the queue, and again after each notification"
     decides = "the smallest number has the lock"
-    watches = "the nearest lock node before its own, by reading it (get)"
+    watches = "the nearest lock node ahead of its own, by reading it (get)"
     flaws: ClassVar[tuple[Flaw, ...]] = (PERSISTENT,)
     joins: ClassVar[tuple[str, ...]] = ("kazoo-lock",)
 
@@ -70,8 +70,8 @@ class KazooReadWrite(KazooLock):
     source = "kazoo.recipe.lock.ReadLock and WriteLock"
     brief = "kazoo's ReadLock and WriteLock: readers share"
     creates = "an ephemeral <uuid>__rlock__<number> node to read, or __lock__ to write"
-    decides = "a reader goes in when no writer is before it, a writer when no node is"
-    watches = "the nearest node before its own that excludes it, by reading it (get)"
+    decides = "a reader enters when no writer is ahead of it, a writer when no node is"
+    watches = "the nearest node ahead of its own that excludes it, by reading it (get)"
     modes = ("read", "write")
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     joins: ClassVar[tuple[str, ...]] = ("kazoo-lock",)
@@ -88,12 +88,12 @@ class KazooSemaphore(KazooLock):
     source = "kazoo.recipe.lock.Semaphore"
     brief = "kazoo's Semaphore: several clients may hold at once"
     creates = (
-        "a place in a queue beside the pool and, once it is first there, an ephemeral <uuid> "
-        "node in the pool: its lease"
+        "a node in a queue beside the pool and, once it is first there, an ephemeral <uuid> node "
+        "in the pool: its lease"
     )
     lists = "the leases in the pool, while it is first in the queue"
     decides = "the first in the queue gets a lease while the pool has fewer than its maximum"
-    watches = "the one before it in the queue; once it is first there, the children of the pool"
+    watches = "the node ahead of it in the queue; once it is first, the children of the pool"
     modes = ("lease",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     joins: ClassVar[tuple[str, ...]] = ("kazoo-semaphore",)
@@ -114,9 +114,9 @@ class KazooElection(KazooLock):
     name = "kazoo-election"
     source = "kazoo.recipe.election.Election"
     brief = "kazoo's Election: the holder leads, the others stand by"
-    creates = "an ephemeral <uuid>__lock__<number> node: an election is a lock for ever"
+    creates = "an ephemeral <uuid>__lock__<number> node: an election is a lock held forever"
     decides = "the smallest number leads until it ends or dies"
-    watches = "the nearest node before its own, by reading it (get)"
+    watches = "the nearest node ahead of its own, by reading it (get)"
     modes = ("candidate",)
     flaws: ClassVar[tuple[Flaw, ...]] = ()
     joins: ClassVar[tuple[str, ...]] = ()
@@ -148,7 +148,7 @@ class KazooElection(KazooLock):
         self._done.set()
 
     def _elected(self) -> bool:
-        """Whether it leads; clears the event first, so that a later election sets it again."""
+        """Whether it leads. Clears the event first, so that a later election sets it again."""
         self.client.wakeup.clear()
         return self.node is not None
 
@@ -174,7 +174,7 @@ class KazooElection(KazooLock):
 
 
 def _translate_errors(acquire: Callable[[], Any]) -> bool:
-    """Call an `acquire` of kazoo; raise the exceptions of our recipes instead of kazoo's."""
+    """Call kazoo's `acquire`; translate its exceptions to those of the other recipes."""
     try:
         return bool(acquire())
     except LockTimeout:

@@ -15,20 +15,20 @@ PLAIN_NAMES = "read-|write-"
 
 
 class ReadWrite(QueueRecipe):
-    """A reader watches the last writer before it, a writer the node right before it."""
+    """A reader watches the last writer ahead of it, a writer the node just ahead of it."""
 
     name = "rw"
     source = "article 3, read/write version 2: read- and write- nodes"
-    brief = "a reader watches the last writer, a writer the one before"
+    brief = "a reader watches the last writer, a writer the node ahead"
     creates = "an ephemeral read-<number> or write-<number> node below the lock"
-    decides = "a reader goes in when no writer is before it, a writer when no node is"
-    watches = "the last writer before it (a reader) or the node right before it (a writer)"
+    decides = "a reader enters when no writer is ahead of it, a writer when no node is"
+    watches = "the last writer ahead of it (a reader) or the node just ahead of it (a writer)"
     modes = ("read", "write")
     pattern = PLAIN_NAMES
     joins: ClassVar[tuple[str, ...]] = ("rw-read-write",)
 
     def _ahead(self, me: str) -> list[str]:
-        """The nodes that exclude ours: all before a writer, the writers before a reader."""
+        """The nodes that exclude ours: all nodes ahead of a writer, writers ahead of a reader."""
         before = super()._ahead(me)
         if self.mode == "write":
             return before
@@ -46,7 +46,7 @@ class ReadWriteHost(ReadWrite):
 
     name = "rw-host"
     source = "article 3, read/write version 2: host1-W- and host2-R- nodes"
-    brief = "the same as rw, with the host in the nodes' names"
+    brief = "like rw, with the host in the node names"
     creates = "an ephemeral <host>-R-<number> or <host>-W-<number> node below the lock"
     pattern = HOST_NAMES
     joins: ClassVar[tuple[str, ...]] = ("rw-host",)
@@ -72,12 +72,12 @@ class ReadWriteHerdHost(ReadWriteHerd, ReadWriteHost):
 
     name = "rw-herd-host"
     source = "article 3, read/write version 1: host1-W- and host2-R- nodes"
-    brief = "the same as rw-herd, with the host in the nodes' names"
+    brief = "like rw-herd, with the host in the node names"
 
 
 SPIN = Flaw(
     "spin",
-    "a waiting writer asks again without waiting for anything: thousands of requests a second",
+    "a waiting writer retries without a pause: thousands of requests per second",
 )
 
 
@@ -89,15 +89,15 @@ class NaiveReadWrite(QueueRecipe):
     brief = "BROKEN: whole names are sorted, so readers come first"
     creates = "an ephemeral read-<number> or write-<number> node below the lock"
     decides = (
-        "a reader goes in unless the first of all names is a writer's, a writer when its own name "
-        "is first; but read- sorts before write-"
+        "a reader enters unless the first of all names is a writer's, a writer if its own name is "
+        "first; but read- sorts before write-"
     )
     watches = "the first of all names (exists)"
     modes = ("read", "write")
     flaws = (SPIN,)
     broken = (
-        "it sorts whole names, so every reader believes that it is before every writer, "
-        "and goes in while a writer holds the lock"
+        "it sorts whole names, so every reader believes that it is ahead of every writer, and "
+        "enters while a writer holds the lock"
     )
     pattern = PLAIN_NAMES
 
@@ -105,7 +105,7 @@ class NaiveReadWrite(QueueRecipe):
         return f"{self.mode}-"
 
     def _ahead(self, me: str) -> list[str]:
-        """The first of the queue if it matters, sorted by whole names: the mistake."""
+        """The first in the queue if it excludes ours; sorted by whole names, which is the flaw."""
         names = sorted(self._queue())
         if me not in names or self.lost:
             raise PlaceLostError

@@ -11,21 +11,21 @@ from zktop.demo_types import Flaw
 
 FAILED_POLL_HOLDS = Flaw(
     "failed-poll-holds",
-    "mistakes a failed poll for an empty list, and so believes it has the lock: two holders "
-    "after a restart of the server",
+    "takes a failed poll for an empty queue, and so believes that it holds the lock: two holders "
+    "after a server restart",
 )
 
 
 class Poll(QueueRecipe):
-    """Create a `lock-` node; the smallest name has the lock, the others list the queue again."""
+    """Create a `lock-` node; the smallest name has the lock, the others poll the queue."""
 
     name = "poll"
     source = "article 1, C: the program mylock, which polls"
-    brief = "the smallest lock- node wins; all others ask once a second"
+    brief = "the smallest lock- node wins; all others poll once a second"
     creates = "an ephemeral lock-<number> node below the lock"
     lists = "the queue, once a second until it has the lock"
     decides = "the smallest number has the lock"
-    watches = "nothing: it only asks again"
+    watches = "nothing: it only polls"
     pattern = "lock-"
     flaws = (FAILED_POLL_HOLDS,)
 
@@ -44,16 +44,16 @@ class Poll(QueueRecipe):
         return self._give_up()
 
     def _is_smallest(self, me: str) -> bool:
-        """List the queue once; return whether our name is first, or False if no answer came."""
+        """List the queue once; return whether our name is first; False without a response."""
         try:
             queue = self._list_or_fail()
         except ConnectionLoss:
             if not self._has_flaw(FAILED_POLL_HOLDS):
-                self._report_decision("no answer, so nothing is known: ask again")
+                self._report_decision("no response: poll again")
                 return False
             queue = []
         if smaller := [name for name in queue if name < me]:
-            self._report_decision(f"{smaller[0]} is smaller: ask again in {self.claim.poll_s:g} s")
+            self._report_decision(f"{smaller[0]} is smaller: next poll in {self.claim.poll_s:g} s")
             return False
         if queue:
             self._place(me, queue)
@@ -71,7 +71,7 @@ class WatchParent(HerdRecipe):
     """Create a `lock-` node and watch the children of the lock: every change wakes all."""
 
     name = "parent-watch"
-    source = "article 1, C: the better idea, to watch the parent node"
+    source = "article 1, C: the improved version, which watches the parent node"
     brief = "lock- nodes; all watch the children: a herd"
     creates = "an ephemeral lock-<number> node below the lock"
     decides = "the smallest number has the lock"
@@ -81,54 +81,54 @@ class WatchParent(HerdRecipe):
 RETRIES = 10
 MICROSECONDS = Flaw(
     "microseconds",
-    "counts the milliseconds of its time-out as microseconds: it watches again and again, "
-    "hundreds of requests a second where two would do",
+    "takes the milliseconds of its timeout for microseconds: it watches again and again, with "
+    "hundreds of requests per second where two would do",
 )
 NO_RECHECK = Flaw(
     "no-recheck",
-    "looks only once, when it is notified: if it is not first then, it never lists or watches "
-    "again, so killing the middle one of three hangs the last one for good",
+    "checks the queue only once, when it is notified: if it is not first then, it never lists or "
+    "watches again, so killing the second of three clients hangs the third forever",
 )
 VOID_WATCH = Flaw(
     "void-watch",
-    "sets its watch without looking whether the node before it is still there, and then waits "
-    "for a node that never comes back (it is slow, to make the race certain)",
+    "sets its watch without checking that the node ahead still exists, and then waits for a node "
+    "that never comes back (it is slow, so that the race always happens)",
 )
 BLIND_RETRY = Flaw(
     "blind-retry",
-    "loses its connection before the answer to its create comes, and creates again without "
-    "looking: it queues behind its own ghost",
+    "loses its connection before the response to its create, and creates a second node without "
+    "checking: it queues behind its own first node",
 )
 PERSISTENT = Flaw(
     "persistent",
-    "its node is not ephemeral, so it stays when the client dies, and blocks everybody",
+    "its node is not ephemeral, so it stays when the client dies, and blocks all other clients",
 )
 
 
 class WatchPredecessor(QueueRecipe):
-    """Watch the next smaller node; start again, up to ten times, if our node is lost."""
+    """Watch the next smaller node; start over, up to ten times, if our node is lost."""
 
     name = "predecessor"
-    source = "article 2, Java on ZkClient: /Mutex, with time-out and retries"
-    brief = "lock- nodes; each watches only the one before it"
+    source = "article 2, Java on ZkClient: /Mutex, with timeout and retries"
+    brief = "lock- nodes; each client watches only the node ahead"
     creates = (
-        "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, when "
-        "that was lost"
+        "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, if it is "
+        "lost"
     )
     decides = "the smallest number has the lock; a contender that times out deletes its node"
-    watches = "the node right before its own (exists), so a release wakes one"
+    watches = "the node just ahead of its own (exists), so a release wakes one client"
     pattern = "lock-"
     flaws = (MICROSECONDS, NO_RECHECK, VOID_WATCH, BLIND_RETRY, PERSISTENT)
     joins = ("plain-lock",)
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Queue up; do it again after a lost session."""
+        """Queue up; queue again after a lost session."""
         deadline = Timeout(timeout)
         for attempt in range(RETRIES):
             try:
                 return self._wait_in_line(deadline)
             except PlaceLostError:
-                self._report_decision(f"our node is gone: attempt {attempt + 2}")
+                self._report_decision(f"its node is gone: attempt {attempt + 2}")
         raise PlaceLostError
 
     def _watch(self, name: str) -> bool:
@@ -152,7 +152,7 @@ class WatchPredecessor(QueueRecipe):
     def _look_once(self, deadline: Timeout) -> bool:
         assert self.node  # noqa: S101  we stand in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
-            self._report_decision("not ours yet: keeps waiting, without a watch")
+            self._report_decision("not first yet: keeps waiting, without a watch")
             self.client.wakeup.clear()
             return super()._wait(deadline)
         return True
@@ -162,7 +162,7 @@ class WatchPredecessor(QueueRecipe):
             self._begin()
             self._create()
             self.client.drop()
-            self._report_decision("the connection broke before the answer came: creates once more")
+            self._report_decision("the connection broke before the response: creates again")
         return super()._join()
 
     def _create(self, *, ephemeral: bool = True) -> str:
@@ -170,18 +170,18 @@ class WatchPredecessor(QueueRecipe):
 
 
 class WatchPredecessorByGet(QueueRecipe):
-    """Watch the node before ours by reading it; if it is gone by then, list the queue again."""
+    """Watch the node ahead of ours by reading it; if it is gone by then, list the queue again."""
 
     name = "get-watch"
     source = "article 5, PHP, method 2: /lockKey_<id>/lock_ nodes"
-    brief = "lock_ nodes; each reads and watches the one before it"
+    brief = "lock_ nodes; each client reads and watches the node ahead"
     creates = "an ephemeral lock_<number> node below the lock"
     lists = (
-        "the queue, and again whenever it is woken, or the node ahead of it is gone before it can "
-        "be watched"
+        "the queue, and again after each notification, or if the node ahead is gone before the "
+        "watch is set"
     )
     decides = "the smallest number has the lock"
-    watches = "the node right before its own, by reading it (get)"
+    watches = "the node just ahead of its own, by reading it (get)"
     pattern = "lock_"
 
     def _watch(self, name: str) -> bool:
@@ -189,6 +189,6 @@ class WatchPredecessorByGet(QueueRecipe):
         try:
             self.client.get(f"{self.path}/{name}", self.client.wakeup.set)
         except (NoNodeError, ConnectionLoss):
-            self._report_decision(f"{name} was deleted before the watch was set: look again")
+            self._report_decision(f"{name} was deleted before the watch was set: list again")
             return False
         return True

@@ -13,11 +13,11 @@ class SingleNode(Recipe):
 
     name = "single-node"
     source = "article 3, the exclusive lock; article 5, PHP, method 1"
-    brief = "one ephemeral node is the lock; all others watch it: a herd"
+    brief = "one ephemeral node is the lock; all waiters watch it: a herd"
     creates = "the lock itself, as one ephemeral node"
     lists = "nothing: there is no queue"
     decides = "the contender that creates the node has the lock"
-    watches = "the lock node (exists); when it goes, all wake and try, and any of them may win"
+    watches = "the lock node (exists); when it is deleted, all wake up and any of them may win"
     joins = ("single-node",)
 
     def acquire(self, timeout: float | None = None) -> bool:
@@ -25,7 +25,7 @@ class SingleNode(Recipe):
         deadline = Timeout(timeout)
         self._begin()
         while not self._create():
-            self._report_decision(f"{self.path} is there already: wait until it goes")
+            self._report_decision(f"{self.path} exists: wait until it is deleted")
             if self._watch_if_there() and not self._wait(deadline):
                 return self._give_up()
         return self._report_acquired()
@@ -49,8 +49,8 @@ class SingleNode(Recipe):
     def _delete(self, node: str) -> None:
         """Delete our node, and never the node of another contender.
 
-        When a session ends, kazoo drops the requests that it has not sent. So a delete that
-        follows an `exists` of the same session cannot delete a node of a later session.
+        When a session ends, kazoo drops its unsent requests. So a delete after an `exists` of the
+        same session cannot delete a node of a later session.
         """
         while not self.lost:
             with contextlib.suppress(ConnectionLoss, SessionExpiredError):

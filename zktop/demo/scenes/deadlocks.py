@@ -1,4 +1,4 @@
-"""Scenes with deadlocks: circles of two and five, upgrades, fairness, a knot, one in traffic."""
+"""Scenes with deadlocks: of two and of five clients, upgrades, fairness, a knot, in traffic."""
 
 from msgspec.structs import replace
 
@@ -7,7 +7,7 @@ from zktop.demo_types import LockClaim, Mode, Scene, SceneMove, StartContender
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:
-    """A contender that has one lock and asks for another after the command `go`."""
+    """A contender that acquires one lock, and requests another after the command `go`."""
     return StartContender(name, (had, replace(wanted, gate=True)))
 
 
@@ -27,7 +27,7 @@ def _lock(path: str) -> LockClaim:
 AB_BA = Scene(
     "ab-ba",
     "Two locks in two orders",
-    "One takes orders and then stock, the other stock and then orders: both wait for ever.",
+    "ann locks orders then stock; bob locks stock then orders. Each waits for the other forever.",
     (
         _start(
             "waiting",
@@ -35,13 +35,13 @@ AB_BA = Scene(
             _takes_two("ann", _lock("orders"), _lock("stock")),
             _takes_two("bob", _lock("stock"), _lock("orders")),
         ),
-        _asks("ann", "ann asks for stock, and waits for bob"),
-        _asks("bob", "bob asks for orders, and closes the circle"),
+        _asks("ann", "ann requests stock and waits for bob"),
+        _asks("bob", "bob requests orders: now each waits for the other"),
         behind(
-            contends("cid", "predecessor", "stock"), "cid wants stock too, and is stuck behind"
+            contends("cid", "predecessor", "stock"), "cid also requests stock: stuck behind them"
         ),
     ),
-    "The circle ann, stock, bob, orders; cid is not part of it, only behind it.",
+    "ann and bob block each other. cid only waits behind them.",
 )
 
 _TABLE = ("plato", "hypatia", "kant", "arendt", "hume")
@@ -57,12 +57,12 @@ def _philosopher(seat: int) -> StartContender:
 PHILOSOPHERS = Scene(
     "philosophers",
     "Five philosophers",
-    "Each takes the fork on its left and then the one on its right: a circle of five.",
+    "Each takes the fork on its left, then wants the one on its right: a cycle of five.",
     (
-        _start("waiting", "everybody takes the left fork", *map(_philosopher, range(5))),
-        *(_asks(name, f"{name} reaches for the right fork") for name in _TABLE),
+        _start("waiting", "each takes the fork on its left", *map(_philosopher, range(5))),
+        *(_asks(name, f"{name} wants the fork on its right") for name in _TABLE),
     ),
-    "Break it anywhere: if one puts its fork down, four can eat.",
+    "Break the cycle anywhere: if one puts its fork down, the other four can eat.",
 )
 
 
@@ -75,13 +75,13 @@ def _upgrader(name: str) -> StartContender:
 UPGRADE = Scene(
     "upgrade",
     "Two readers want to write",
-    "Each keeps its read lock, and waits for the other's to go: neither ever will.",
+    "Each keeps its read lock while it waits for the other to release: neither ever does.",
     (
         _start("waiting", "ann and bob read", _upgrader("ann"), _upgrader("bob")),
-        _asks("ann", "ann wants to write, and keeps reading"),
-        _asks("bob", "bob wants to write as well"),
+        _asks("ann", "ann requests the write lock and keeps its read lock"),
+        _asks("bob", "bob does the same"),
     ),
-    "Both hold and wait in one lock. A read lock cannot be upgraded: give it back first.",
+    "Both hold and wait in the same lock. A read lock cannot be upgraded: release it first.",
 )
 
 
@@ -90,13 +90,13 @@ def _reader_of_two(name: str, had: str, wanted: str) -> StartContender:
 
 
 def _writer(name: str, lock: str, mode: Mode = "write") -> SceneMove:
-    return behind(contends(name, "rw", lock, mode), f"{name} wants to write {lock}, and queues up")
+    return behind(contends(name, "rw", lock, mode), f"{name} queues for a write lock on {lock}")
 
 
 FAIRNESS = Scene(
     "fairness",
-    "Readers that a queued writer locks out",
-    "No holder excludes another contender; the queued writers close the circle.",
+    "Readers blocked by queued writers",
+    "Readers could share both locks; the cycle exists only because two writers are queued.",
     (
         _start(
             "waiting",
@@ -106,10 +106,10 @@ FAIRNESS = Scene(
         ),
         _writer("wim", "orders"),
         _writer("wes", "stock"),
-        _asks("ann", "ann wants to read stock, but wes came first"),
-        _asks("bob", "bob wants to read orders, but wim came first"),
+        _asks("ann", "ann wants to read stock, but wes is ahead in the queue"),
+        _asks("bob", "bob wants to read orders, but wim is ahead in the queue"),
     ),
-    "Remove either writer, which holds nothing, and all go on.",
+    "The writers hold nothing. Kill either one, and everything moves again.",
 )
 
 
@@ -119,8 +119,8 @@ def _lease(pool: str) -> LockClaim:
 
 KNOT = Scene(
     "knot",
-    "A knot of two pools",
-    "Two pools of two leases: holders of gpu wait for disk, and holders of disk for gpu.",
+    "Two semaphores, each used up",
+    "Two pools with two leases each: holders of gpu wait for disk, holders of disk for gpu.",
     (
         _start(
             "waiting",
@@ -130,12 +130,12 @@ KNOT = Scene(
             _takes_two("cid", _lease("disk"), _lease("gpu")),
             _takes_two("dot", _lease("disk"), _lease("gpu")),
         ),
-        _asks("ann", "ann asks for disk: either lease would do"),
-        _asks("bob", "bob asks for disk"),
-        _asks("cid", "cid asks for gpu"),
-        _asks("dot", "dot asks for gpu, and now nobody is left who could return anything"),
+        _asks("ann", "ann requests disk: either of its leases would do"),
+        _asks("bob", "bob requests disk"),
+        _asks("cid", "cid requests gpu"),
+        _asks("dot", "dot requests gpu: now no client is left that could return a lease"),
     ),
-    "No single circle explains it: there are several ways out, and every one of them leads back.",
+    "No single cycle explains it. Each waits for either of two clients, and both are stuck too.",
 )
 
 
@@ -154,16 +154,16 @@ def _reader(name: str) -> StartContender:
 TRAFFIC = Scene(
     "traffic",
     "A deadlock in the middle of traffic",
-    "Most locks change hands all the time; two stand still, and everybody behind them.",
+    "Most locks change hands all the time. Two are stuck, and so are all clients behind them.",
     (
-        _start("acquired", "four workers take turns at jobs", *map(_worker, _WORKERS)),
+        _start("acquired", "four workers take turns on jobs", *map(_worker, _WORKERS)),
         _start(
             "acquired",
-            "three readers share the catalogue, and a writer comes in between",
+            "three readers share the catalogue, with a writer in between",
             *map(_reader, _READERS),
             contends("w", "rw", "catalogue", "write", hold_s=0.3, rounds=0, pause_s=0.6),
         ),
         *AB_BA.moves,
     ),
-    "jobs and catalogue move; orders and stock do not.",
+    "jobs and catalogue move. orders and stock do not.",
 )

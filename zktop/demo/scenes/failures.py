@@ -6,106 +6,108 @@ from zktop.demo_types import Scene
 CRASH = Scene(
     "crash",
     "The holder is killed",
-    "Its session outlives it: the lock is free only once the session has expired.",
+    "Its session outlives it: the lock stays held until the session expires.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
-        move("ann is killed; ZooKeeper does not know yet", do="ann kill", ended="ann"),
-        move("the session expires, and bob has the lock", until="bob acquired"),
+        move("ann is killed; ZooKeeper does not notice yet", do="ann kill", ended="ann"),
+        move("the session expires, and bob acquires the lock", until="bob acquired"),
     ),
-    "The countdown to the end of ann's session.",
+    "Screen 4 counts down to the end of ann's session.",
 )
 
 OVERSLEEP = Scene(
     "oversleep",
     "The holder oversleeps its session",
-    "After a pause longer than its session, the holder still believes in a lock it has lost.",
+    "After a pause longer than its session timeout, a client still believes it holds the lock.",
     (
         move(
-            "ann has the lock, and then her process stops, heartbeats included",
+            "ann acquires the lock, then its process freezes and sends no heartbeats",
             contends("ann", "predecessor", "Mutex", work="oversleep", sleep_sessions=3.0),
             until="ann working",
         ),
         move(
-            "bob asks, and has the lock as soon as ann's session has expired",
+            "bob requests the lock, and acquires it when ann's session expires",
             contends("bob", "predecessor", "Mutex"),
             until="bob acquired",
         ),
-        move("ann wakes up, goes on working, and then finds out", until="ann lost", ended="ann"),
+        move(
+            "ann wakes up, keeps working, and only then finds out", until="ann lost", ended="ann"
+        ),
     ),
-    "For a while both believed they held it. Writes should carry a fencing number (the czxid).",
+    "For a while both believed they held it. Guard writes with a fencing token (the czxid).",
 )
 
 WORK_FAILS = Scene(
     "work-fails",
     "The work raises an exception",
-    "A lock must be released however the work ends: `finally`, or a `with` block.",
+    "Release a lock however the work ends: use `finally` or a `with` block.",
     (
         first(contends("one", "get-watch", "lockKey_7", work="raise")),
         behind(contends("two", "get-watch", "lockKey_7")),
         move(
-            "the work of the first raises; its lock is released all the same",
+            "the work of client one raises an exception; its lock is released anyway",
             do="one release",
             until="one failed, two acquired",
             ended="one",
         ),
     ),
-    "two has the lock at once: no session has to expire, as it does when a holder dies.",
+    "two acquires the lock immediately. If one had died, its session would first have to expire.",
 )
 
 ORPHAN = Scene(
     "orphan",
-    "A node that nobody owns",
-    "A node that is not ephemeral stays when its client dies, and the queue waits for no one.",
+    "A node without an owner",
+    "A node that is not ephemeral stays when its client dies, and blocks the queue forever.",
     (
         first(contends("ann", "kazoo-lock", "import", flaw="persistent")),
-        move("ann is killed, and her node stays", do="ann kill", ended="ann"),
+        move("ann is killed, and its node stays", do="ann kill", ended="ann"),
         behind(contends("bob", "kazoo-lock", "import")),
     ),
-    "The holder has no session, so nothing will expire. After a minute it is called an orphan.",
+    "The holder has no session, so nothing will expire. After a minute zktop reports an orphan.",
 )
 
 GHOST = Scene(
     "ghost",
-    "A ghost after a lost answer",
-    "The create arrived, its response did not; a client that creates again queues behind itself.",
+    "A ghost after a lost response",
+    "The create succeeded, but its response was lost. A client that retries waits for itself.",
     (
         behind(
             contends("ann", "predecessor", "Mutex", flaw="blind-retry"),
-            "ann's connection breaks, she creates again, and waits for her own ghost",
+            "ann's connection breaks; it creates a second node and waits for its own first one",
         ),
         behind(contends("bob", "predecessor", "Mutex")),
     ),
-    "Two nodes of one session; the second one watches the first.",
+    "One session owns two nodes, and the second one watches the first.",
 )
 
 LOST_WAKE_UP = Scene(
     "lost-wake-up",
     "A lost wake-up",
-    "Between listing the queue and setting the watch, the one in front leaves: the watch is on a "
-    "node that is gone for good, and will never fire.",
+    "The client ahead leaves between the listing and the watch: the watch is on a deleted node, "
+    "and never fires.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
         move(
-            "cid has listed the queue and seen bob, but is slow to set its watch",
+            "cid lists the queue and sees bob, but is slow to set its watch",
             contends("cid", "predecessor", "Mutex", flaw="void-watch"),
             until="cid decided",
         ),
         move(
-            "bob gives up at this moment: cid watches a node that will never come back",
+            "bob gives up at this moment: cid watches a node that no longer exists",
             do="bob cancel",
             until="cid watching",
             ended="bob",
         ),
     ),
-    "cid is next in line, but nobody will wake it when ann releases. Release ann, and see.",
+    "cid is next in line, but nothing will wake it when ann releases. Release ann (U) to see it.",
 )
 
 ELECTION = Scene(
     "election",
     "An election and a fail-over",
-    "The leader holds the lock and the others stand by; one of them leads when it dies.",
+    "The leader holds the lock and the others stand by. If it dies, the next one leads.",
     (
         first(contends("ann", "kazoo-election", "leader")),
         behind(contends("bob", "kazoo-election", "leader"), "bob stands by"),
@@ -113,5 +115,5 @@ ELECTION = Scene(
         move("the leader is killed", do="ann kill", ended="ann"),
         move("its session expires, and bob leads", until="bob acquired"),
     ),
-    "Nobody leads while ann's session runs out.",
+    "There is no leader until ann's session expires.",
 )

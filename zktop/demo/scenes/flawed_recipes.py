@@ -6,86 +6,86 @@ from zktop.demo_types import Scene
 NAIVE_SORT = Scene(
     "naive-sort",
     "Sorted by the whole name",
-    "`read-` sorts before `write-`: a reader walks in while a writer holds the lock.",
+    "`read-` sorts before `write-`: a reader enters while a writer holds the lock.",
     (
         first(contends("w", "rw-naive", "catalogue", "write")),
         move(
-            "r asks to read; by its name it is first, and so it goes in",
+            "r requests a read lock; by its name it is first, so it enters",
             contends("r", "rw-naive", "catalogue", "read"),
             until="r acquired",
         ),
     ),
-    "By its number r has to wait, but r thinks it has the lock. A report can only hint at that.",
+    "By its number r must wait, but r believes it holds the lock. zktop can only hint at that.",
 )
 
 MIXED = Scene(
     "mixed-libraries",
     "Two libraries in one lock",
-    "Each looks only at names of its own kind: they share a lock that excludes neither.",
+    "Each library looks only at its own names, so both clients hold the lock at once.",
     (first(contends("ann", "kazoo-lock", "jobs"), contends("bob", "get-watch", "jobs")),),
-    "Two kinds of names below one lock, and two holders at once.",
+    "Two kinds of node names below one lock, and two holders.",
 )
 
 FAILED_POLL = Scene(
     "failed-poll",
-    "A failed poll, mistaken for the lock",
-    "No response is not an empty list: a client that sees no one is not alone.",
+    "A failed poll taken for an empty queue",
+    "A failed listing is not an empty list: a client that sees no others may still not be alone.",
     (
         first(contends("ann", "poll", "Lock", poll_s=0.3)),
         behind(contends("bob", "poll", "Lock", poll_s=0.3, flaw="failed-poll-holds")),
         move(
-            "bob's connection breaks for a moment, and bob thinks that nobody is before him",
+            "bob's connection breaks for a moment, and bob believes that the queue is empty",
             do="bob cut 0.5",
             until="bob acquired, bob connected",
         ),
     ),
-    "ann holds the lock; bob believes he holds it. ZooKeeper shows no error: bob is wrong.",
+    "ann holds the lock, and bob believes that it does. ZooKeeper's data shows no error.",
 )
 
 BUSY_TIME_OUT = Scene(
     "busy-time-out",
     "Milliseconds taken for microseconds",
-    "A wait that ends a thousand times too early: list, watch, list, watch, and so on.",
+    "Each wait ends a thousand times too early: list, watch, list, watch, and so on.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(
             contends("bob", "predecessor", "Mutex", timeout_s=20, rounds=0, flaw="microseconds")
         ),
     ),
-    "Hundreds of requests a second from one waiter, where two would do in all.",
+    "One waiter sends hundreds of requests per second. Two in total would do.",
 )
 
 SPIN = Scene(
     "spin",
     "A writer that spins",
-    "It asks again without waiting for anything, as fast as the server answers.",
+    "It retries without waiting, as fast as the server responds.",
     (
         first(contends("r", "rw-naive", "catalogue", "read")),
         move(
-            "w wants to write, and asks, and asks",
+            "w requests a write lock, again and again",
             contends("w", "rw-naive", "catalogue", "write", flaw="spin"),
             until="w decided",
         ),
     ),
-    "The server's load, and a waiter without any watch.",
+    "The load of the server, and a waiter without a watch.",
 )
 
 NO_RECHECK = Scene(
     "no-recheck",
     "A notification without a recheck",
-    "The second of three leaves, and the third sleeps forever, even when it is first.",
+    "The second of three leaves, and the third sleeps forever, even when it is first in line.",
     (
         first(contends("one", "predecessor", "Mutex")),
         behind(contends("two", "predecessor", "Mutex")),
         behind(contends("three", "predecessor", "Mutex", flaw="no-recheck")),
         move(
-            "the second is closed; the third is notified, and no longer watches anything",
+            "two leaves; three is notified, but does not set a new watch",
             do="two cancel",
             until="three notified, three decided",
             ended="two",
         ),
         move(
-            "the first releases after a while, and no one is notified",
+            "one releases, and no client is notified",
             do="one release",
             ended="one",
             rest_s=4.0,

@@ -1,4 +1,4 @@
-"""Scenes with queues: predecessor watches, herds, readers and writers, contenders that leave."""
+"""Scenes with queues: predecessor watches, herds, readers and writers, clients that leave."""
 
 from zktop.demo.scenes.scene import behind, behind_all, contends, first, move
 from zktop.demo_types import Scene, StartContender
@@ -6,7 +6,7 @@ from zktop.demo_types import Scene, StartContender
 QUEUE = Scene(
     "queue",
     "A queue",
-    "The numbers in the nodes' names are the order, and each waiter watches only the one before.",
+    "Node numbers give the order, and each waiter watches only the node ahead of its own.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex")),
@@ -19,7 +19,7 @@ QUEUE = Scene(
             ended="ann",
         ),
     ),
-    "Each waiter watches the node of the row above it, and nothing else.",
+    "Each waiter watches the node in the row above, and nothing else.",
 )
 
 _FLOCK = ("bob", "cid", "dot", "eve", "fay")
@@ -28,7 +28,7 @@ _FLOCK = ("bob", "cid", "dot", "eve", "fay")
 HERD = Scene(
     "herd",
     "The herd",
-    "All watch the children of the lock, so every change wakes all: five woken by one release.",
+    "All clients watch the lock's children, so one release wakes all five waiters.",
     (
         first(contends("ann", "parent-watch", "Lock")),
         *(
@@ -36,24 +36,24 @@ HERD = Scene(
             for number, name in enumerate(_FLOCK)
         ),
         move(
-            "ann releases: all five wake and list the children, four of them in vain",
+            "ann releases: all five wake up and list the children, four of them for nothing",
             do="ann release",
             until=", ".join([*(f"{name} notified" for name in _FLOCK), "bob acquired"]),
             ended="ann",
         ),
     ),
-    "No watch is shown, as servers do not list watches on children: count who is notified.",
+    "Servers do not list watches on children, so no watch is shown. Count the notifications.",
 )
 
 NO_HERD = Scene(
     "no-herd",
     "The herd, avoided",
-    "The same six contenders on watches of their predecessors: one notification for one release.",
+    "The same six clients, each watching the one ahead: one release causes one notification.",
     (
         first(contends("ann", "predecessor", "Lock")),
         *(behind(contends(name, "predecessor", "Lock")) for name in _FLOCK),
         move(
-            "ann releases: bob alone wakes",
+            "ann releases: only bob wakes up",
             do="ann release",
             until="bob notified, bob acquired",
             ended="ann",
@@ -64,79 +64,84 @@ NO_HERD = Scene(
 
 SINGLE_HERD = Scene(
     "single-herd",
-    "One node that all watch",
-    "Without a queue there is no order: after a release all try, and any of them may win.",
+    "One node that all clients watch",
+    "Without a queue there is no order: after a release all clients try, and any may win.",
     (
         first(contends("ann", "single-node", "exclusive_lock")),
         *(behind(contends(name, "single-node", "exclusive_lock")) for name in _FLOCK[:3]),
     ),
-    "Three sessions watch one node, and have no node of their own.",
+    "Three sessions watch the same node and have no nodes of their own.",
 )
 
 READERS_AND_WRITERS = Scene(
     "readers-and-writers",
     "Readers and writers",
-    "Readers share. A writer waits for all before it, and a reader behind it waits for it.",
+    "Readers share the lock. A writer waits for all ahead of it; readers behind it wait for it.",
     (
         first(
             contends("r1", "rw", "catalogue", "read"), contends("r2", "rw", "catalogue", "read")
         ),
         behind(
-            contends("w1", "rw", "catalogue", "write"), "w1 wants to write, and waits for both"
+            contends("w1", "rw", "catalogue", "write"),
+            "w1 requests a write lock and waits for both",
         ),
-        behind(contends("r3", "rw", "catalogue", "read"), "r3 could share, but w1 came first"),
-        behind(contends("w2", "rw", "catalogue", "write"), "w2 waits for its direct predecessor"),
+        behind(
+            contends("r3", "rw", "catalogue", "read"), "r3 could share the lock, but w1 is ahead"
+        ),
+        behind(
+            contends("w2", "rw", "catalogue", "write"), "w2 watches the client just ahead of it"
+        ),
     ),
-    "r3 watches w1, and w2 watches r3, though w2 has to wait for all of them.",
+    "r3 watches w1 and w2 watches r3, although w2 has to wait for all of them.",
 )
 
 THREE_WINDOWS = Scene(
     "three-windows",
     "The second of three windows is closed",
-    "A client whose predecessor leaves must look again, and watch the one before that.",
+    "When the client ahead leaves, a waiter must list the queue again and watch the next one.",
     (
         first(contends("one", "get-watch", "lockKey_7")),
         behind(contends("two", "get-watch", "lockKey_7")),
         behind(contends("three", "get-watch", "lockKey_7")),
         move(
-            "ctrl-c in the second window: the third is notified, and links up with the first",
+            "ctrl-c in the second window: three is notified, and now watches one",
             do="two cancel",
             until="three notified, three watching",
             ended="two",
         ),
     ),
-    "The watch of `three` moves from two's node to one's.",
+    "The watch of three moves from two's node to one's.",
 )
 
 TIME_OUT = Scene(
     "time-out",
-    "A time-out in the queue",
-    "A client that gives up deletes its node: left behind, it would block all after it.",
+    "A timeout in the queue",
+    "A client that gives up must delete its node, or it blocks everyone behind it.",
     (
         first(contends("ann", "predecessor", "Mutex")),
         behind(contends("bob", "predecessor", "Mutex", timeout_s=1.5)),
         behind(contends("cid", "predecessor", "Mutex")),
-        move("bob's time is over: it leaves, and cid moves up", until="bob gave-up", ended="bob"),
+        move("bob times out and leaves; cid moves up", until="bob gave-up", ended="bob"),
     ),
-    "bob's node goes, and cid's watch moves on to ann's.",
+    "bob's node is deleted, and cid now watches ann's.",
 )
 
 POLLING = Scene(
     "polling",
-    "Asking again and again",
-    "Without watches, a release is noticed only at the next poll.",
+    "Polling",
+    "Without watches, clients notice a release only at their next poll.",
     (
         first(contends("ann", "poll", "Lock", poll_s=0.5)),
         behind(contends("bob", "poll", "Lock", poll_s=0.5)),
         behind(contends("cid", "poll", "Lock", poll_s=0.5)),
         move(
-            "ann releases, and no one is notified: bob finds out at its next poll",
+            "ann releases, and no client is notified: bob finds out at its next poll",
             do="ann release",
             until="bob acquired",
             ended="ann",
         ),
     ),
-    "cid watches nothing, and keeps asking for as long as it waits.",
+    "cid watches nothing and keeps sending requests for as long as it waits.",
 )
 
 _HOSTS = ("host3", "host4", "host5")
@@ -149,20 +154,20 @@ def _host(name: str, mode: str) -> StartContender:
 READ_WRITE_HERD = Scene(
     "read-write-herd",
     "Readers and writers in a herd",
-    "Version 1 of the read/write lock: all watch the children, so all wake when one reader goes.",
+    "Version 1 of the read/write lock: all clients watch the children, so any change wakes all.",
     (
         first(_host("host1", "read"), _host("host2", "read")),
         behind_all(_host("host3", "write")),
         behind_all(_host("host4", "read"), "host3"),
         behind_all(_host("host5", "write"), "host3", "host4"),
         move(
-            "host1 stops reading: the three who wait are woken, and none of them can go on",
+            "host1 releases: all three waiters wake up, and none of them can enter",
             do="host1 release",
             until=", ".join(f"{name} notified, {name} watching" for name in _HOSTS),
             ended="host1",
         ),
     ),
-    "host1-R-, host3-W-: each name says who wants what. Compare with `readers-and-writers`.",
+    "Each node name tells who wants what: host1-R-, host3-W-. Compare `readers-and-writers`.",
 )
 
 _VISIT_S = 0.5  # long enough to be seen on a busy machine
@@ -171,13 +176,15 @@ _GUESTS = tuple(f"r{number}" for number in range(1, 13))
 STARVATION = Scene(
     "starvation",
     "A writer starves",
-    "Where readers always come first, a writer waits for as long as there is any reader.",
+    "If readers always come first, a writer waits as long as there is any reader.",
     (
         first(contends("r0", "rw-naive", "catalogue", "read")),
-        behind(contends("w", "rw-naive", "catalogue", "write"), "w wants to write, and waits"),
+        behind(
+            contends("w", "rw-naive", "catalogue", "write"), "w requests a write lock and waits"
+        ),
         *(
             move(
-                f"{name} comes later than w, reads at once, and goes",
+                f"{name} comes after w, but reads immediately and leaves",
                 contends(name, "rw-naive", "catalogue", "read", hold_s=_VISIT_S),
                 until=f"{name} acquired",
                 ended=name,
@@ -185,5 +192,5 @@ STARVATION = Scene(
             for name in _GUESTS
         ),
     ),
-    "Twelve readers came after w and were served, and w still waits.",
+    "Twelve readers came after w and were served. w still waits.",
 )

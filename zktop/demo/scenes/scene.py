@@ -13,7 +13,7 @@ Value = TypeVar("Value", CommandContender, ExpectedStep)
 def contends(
     name: str, recipe: str, lock: str, mode: object = None, **options: object
 ) -> StartContender:
-    """A contender that wants one lock; other options belong to the claim or to the contender."""
+    """A contender for one lock; other options belong to the claim or to the contender."""
     own = {key: options.pop(key) for key in StartContender.__struct_fields__ if key in options}
     claim = {"recipe": recipe, "path": lock, "mode": mode} | options
     return convert({"name": name, "claims": (claim,)} | own, StartContender)
@@ -38,17 +38,17 @@ def move(
 
 
 def first(*starts: StartContender) -> SceneMove:
-    """Start contenders that acquire their locks at once."""
+    """Start contenders that acquire their locks immediately."""
     names = [start.name for start in starts]
-    verb = "has" if len(starts) == 1 else "have"
-    says = f"{' and '.join(names)} {_asks_for(starts[0], len(starts))}, and {verb} it"
+    verb = "acquires" if len(starts) == 1 else "acquire"
+    says = f"{' and '.join(names)} {verb} {_wanted(starts[0])}"
     return move(says, *starts, until=", ".join(f"{name} acquired" for name in names))
 
 
 def behind(start: StartContender, says: str | None = None) -> SceneMove:
     """Start a contender that has to wait."""
     what = "decided" if start.claims[0].recipe == "poll" else "watching"
-    says = says or f"{start.name} {_asks_for(start)}, and has to wait"
+    says = says or f"{start.name} requests {_wanted(start)} and has to wait"
     return move(says, start, until=f"{start.name} {what}")
 
 
@@ -64,7 +64,6 @@ def _parse(kind: type[Value], words: str) -> Value:
     return convert(fields, kind, strict=False)
 
 
-def _asks_for(start: StartContender, number: int = 1) -> str:
+def _wanted(start: StartContender) -> str:
     claim = start.claims[0]
-    to = {"read": "to read", "write": "to write"}.get(claim.mode or "", "for")
-    return f"{'asks' if number == 1 else 'ask'} {to} {claim.path}"
+    return f"a {claim.mode} lock on {claim.path}" if claim.mode else claim.path

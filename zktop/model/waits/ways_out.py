@@ -90,7 +90,7 @@ def _held(graph: WaitGraph, actor: str) -> int:
 
 def _why(held: int, *, is_youngest: bool) -> str:
     locks = {0: "holds nothing", 1: "holds one lock"}.get(held, f"holds {held} locks")
-    return f"{locks}, youngest wait" if is_youngest else locks
+    return f"{locks} and has waited the least" if is_youngest else locks
 
 
 def _breaks(core: Core, actor: str) -> bool:

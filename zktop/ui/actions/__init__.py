@@ -1,1 +1,1 @@
-"""The actions of keys that no page or widget handles: a method `action_ID` for each entry."""
+"""Actions that no page or widget handles: a method `action_ID` for each entry of `KEYS`."""

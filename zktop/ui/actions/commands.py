@@ -11,7 +11,7 @@ class CommandActions(Shell):
     """Runs the commands of the config on what is selected."""
 
     def action_user_command(self, number: int) -> None:
-        """Fill in what is selected, ask if the command wants it, and run."""
+        """Fill in the selection, confirm if the command asks for it, and run."""
         command = self.settings.commands[number]
         frame = self.view_state.frame
         values = values_for(command.on, self.pointed, frame.report) if frame else None

@@ -1,9 +1,9 @@
 """Actions on demo contenders: start, release, cancel, kill, freeze, play a scene.
 
 Nothing else in the UI writes to ZooKeeper. The first of these actions in a session asks for
-permission, and `ContendersPort` refuses without it. An action is for the contender under the
-cursor; where a lock is under the cursor, it is for the contender in it that fits best: the
-holder for a release, the first waiter for a cancel.
+permission, and `ContendersPort` refuses without it. An action applies to the contender under the
+cursor. If a lock is under the cursor, it applies to the contender in it that fits best: the holder
+for a release, the first waiter for a cancel.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +25,9 @@ from zktop.ui.messages import PlayScene
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import Selection
 
-RECORDING: Final = "Contenders need a live ensemble: this is a recording."
-READ_ONLY: Final = "This is read-only: zktop starts no contenders (--read-only, or demo.allow)."
-NO_CONTENDER: Final = "No demo contender is here. N starts one."
+RECORDING: Final = "This is a recording. Demo clients need a live ensemble."
+READ_ONLY: Final = "Read-only: zktop starts no demo clients (--read-only, or demo.allow)."
+NO_CONTENDER: Final = "No demo client here. Press N to start one."
 VERBS: Final = {"read": "read", "write": "write", "exclusive": "own"}
 PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
     "release": ("holds",),
@@ -104,7 +104,7 @@ class ContenderActions(Shell):
             return
         loaded = port.progress.scene
         options = [
-            Choosable(one.name, one.title, (one.teaches, f"Look at: {one.look_at}"))
+            Choosable(one.name, one.title, (one.teaches, f"Notice: {one.look_at}"))
             for one in port.scenes
         ]
 
@@ -130,9 +130,9 @@ class ContenderActions(Shell):
                 action()
 
         question = (
-            f"zktop's contenders are real ZooKeeper clients. They create and delete znodes "
-            f"on {port.hosts}, below {port.root}. You are asked this once; "
-            f"a lock outside {port.root} is asked about each time."
+            f"Demo clients are real ZooKeeper clients. They create and delete znodes on "
+            f"{port.hosts}, below {port.root}. zktop asks this once; "
+            f"for a lock outside {port.root} it asks each time."
         )
         dialog = ConfirmDialog(f"Write to {port.hosts}?", question, permission.word)
         self.push_screen(dialog, answered)
@@ -157,13 +157,13 @@ class ContenderActions(Shell):
         if port is None:
             return
         if path is None:
-            self.show_message("There is no lock under the cursor. N starts a contender anywhere.")
+            self.show_message("No lock under the cursor. Press N to start a demo client.")
             return
         layout = self._layout(path)
         recipe = port.recipe_for(layout, mode)
         if recipe is None:
-            none = f"No recipe of zktop can {VERBS[mode]} a {layout}. N lists all recipes."
-            gone = f"There is no lock at {path} now. N starts a contender anywhere."
+            none = f"No recipe can {VERBS[mode]} a lock of layout {layout}. Press N to see all recipes."
+            gone = f"There is no lock at {path} now. Press N to start a demo client."
             self.show_message(none if layout else gone)
             return
         order = _order(recipe[0], path, recipe[1])
@@ -173,7 +173,7 @@ class ContenderActions(Shell):
         """Start contenders; ask each time for a lock outside the demo root."""
         path = orders[0].claims[0].path
         word = port.permission.word_for(path)
-        many = f"{len(orders)} contenders" if len(orders) > 1 else "a contender"
+        many = f"{len(orders)} demo clients" if len(orders) > 1 else "a demo client"
 
         def start(typed: str | None) -> None:
             self.show_message(f"Starting {many} for {path}.")
@@ -200,7 +200,8 @@ class ContenderActions(Shell):
         contender = chosen(port.states, pointed, action)
         if contender is None:
             name = pointed.contender
-            self.show_message(f"{name} is gone. N starts another one." if name else NO_CONTENDER)
+            gone = f"{name} has ended. Press N to start another one."
+            self.show_message(gone if name else NO_CONTENDER)
         elif action == "freeze" and contender.state == "frozen":
             port.act("thaw", contender.name)
         else:

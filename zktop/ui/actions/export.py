@@ -27,7 +27,7 @@ TEXT: Final = (
     r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
 )
 MAX_QUOTED_CHARS: Final = 60  # of the copied text
-LEAD_MS: Final = 60_000  # before a clip; the verdicts at its start rest on no more than this
+LEAD_MS: Final = 60_000  # before a clip: evidence for the verdicts at its start
 REPLAY_HINT: Final = ". Open it with `zktop replay`; it includes the minute before."
 
 
@@ -35,7 +35,7 @@ class ExportActions(Shell):
     """The keys for copy and export."""
 
     def action_copy(self) -> None:
-        """Copy the selected item, and say where it is then."""
+        """Copy the selected item, and say where the text is now."""
         text = self.page.copied() if self.page else ""
         if not text:
             self.show_message("Nothing to copy here.")
@@ -97,7 +97,7 @@ class ExportActions(Shell):
 
 
 async def _on_a_thread(work: Callable[[], Result]) -> Result:
-    """Do some work that blocks; the thread ends with it, unlike that of `to_thread`."""
+    """Run blocking work on a thread that ends with it, unlike the threads of `to_thread`."""
     with ThreadPoolExecutor(1) as one:
         return await asyncio.get_running_loop().run_in_executor(one, work)
 

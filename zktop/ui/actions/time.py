@@ -1,4 +1,4 @@
-"""Moving through time: the same while live and in a recording."""
+"""Moving through time, live or in a recording."""
 
 from time import perf_counter
 

@@ -1,1 +1,1 @@
-"""Dialogs: small screens above the page, which goes on living below them."""
+"""Dialogs: small screens above the page, which keeps updating."""

@@ -59,7 +59,7 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close the dialog unless it is closed.
 
-        Textual would close the screen on top instead: another dialog, or the last one of the app.
+        Textual would close the topmost screen instead: another dialog, or the app's last screen.
         """
         return super().dismiss(result) if self.is_current else AwaitComplete()
 

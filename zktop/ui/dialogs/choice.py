@@ -88,7 +88,7 @@ class ChoiceDialog(Dialog[str]):
 
     @property
     def _list_lines(self) -> int:
-        """Lines left for the list below which the longest description still fits."""
+        """How long the list may be so that the longest description fits below it."""
         about = max((len(self._about(one)) for one in self._options), default=1)
         inside = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
         room = inside - min(about, MAX_ABOUT_LINES) - 1

@@ -1,4 +1,4 @@
-"""Run a command of the user's own: first show its words, then its output."""
+"""Run one of the user's own commands: show its command line, then its output."""
 
 import shlex
 from collections import deque

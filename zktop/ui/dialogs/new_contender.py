@@ -1,4 +1,4 @@
-"""Dialog that orders new contenders: recipe, path, mode, flaw, times, how many."""
+"""Dialog that starts demo clients: recipe, path, mode, flaw, times, how many."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ MAX_COUNT = 20
 
 
 class NewContender(Dialog[tuple[ContenderOrder, ...]]):
-    """Returns the orders; an invalid form stays open and says below its fields what is wrong."""
+    """Returns the orders. An invalid form stays open and shows the mistake below its fields."""
 
     DEFAULT_CSS = """
     NewContender Horizontal { height: 1; }
@@ -59,7 +59,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
     def compose(self) -> ComposeResult:
         order, claim = self._order, self._order.claims[0]
         names = [(f"{one.name}  {one.source}", one.name) for one in self._recipes.values()]
-        with Box("New contender", "tab next field   enter start   esc leave"):
+        with Box("New demo client", "tab next field   enter start   esc close"):
             yield Horizontal(
                 Label("recipe"),
                 Menu(names, value=claim.recipe, allow_blank=False, id="recipe", compact=True),
@@ -68,7 +68,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             yield Horizontal(Label("mode"), Menu([], id="mode", compact=True, prompt="-"))
             yield Horizontal(
                 Label("mistake"),
-                Menu([], id="flaw", compact=True, prompt="none: as it should be"),
+                Menu([], id="flaw", compact=True, prompt="none: a correct client"),
             )
             hold = "" if order.hold_s is None else f"{order.hold_s:g}s"
             yield Horizontal(
@@ -82,7 +82,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             yield Label("", id="wrong", markup=False)
             yield Horizontal(
                 Button("Start", id="start", variant="primary", compact=True),
-                Button("Leave", id="no", compact=True),
+                Button("Cancel", id="no", compact=True),
             )
 
     def on_mount(self) -> None:
@@ -134,10 +134,10 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
         flaw = self.query_one("#flaw", Select).value
         count = self._text("count") or "1"
         if not count.isdecimal() or not 1 <= int(count) <= MAX_COUNT:
-            raise ValueError(f"How many must be a number from 1 to {MAX_COUNT}.")
+            raise ValueError(f"Not a count from 1 to {MAX_COUNT}.")
         path = self._text("path")
         if not path.startswith("/") or path.endswith("/") or "//" in path:
-            raise ValueError("The path must look like /zktop-demo/name.")
+            raise ValueError("Not a lock path. Example: /zktop-demo/name")
         recipe = self._recipes[str(self.query_one("#recipe", Select).value)]
         mode = self.query_one("#mode", Select).value
         claim = LockClaim(

@@ -1,4 +1,4 @@
-"""Questions that a line of text answers: the word that permits to write, or a time to go to."""
+"""Questions that the user answers in a line of text: a word that permits writing, or a time."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,7 +12,7 @@ from zktop.ui.screens.common.format import time_ms
 
 
 class QuestionDialog(Dialog[T]):
-    """Returns what `read` makes of the text; stays open and shows its ValueError."""
+    """Returns the text as `read` parses it; shows its ValueError and stays open."""
 
     DEFAULT_CSS = """
     QuestionDialog Label { width: 1fr; height: auto; }

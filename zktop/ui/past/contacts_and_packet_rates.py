@@ -1,4 +1,4 @@
-"""What the servers' connection tables on the tape say: contacts of sessions, and packet rates."""
+"""Contacts and packet rates of sessions, from the connection tables on the tape."""
 
 from collections.abc import Iterator
 from itertools import takewhile
@@ -9,8 +9,8 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 
-LATE_MS: Final = 60_000  # a contact is in a table that was read at most this much later
-FRAMES_SEARCHED: Final = 400  # for the table before another one
+LATE_MS: Final = 60_000  # a contact appears in a table that is read at most this much later
+FRAMES_SEARCHED: Final = 400  # when looking for an earlier table
 TIMEOUTS_SHOWN: Final = 2
 
 
@@ -45,7 +45,7 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> tuple[Milli
 
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:
-    """The connection table that the same server gave before this one, as far as stored."""
+    """The connection table that the same server gave before this one; None if not stored."""
     return next((one for one in _tables(table.server, tape, moment) if one.at < table.at), None)
 
 
@@ -103,7 +103,7 @@ class PacketRates:
 
 
 def _paired(table: Connections, previous: Connections | None) -> _TablePair:
-    """Count the packets between two tables, in all sessions that are in both."""
+    """Count the packets between two tables, for all sessions that are in both."""
     now, before = _counted(table), _counted(previous) if previous else {}
     span_ms = max(1, table.at - (previous or table).at)
     both = [(now[one], before[one]) for one in now.keys() & before.keys()]

@@ -1,6 +1,6 @@
 """The moment that the screens show: the newest one, or an earlier one, paused or playing.
 
-The caller passes in how much time went by; without a clock here, a test can play an hour at once.
+The caller passes in the elapsed time. There is no clock here, so a test can play an hour at once.
 """
 
 import re

@@ -13,7 +13,7 @@ from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.interfaces import Frame
 
 KEPT_S: Final = 4 * 3600
-WAITS_S: Final = 60  # a percentile is that of the waits that ended in this time
+WAITS_S: Final = 60  # a percentile covers the waits that ended in this time
 MAX_WAITS: Final = 5_000
 
 
@@ -63,7 +63,7 @@ class Pulse:
         )
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
-        """So many seconds up to a moment; where nothing came, the values before go on."""
+        """The last seconds before a moment; a second without a frame repeats the one before."""
         end = moment // SECOND_MS
         first = end - seconds + 1
         known: dict[int, PulseSecond] = {}
@@ -81,7 +81,7 @@ class Pulse:
         return shown
 
     def _more_waiters(self, report: Report) -> int:
-        """How many more wait than before; only changed locks are counted again."""
+        """How many more clients wait than before; only changed locks are counted again."""
         before, self._locks = self._locks, report.parts
         return sum(
             _waiters(report.parts.get(path)) - _waiters(before.get(path))
@@ -101,7 +101,7 @@ class Pulse:
 
 
 def _waiters(record: LockRecord | None) -> int:
-    """How many wait for a lock; the candidates of an election do not wait."""
+    """How many clients wait for a lock; the candidates of an election do not wait."""
     lock: Lock | None = record.lock if record is not None else None
     if lock is None or lock.kind == "election":
         return 0
@@ -109,7 +109,7 @@ def _waiters(record: LockRecord | None) -> int:
 
 
 def session_count(report: Report) -> int | None:
-    """How many sessions the servers list beside zktop's own; None if no server lists any."""
+    """How many sessions the servers list, without zktop's own; None if no server lists any."""
     ensemble = report.ensemble
     if ensemble.visibility.sessions == "none":
         return None

@@ -1,6 +1,6 @@
 """The states of locks and sessions, and the alarms, at the moments of a tape.
 
-They are read off the stored reports when they are drawn. Nothing else is kept of the past.
+They are computed from the stored reports when they are drawn; nothing else is stored.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ def locks_held(report: Report, session: Session) -> list[Text]:
     return sorted(path for path in paths if _holders(report.parts[path].lock)[session])
 
 
-@lru_cache(maxsize=1024)  # of the columns in sight
+@lru_cache(maxsize=1024)  # for the visible columns
 def _holders(lock: Lock) -> Counter[Session]:
     return Counter(member.owner for member in lock.holders)
 

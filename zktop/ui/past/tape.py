@@ -1,9 +1,9 @@
 """Reports of the last hour, thinned out with age, and the events and deadlocks among them.
 
-Neighbouring reports share almost everything, so a stored frame weighs what is new in it. When
-all of them together weigh too much, frames are merged where they stand closest. In a live run the
-gaps grow with age: the last minute stays complete, and before it the gap between two frames is
-about the same share of their age everywhere. In a recording all gaps grow alike.
+Neighbouring reports share almost everything, so the weight of a stored frame is what is new in it.
+When all frames together weigh too much, those closest in time are merged. In a live run the gaps
+grow with age: the last minute stays complete; before it, the gap between two frames is about the
+same share of their age everywhere. In a recording all gaps grow alike.
 A frame that changes nothing is stored once in ten seconds, so a quiet hour takes little memory.
 """
 
@@ -41,8 +41,8 @@ RECENT_MS: Final = 60_000  # frames of the last minute stay as long as memory al
 YOUNGEST_MS: Final = 1_000  # a younger frame counts as this old
 RECENT_WORTH: Final = 16  # gaps in the last minute may be this many times smaller ...
 ALARM_WORTH: Final = 64  # ... and those before an alarm
-THINNING_STEPS: Final = 16  # a step merges this part of all frames
-LEFT_OVER: Final = 0.9  # of the limit is still in use after thinning
+THINNING_STEPS: Final = 16  # each step merges one frame in so many
+LEFT_OVER: Final = 0.9  # share of the limit that is still in use after thinning
 
 
 class StoredFrame(NamedTuple):
@@ -61,7 +61,7 @@ class StoredFrame(NamedTuple):
         return self.frame.at
 
     def weighed(self, before: "StoredFrame | None") -> "StoredFrame":
-        """The same frame with its weight behind another one."""
+        """Weigh this frame as the successor of another one."""
         report = before.frame.report if before else None
         return self._replace(weight_bytes=new_bytes(self.frame.report, self.changed, report))
 
@@ -114,7 +114,7 @@ def weight(stored: Iterable[StoredFrame]) -> int:
 
 
 def _least_needed(stored: Sequence[StoredFrame], *, is_even: bool) -> set[int]:
-    """Numbers of the frames that leave the smallest gaps for their age; no two neighbours."""
+    """Indexes of the frames that leave the smallest gaps for their age; never two neighbours."""
     newest = stored[-1].at
 
     def need(index: int) -> float:
@@ -177,7 +177,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
         return next(found, self.deadlock)
 
     def ending(self, report: Report) -> EndedDeadlock | None:
-        """How it ended, as far as this report knows."""
+        """How it ended, as far as this report shows."""
         number = self.deadlock.number
         return next((one for one in report.over if one.deadlock.number == number), None)
 
@@ -289,7 +289,7 @@ class Tape:
             self.times_thinned += 1
 
     def _compared(self, number: int, frame: Frame) -> StoredFrame:
-        """A frame with what is different from the newest one."""
+        """A frame with its differences from the newest one."""
         if self.last is None:
             return StoredFrame(number, frame, frozenset(), tuple(_alarms(frame.report)))
         before, now = self.last.report, frame.report
@@ -307,7 +307,7 @@ class Tape:
         )
 
     def _record_deadlocks(self, report: Report) -> None:
-        """Keep each deadlock as it was confirmed; note which of them are over."""
+        """Store each deadlock as it was confirmed; note which ones are over."""
         alive = {deadlock.id: deadlock for deadlock in report.deadlocks}
         for name, deadlock in alive.items():
             known = self.deadlocks.get(name)

@@ -23,7 +23,7 @@ class PageEntry(NamedTuple):
     needs_contenders: bool = False  # hidden where zktop starts none
 
     def made(self) -> "Page":
-        """The page itself. Its module is imported now, so the first frame loads one of six."""
+        """Import the page's module, and create the page; the first frame imports one of six."""
         module = import_module(f"zktop.ui.screens.{self.name}.screen")
         page: Page = getattr(module, self.class_name)()
         page.id = f"page-{self.name}"
@@ -72,7 +72,7 @@ class Page(Vertical):
 
     @property
     def recipe(self) -> str | None:
-        """The recipe under the cursor, which a new contender is to use."""
+        """The recipe under the cursor, for a new contender."""
         return None
 
     @property

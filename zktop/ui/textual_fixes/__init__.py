@@ -1,1 +1,1 @@
-"""What Textual gets wrong for this program, and the fix for it; one module for each subject."""
+"""Fixes for what Textual gets wrong for this program; one module for each subject."""

@@ -1,8 +1,8 @@
 """Deliver keys one at a time, so that keys typed fast mean what they meant when they were typed.
 
-Textual delivers a key to the widget that has the focus at that moment, although the key before may
-still be about to open a dialog, close one or turn the page. Without the queue, the key after the
-one that opens a dialog goes to the table below, and the key after the one that closes it is lost.
+Textual delivers a key to the widget that has the focus at that moment, even if the key before it
+has yet to open a dialog, close one or turn the page. Without the queue, the key after the one that
+opens a dialog goes to the table below, and the key after the one that closes it is lost.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """A driver that survives the closing of its terminal.
 
 Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
-and the next write blocks for ever. A closed terminal also sends SIGCONT to its processes, on which
+and the next write blocks forever. A closed terminal also sends SIGCONT to its processes, on which
 Textual would start a second thread.
 """
 

@@ -1,1 +1,1 @@
-"""Widgets of our own: only where the stock ones are too slow for ten thousand lines."""
+"""zktop's own widgets: Textual's are too slow for ten thousand lines."""

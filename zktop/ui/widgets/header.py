@@ -69,7 +69,7 @@ def _width(pieces: Iterable[HeaderPiece]) -> int:
 
 
 def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
-    """The most important pieces that fit, in their own order."""
+    """The most important pieces that fit, in the order of the line."""
     kept = set()
     for one in sorted(pieces, key=lambda one: one.rank):
         needed = width_of(one.drawn) + GAP
@@ -204,7 +204,7 @@ def _badge(state: ViewState) -> Line:
 
 
 def _unanswered(state: ViewState) -> Iterator[Line]:
-    """An outage of the server that zktop reads from, which its client notices later."""
+    """An outage of the server that zktop reads from; its client notices it later."""
     frame = state.frame
     if frame is None or state.status.word != "live":
         return

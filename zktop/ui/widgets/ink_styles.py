@@ -1,6 +1,6 @@
 """The colours and attributes of inks in a theme.
 
-Inks that matter differ by more than their colour, for terminals without colours.
+Important inks also differ in bold, underline or reverse, for terminals without colours.
 """
 
 from collections.abc import Mapping

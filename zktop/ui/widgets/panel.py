@@ -1,6 +1,6 @@
-"""Panels: views in a frame that has a title, facts at its right, and keys below.
+"""Panels: views in a frame with a title, facts at the right, and keys at the bottom.
 
-In a small window only the line with the title is left of the frame.
+In a small window only the title line of the frame is drawn.
 """
 
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,12 +14,12 @@ from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 RULE: Final = "─"
 CORNERS: Final = 6  # with a piece of the border and a blank at each
-MIN_FACTS: Final = 12  # shorter pieces of them say too little
+MIN_FACTS: Final = 12  # a shorter piece says too little
 MIN_RULE: Final = 4  # between the title and the facts, with a blank at each end
 
 
 class FrameWords(NamedTuple):
-    """What is written into a frame."""
+    """The texts in the border of a panel."""
 
     title: str
     facts: str = ""
@@ -40,7 +40,7 @@ PANEL_CSS: Final = """
 }
 """
 
-# Textual follows the first base of a widget to its style sheet and its name, so this is no widget.
+# Textual takes the style sheet and the name of a widget from its first base, so this is no widget.
 if TYPE_CHECKING:
     _View = Canvas
 else:
@@ -48,18 +48,18 @@ else:
 
 
 class Panel(_View):
-    """A part of every view that stands in a frame; the focused one is marked by its colour."""
+    """Base of every view in a frame; the frame of the focused one has another colour."""
 
     DEFAULT_CLASSES = "panel"
     words = FrameWords("")
 
     @property
     def is_active(self) -> bool:
-        """True if the keys go to this panel; only then its cursor is bright."""
+        """True if keys go to this panel; only then is its cursor bright."""
         return self.has_focus
 
     def frame(self, words: FrameWords) -> None:
-        """Write these words into the frame."""
+        """Set the texts in the border."""
         if words != self.words:
             self.words = words
             self.set_class(words.is_alarm, "-alarm")

@@ -1,6 +1,6 @@
-"""A table of any length in columns, of which only the visible rows are drawn.
+"""A table of any length, of which only the visible rows are drawn.
 
-The cursor stays on its row, and that row on its line of the screen, however rows are sorted.
+The cursor stays on its row, and the row stays on its line of the screen, however rows are sorted.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -104,8 +104,8 @@ class Table(Canvas, Generic[R]):
     ) -> None:
         """Create a table.
 
-        `mark` draws one cell left of each row, and `group_cells` the cells of a group, by the
-        names of their columns; the others are empty.
+        `mark` draws one cell left of each row. `group_cells` draw the cells of a group, by the
+        names of their columns; its other cells are empty.
         """
         super().__init__(id=id)
         self.columns, self._key_of, self._mark = columns, key_of, mark
@@ -297,7 +297,7 @@ class Table(Canvas, Generic[R]):
         self._reorder()
 
     def action_sort(self) -> None:
-        """Sort by the next of the columns in sight; after the last, in the usual order again."""
+        """Sort by the next visible column; after the last one, return to the usual order."""
         in_sight = [column for column, _ in self._fitting(self.room.width)]
         names = [column.name for column in in_sight if column.key is not None]
         at = names.index(self.sorted_by) + 1 if self.sorted_by in names else 0

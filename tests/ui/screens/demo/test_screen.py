@@ -197,7 +197,7 @@ async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
         await pilot.press("N", "end", "/", "enter")
         text = "\n".join(await settled(pilot))
 
-    assert "The path must look like /zktop-demo/name." in text
+    assert "Not a lock path. Example: /zktop-demo/name" in text
     assert stage.asked == []
 
 
@@ -221,8 +221,8 @@ async def test_says_so_when_no_recipe_fits() -> None:
             await settled(pilot)
             told.append([one.message for one in app._notifications][-1])
 
-    assert told[0] == f"There is no lock at {ANN.path} now. N starts a contender anywhere."
-    assert told[1] == "No recipe of zktop can read a kazoo-lock. N lists all recipes."
+    assert told[0] == f"There is no lock at {ANN.path} now. Press N to start a demo client."
+    assert told[1] == "No recipe can read a lock of layout kazoo-lock. Press N to see all recipes."
 
 
 async def test_says_so_when_a_contender_is_gone() -> None:
@@ -234,7 +234,7 @@ async def test_says_so_when_a_contender_is_gone() -> None:
         await settled(pilot)
         told = [one.message for one in app._notifications]
 
-    assert told == ["ann is gone. N starts another one."]
+    assert told == ["ann has ended. Press N to start another one."]
 
 
 async def test_tells_what_went_wrong() -> None:

@@ -403,7 +403,7 @@ class TestForeignChildren:
 
         assert text_of(places.blocked_by(row(detail, 0))) == "00-config"
         assert text_of(places.blocked_by(row(detail, 1))) == "ahead 0 · 00-config"
-        assert "none: 00-config is first in the queue, but no lock request" in text(
+        assert "none: 00-config is first in the queue but not a lock request" in text(
             lock_head(detail, 100)
         )
         assert "FOR" in LETTERS

@@ -94,7 +94,7 @@ async def test_a_filter_finds_a_place_in_a_long_queue() -> None:
         assert "the first at position 77" in told
         assert "     77 " in told
         app.set_filter("nobody-is-called-so")
-        assert "No contender matches the filter" in await shown(pilot)
+        assert "No client matches the filter" in await shown(pilot)
 
 
 async def test_another_page_may_point_to_a_place_in_a_group() -> None:

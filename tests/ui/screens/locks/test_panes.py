@@ -207,7 +207,7 @@ def test_the_past_has_no_later_events() -> None:
     ("event", "said"),
     [
         (Event(at=0, event="missed", lock=QUIET, creates=1, deletes=3),
-         "too fast to see: 1 node created, 3 deleted"),
+         "missed between two reads: 1 node created, 3 deleted"),
         (Event(at=0, event="expired", lock=QUIET, node=Text("n"), owner=Text("ann")),
          "ann expired"),
         (Event(at=0, event="abandoned", lock=QUIET, node=Text("n"), session=0xA,

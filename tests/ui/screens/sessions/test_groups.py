@@ -185,7 +185,7 @@ async def test_the_first_opening_reads_in_steps(monkeypatch: pytest.MonkeyPatch)
         ui.turn_to("sessions")
         said: set[str] = set()
         end = monotonic() + WAIT_S
-        while not any("in locks" in one for one in said):
+        while not any("with locks" in one for one in said):
             assert monotonic() < end, f"waited for the number of sessions; there is {said}"
             await sleep(0)  # a step is taken between two of these
             for view in ui.screen.query(SessionTable):

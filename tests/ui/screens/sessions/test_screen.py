@@ -155,7 +155,7 @@ async def test_f_lists_sessions_without_locks() -> None:
         await pilot.press("f")
         listed = "\n".join(await settled(pilot))
 
-        assert "5 sessions, 4 in locks, 1 at HIGH risk   f shows 1 without locks" in folded
+        assert "5 sessions, 4 with locks, 1 at HIGH risk   f shows 1 without locks" in folded
         assert "all sessions: f hides" in listed
 
 

@@ -34,9 +34,9 @@ class Lane(NamedTuple):
 
 
 def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
-    """Draw the arrows of each line to its targets, in at most so many lanes.
+    """Draw the arrows of each line to its targets, in at most `most` lanes.
 
-    Arrows for which there is no lane are left out.
+    Arrows without a free lane are left out.
 
     >>> for one in margin([[], [0], [0, 1]], 4): print(one)
     ◀─╮

@@ -73,7 +73,7 @@ def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     if state.contenders is not None:
         lines += [
             (),
-            line(("  N", "key"), " starts a demo contender, ", ("S", "key"), " plays a scene."),
+            line(("  N", "key"), " starts a demo client, ", ("S", "key"), " plays a scene."),
         ]
     return lines
 

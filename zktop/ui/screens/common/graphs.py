@@ -48,7 +48,7 @@ def area(
 
 
 def _level(value: float | None, top: float, total: int) -> int:
-    """The number of dots in a column; what is more than nothing has at least one."""
+    """The number of dots in a column; any value above zero has at least one."""
     if not value or top <= 0:
         return 0
     return max(1, min(total, round(value / top * total)))
@@ -57,7 +57,7 @@ def _level(value: float | None, top: float, total: int) -> int:
 def _row(
     levels: Sequence[int], below: int, total: int, inks: Sequence[Ink], *, is_ascii: bool
 ) -> Line:
-    """One line of an area, `below` dots above its ground."""
+    """One line of an area, `below` dots above its base."""
     drawn: list[tuple[Ink, str]] = []
     for left, right in zip(levels[::2], levels[1::2], strict=True):
         most = max(left, right)
@@ -77,7 +77,7 @@ def _cell(left: int, right: int, *, is_ascii: bool) -> str:
 
 
 def bar(value: float, top: float, width: int, *, is_ascii: bool = False) -> str:
-    """Draw a number as a bar; anything more than nothing can be seen.
+    """Draw a number as a bar; any value above zero is visible.
 
     >>> bar(1, 2, 4), bar(0, 2, 4), bar(0.01, 2, 4), bar(1, 2, 4, is_ascii=True)
     ('██  ', '    ', '▏   ', '##  ')

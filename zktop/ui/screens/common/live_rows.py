@@ -39,8 +39,8 @@ R = TypeVar("R", bound=LiveRow)
 class LiveRows(Generic[R]):
     """All rows by key, in the usual order: the most urgent first, then by key.
 
-    Quiet rows of one group are one line where there are `min_group` of them, for as long as there
-    are `keep_group`. A row that becomes quiet joins its group `linger_ms` later.
+    When a group has `min_group` quiet rows, they fold into one line, until there are fewer than
+    `keep_group`. A row that becomes quiet joins its group `linger_ms` later.
     """
 
     group_type: type[RowGroup[Any]] = RowGroup
@@ -52,7 +52,7 @@ class LiveRows(Generic[R]):
         self._min_group, self._keep_group, self._linger_ms = min_group, keep_group, linger_ms
         self._groups: set[str] = set()
         self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
-        self._keys: list[Any] | None = None  # in order; None: a row has come or gone
+        self._keys: list[Any] | None = None  # in order; None: rows were added or removed
 
     def put(self, row: R, at: Millis | None = None) -> None:
         """Add or replace a row; `at` is when it changed, None if the user went back in time."""
@@ -137,7 +137,7 @@ class LiveRows(Generic[R]):
         }
 
     def _lingering(self, now: Millis) -> Iterable[Hashable]:
-        """Return the rows that were not quiet a moment ago, and forget the others."""
+        """Return the rows that became quiet a moment ago, and forget the others."""
         self._quiet_from = {
             key: at for key, at in self._quiet_from.items() if now < at <= now + self._linger_ms
         }
@@ -146,8 +146,8 @@ class LiveRows(Generic[R]):
 
 BETWEEN_S: Final = 0.5
 AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor
-AGING_S: Final = 10.0  # even if no row changed: waiting adds up
-MAX_SHARE: Final = 1 / 20  # of the time may go into ordering
+AGING_S: Final = 10.0  # even if no row changed: waiting times grow
+MAX_SHARE: Final = 1 / 20  # share of the time that ordering may take
 
 
 class Reorder:
@@ -156,7 +156,7 @@ class Reorder:
     def __init__(self, table: Table[Any], order: Callable[[], object]) -> None:
         self._table, self._order = table, order
         self._is_stale = True
-        self._is_due = False  # a call is on its way
+        self._is_due = False  # a call is scheduled
         self._ended_s, self._took_s = -AGING_S, 0.0
 
     def changed(self) -> None:

@@ -1,6 +1,6 @@
 """The status of a lock in a word: its worst problem, how bad it is, and how sure.
 
-Red is only for confirmed problems. A question mark means "likely", also without colours.
+Only confirmed problems are red. A question mark means "likely", also without colours.
 """
 
 from typing import Final, NamedTuple

@@ -1,6 +1,6 @@
 """Compatibility matrix: which mode can be granted beside those held and those queued.
 
-It shows at a glance why a reader waits although only readers hold: a writer is queued between.
+It shows at a glance why a reader waits while only readers hold the lock: a writer is ahead of it.
 """
 
 from collections import Counter
@@ -23,8 +23,8 @@ WORDS: Final[dict[LockMode, str]] = {
 }
 ORDER: Final[tuple[LockMode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
 YES: Final[tuple[str, Ink]] = (" yes ", "allowed")
-HELD: Final[tuple[str, Ink]] = (" no ", "alarm")  # whoever holds it must release first
-QUEUED: Final[tuple[str, Ink]] = (" no ", "caution")  # only whoever is queued comes first
+HELD: Final[tuple[str, Ink]] = (" no ", "alarm")  # the holder must release first
+QUEUED: Final[tuple[str, Ink]] = (" no ", "caution")  # only a queued client comes first
 CELL_WIDTH: Final = 12
 NARROW_CELL_WIDTH: Final = 8
 LABEL_WIDTH: Final = 18
@@ -68,7 +68,7 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
 
 
 def may_enter(queue: ShownQueue) -> list[Line]:
-    """The narrow form, beside what is held alone."""
+    """The narrow form, which compares with held modes only."""
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind in ("single", "election"):
         return []
@@ -89,7 +89,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
 
 
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
-    """Modes in use, and always both of a read/write lock."""
+    """Modes in use; for a read/write lock always both."""
     there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
         there |= {"read"} if "exclusive" in there else {"read", "write"}

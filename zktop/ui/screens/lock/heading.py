@@ -17,7 +17,7 @@ from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
 MAX_HOLDERS: Final = 3
 MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a strip
 MAX_STRIP_CELLS: Final = 100
-QUIET_SHARE: Final = 0.5  # of a timeout: a silence that is worth showing
+QUIET_SHARE: Final = 0.5  # of a timeout; a shorter silence is not shown
 TITLE_CELLS: Final = 8
 CELLS_BESIDE_RUNS: Final = 46
 
@@ -76,7 +76,7 @@ def _no_holder(lock: Lock) -> Line:
     """Why the lock has no holder."""
     if lock.obstacles:
         names = several(short(child.node) for child in lock.obstacles)
-        return line((f"none: {names} is first in the queue, but no lock request", "critical"))
+        return line((f"none: {names} is first in the queue but not a lock request", "critical"))
     if lock.stranded:
         return line(("none: failed clients left their nodes behind", "critical"))
     return line(("none: the lock is free", "good"))
@@ -164,6 +164,6 @@ def _drains(detail: LockDetail) -> Line:
         return line((f"stuck: deadlock {deadlock_name(dead)}", ink))
     orphan = next((one for one in detail.findings if one.rule == "B1"), None)
     if orphan is not None:
-        return line(("never drains ", "warning"), ("(B1: a node without an owner)", "warning"))
+        return line(("never drains ", "warning"), ("(a node without an owner)", "warning"))
     rate = detail.view.history.releases_per_s
     return line((f"{rate:.1f} releases/s", "dim")) if rate else ()

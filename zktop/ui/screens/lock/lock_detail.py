@@ -102,7 +102,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def marks(self) -> dict[Text, Finding]:
-        """The worst finding of each node; mere notes mark nothing."""
+        """The worst finding of each node, without notes."""
         marks: dict[Text, Finding] = {}
         for finding in (one for one in self.findings if one.severity != "info"):
             for node in finding.nodes:

@@ -16,17 +16,17 @@ WARNINGS: Final = {
     "sequence-exhausted": "sequence numbers are used up: the order breaks",
     "order-disagrees-with-czxid": "sequence numbers do not follow the order of creation",
     "mutual-exclusion-broken": "by their own rules, more than one client may hold it now",
-    "mixed-families": "clients of several libraries use it; they may not see each other",
+    "mixed-families": "clients of several libraries use it and may not see each other",
     "foreign-children": "some of its children are not part of the queue",
     "blocked-by-foreign": "clients wait for a child that nothing will release",
-    "broken-by-foreign": "clients fail at a child whose name they cannot read",
+    "broken-by-foreign": "clients fail on a child whose name they cannot parse",
     "duplicate-client": "one client has two nodes here: a reply was lost and it retried",
     "persistent-contender": "a node here outlives its session: nothing will free it",
     "probable-reentrant-read": "a writer also reads: one owner, two nodes",
     "possible-lost-downgrade": "a writer became a reader while another writer waited",
-    "revocation-requested": "a holder was asked to let go",
+    "revocation-requested": "another client asked a holder to release",
     "stale-breadcrumb": "a note of an earlier holder is still there",
-    "low-confidence": "the layout is guessed from the names alone",
+    "low-confidence": "the layout is a guess from node names",
 }
 
 
@@ -90,7 +90,7 @@ def _seen(detail: LockDetail) -> Iterator[str]:
     """How much of the lock's past zktop has seen."""
     history = detail.view.history
     if history.coverage is not None and history.coverage < COVERED:
-        missed = count(history.missed_creates, "contender")
+        missed = count(history.missed_creates, "client")
         seen = f"{100 * history.coverage:.0f} % of the past was seen"
         yield f"{seen}: {missed} came and went between two reads"
     first = history.first_look
@@ -99,7 +99,7 @@ def _seen(detail: LockDetail) -> Iterator[str]:
         for m in detail.queue.members[: detail.queue.holding][:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"
-        yield f"it was held before zktop started: ages with {sign} are lower bounds"
+        yield f"already held when zktop started: ages with {sign} are lower bounds"
     if detail.report.ensemble.visibility.watches == "none":
         yield "watches: ? because no watch table could be read"
     elif detail.report.ensemble.visibility.watches == "some":

@@ -200,7 +200,7 @@ class LockScreen(Page):
         side.show(self._side_lines(detail, max(30, width)))
 
     def _share_height(self, side: TextPanel) -> None:
-        """Give the drawings the lines that a short queue leaves, at least two fifths."""
+        """Give the drawings the lines that a short queue leaves free, at least two fifths."""
         head = self._head
         room = self.size.height - (head.count if head.display else 0)
         left = room - self._queue.count - 1 - self._queue.gutter.height
@@ -287,7 +287,7 @@ class LockScreen(Page):
 
 def _empty(detail: LockDetail, state: ViewState) -> list[Line]:
     if state.filter and len(detail.queue):
-        return [(), line(("  No contender matches the filter. Esc clears it.", "dim"))]
+        return [(), line(("  No client matches the filter. Esc clears it.", "dim"))]
     if detail.view.lock.error is not None:
         return [(), line(("  zktop cannot read the holders and waiters of this lock.", "dim"))]
     return [(), line(("  The lock is free, and no client waits for it.", "dim"))]

@@ -18,7 +18,7 @@ TITLE_CELLS: Final = 15  # before each fact
 MAX_GROUP_NAMES: Final = 12
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
     "confirmed": ("watch OK: it will be notified", "good"),
-    "elsewhere": ("watches something else: its turn may not wake it", "warning"),
+    "elsewhere": ("watches something else: it may miss its turn", "warning"),
     "missing": ("watches nothing of this lock: nothing will wake it", "critical"),
     "invisible": (
         "it may watch the lock's children, or poll: no server lists that",
@@ -54,7 +54,7 @@ def _group(row: QueueRow, width: int) -> list[Line]:
         else ""
     )
     head = line(("SELECTED  ", "title"),
-                f"{with_spaces(row.size)} requests from position {row.place} on;  ",
+                f"{with_spaces(row.size)} requests from position {row.place};  ",
                 ("enter or f", "key"), " unfolds them")  # fmt: skip
     return [head, *wrapped(names + more, width - 2, "dim", "  ")]
 

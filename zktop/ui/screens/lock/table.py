@@ -53,7 +53,7 @@ def gutter(row: QueueRow, barring: Collection[int]) -> Run:
 
 
 def _reads(row: QueueRow, place: int) -> bool:
-    """Whether the member at this position waits to read, too."""
+    """Whether the member at this position also waits to read."""
     queue = row.detail.queue
     is_there = queue.holding <= place < len(queue.members)
     return is_there and queue.members[place].mode == "read"

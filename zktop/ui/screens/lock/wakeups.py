@@ -74,7 +74,7 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     sleeping = [one for one in waiting if one not in enters]
     text = f"{_named(detail, enters) or 'nobody'} {_verb('enter', enters)}"
     if sleeping:
-        text += f"; {_named(detail, sleeping)} {_verb('wait', sleeping)} on"
+        text += f"; {_named(detail, sleeping)} {_verb('keep', sleeping)} waiting"
     sentence = f"If {_named(detail, [holder])} releases now: {text}."
     return hanging(line("  "), sentence, width)
 

@@ -28,7 +28,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "abandoned": ("-", "gave up waiting", "warning"),
     "expired": ("x", "expired", "warning"),
     "reordered": ("~", "moved back in the queue", "warning"),
-    "missed": ("?", "too fast to see:", "unknown"),
+    "missed": ("?", "missed between two reads:", "unknown"),
     "lock-vanished": ("-", "lock deleted", "info"),
 }
 PATH_CELLS, WIDE_PATH_CELLS = 24, 56
@@ -61,7 +61,7 @@ def event_lines(tape: Tape, report: Report, at_most: int, width: int) -> list[Ev
 
 
 def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
-    """Complete events whose owner was read later than the event happened."""
+    """Complete events whose owner was read after the event."""
     later: dict[tuple[Text, Text], Event] = {}
     for one in newest_first:
         if one.node is None or one.node == ITSELF:

@@ -1,7 +1,7 @@
 """One lock as a row of the table: the values to draw, to sort by and to filter by.
 
-Values that need a walk along the queue are computed when they are first drawn, and kept for as
-long as the row.
+Values that need a walk along the queue are computed when they are first drawn, and kept as long as
+the row.
 """
 
 from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         return past.queue[passed:] + (waiting,) * min(WINDOW_S, passed)
 
     def rate(self, now: Millis) -> float | None:
-        """Return requests per second over the last minute; none came since the last change."""
+        """Return requests per second over the last minute; none came after the last change."""
         past, first = self.history, self.history.first_look
         if past.requests_per_s is None or first is None:
             return None

@@ -74,7 +74,7 @@ class Pane(Panel, TextView):
 
 
 class AlertsPane(Pane):
-    """What is wrong, the worst first and with its sentence."""
+    """The alerts, worst first; the worst one with its sentence."""
 
     def __init__(self) -> None:
         super().__init__(id="alerts")
@@ -137,8 +137,8 @@ class BlockersPane(Pane):
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the root blockers of this report.
 
-        Finding the lock that a named actor holds takes a walk along all locks. So while only
-        the time passes, the pane is drawn once a second.
+        Finding the lock that a named actor holds takes a walk along all locks. So while only the
+        time changes, the pane is drawn once a second.
         """
         is_ascii, most = state.is_ascii, max(0, height - 1 - self.gutter.height)
         who = [(one.actors, one.core, one.blocked) for one in report.blockers[:most]]
@@ -229,7 +229,7 @@ class PreviewPane(Pane, can_focus=False):
 
 
 def set_height(widget: Widget, height: int) -> None:
-    """Set the height of a widget; without a change, Textual need not lay out the screen."""
+    """Set the height of a widget only if it differs: Textual lays out the screen again."""
     known = widget.styles.height
     if known is None or known.cells != height:
         widget.styles.height = height

@@ -22,7 +22,7 @@ BELOW_LINES: Final = 7  # for who may enter, and what a release does
 def preview_lines(
     report: Report, path: Text, width: int, height: int, *, is_ascii: bool
 ) -> list[Line]:
-    """Draw the queue of a lock in so many lines."""
+    """Draw the queue of a lock in at most this many lines."""
     record = report.parts.get(path)
     if record is None:
         return []

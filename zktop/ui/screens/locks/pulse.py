@@ -13,7 +13,7 @@ SHOWN_S: Final = 60
 LABEL_CELLS: Final = 11
 VALUE_CELLS: Final = 8
 MIN_TOP: Final = 4  # a single waiter must not look like a crowd
-RATE_S: Final = 10  # a rate is the mean of so many seconds
+RATE_S: Final = 10  # a rate is the mean over these seconds
 
 
 class PulseLine(NamedTuple):
@@ -44,7 +44,7 @@ def pulse_lines(seconds: Sequence[PulseSecond], width: int, *, is_ascii: bool) -
 def waiting_lines(
     seconds: Sequence[PulseSecond], width: int, height: int, *, is_ascii: bool
 ) -> list[Line]:
-    """Draw how many waited, over so many lines."""
+    """Draw how many clients waited, as a graph of several lines."""
     values = [one.waiting for one in seconds]
     top = max([MIN_TOP, *(value for value in values if value is not None)])
     spread = _stretched(values, 2 * width)
@@ -58,7 +58,7 @@ def _graph(one: PulseLine, room: int, *, is_ascii: bool) -> Line:
 
 
 def _stretched(values: Sequence[float | None], number: int) -> list[float | None]:
-    """So many values from these, in equal steps; several of one step become their greatest."""
+    """Resample values to this number of equal steps; a step shows the maximum of its values."""
     made: list[float | None] = []
     for at in range(number):
         first, end = at * len(values) // number, (at + 1) * len(values) // number

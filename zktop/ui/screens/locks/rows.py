@@ -1,4 +1,4 @@
-"""All locks as rows, updated from each report: only rows whose lock changed are made again."""
+"""All locks as rows, updated from each report: only rows of changed locks are replaced."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -31,7 +31,7 @@ class LockRows(LiveRows[LockRow]):
     def __init__(self) -> None:
         super().__init__(MIN_GROUP, KEEP_GROUP, LINGER_MS)
         self.report: Report | None = None
-        self.kept: Text | None = None  # this row stays for a while when its lock is gone
+        self.kept: Text | None = None  # this row stays for a while after its lock is deleted
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()
         self._statuses: dict[Text, LockStatus] = {}
         self._statuses_of: tuple[object, object] = ((), ())
@@ -75,7 +75,7 @@ class LockRows(LiveRows[LockRow]):
         }
 
     def _outlived(self, report: Report) -> set[Text]:
-        """Return rows of deleted locks that were shown long enough, or lost the cursor."""
+        """Return rows of deleted locks that were shown long enough, or that lost the cursor."""
         return {
             path
             for path in self._gone

@@ -60,7 +60,7 @@ HEIGHTS: Final = (  # by the least height of the page
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the least width; as in the style sheet
 SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns but the first
 FRAME_CELLS: Final = 2
-STEP_LINES: Final = 5  # lines; panes do not move with every lock that is created or deleted
+STEP_LINES: Final = 5  # lines; panes do not move with every created or deleted lock
 
 
 class LocksScreen(Page):
@@ -170,7 +170,7 @@ class LocksScreen(Page):
         table.show(rows, () if rows else empty_state(state, self.size.width))
 
     def _heights(self) -> PaneHeights:
-        """Return the heights of the panes; where there are few locks, events get the rest."""
+        """Return the heights of the panes; if there are few locks, events get the rest."""
         height = self.size.height - 1  # the line with the health
         heights = next((heights for least, heights in HEIGHTS if height >= least), SHORT)
         if self._columns == 1:
@@ -236,7 +236,7 @@ class LocksScreen(Page):
         return Selection(path=row.path if row else None)
 
     def on_table_cursor_moved(self) -> None:
-        """Select the lock on the other screens, too, and describe it."""
+        """Select the lock on the other screens as well, and describe it."""
         self._followed = self.subject.path
         self.post_message(SelectionChanged(self.subject))
         self._describe(self._about.size.height)
@@ -258,7 +258,7 @@ class LocksScreen(Page):
             self.post_message(ShowPage("lock", self.subject))
 
     def action_back(self) -> None:
-        """Remove all tags, then put the cursor back on the first row; else Esc is the app's."""
+        """Remove all tags, else return the cursor to the first row, else leave Esc to the app."""
         if self._has_filter_or_is_past:
             raise SkipAction
         if self.table.untag():
@@ -270,7 +270,7 @@ class LocksScreen(Page):
 
     @property
     def _has_filter_or_is_past(self) -> bool:
-        """True if escape first has to clear a filter, or to return from the past."""
+        """True if escape must first clear a filter or return from the past."""
         state = self.view_state
         return state is None or bool(state.filter) or not state.is_newest
 

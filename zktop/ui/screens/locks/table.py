@@ -35,7 +35,7 @@ FULL_BAR: Final = 12  # waiters
 
 
 class LockCells:
-    """Draws the cells of locks as of one report, which is set before there are rows."""
+    """Draws the cells of locks from one report, which is set before the first row."""
 
     report: Report
     is_ascii = False
@@ -160,7 +160,7 @@ class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
 
     @cached_property
     def blocked_ms(self) -> Millis:
-        """How long clients have waited for them, before they became quiet."""
+        """How long clients waited for them before they became quiet."""
         return sum(row.history.blocked_ms for row in self.rows if row.lock.kind != "election")
 
     @cached_property
@@ -230,7 +230,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
 
 
 def _start(since: Since | None) -> float:
-    """Sort by when it began, so that the longest comes first."""
+    """Sort key: the start, so that the longest comes first."""
     return NEVER if since is None or since.at is None else since.at
 
 

@@ -1,4 +1,4 @@
-"""Draws the silence of a session: as a bar of its timeout, and as a strip of contacts."""
+"""Draw the silence of a session: as a bar of its timeout, and as a strip of contacts."""
 
 from collections.abc import Iterable
 
@@ -40,7 +40,7 @@ def ink_of(share: float) -> Ink:
 
 
 def left(span: ExpiryWindow | None) -> str:
-    """Write in how long a session expires if it stays silent.
+    """Write how soon a session expires if it stays silent.
 
     >>> left(ExpiryWindow(9_000, 11_000)), left(ExpiryWindow(0, 13_000)), left(None)
     ('9..11s', '0..13s', '?')

@@ -104,7 +104,7 @@ def _head(row: SessionRow) -> Line:
     if row.name:
         pieces.append(Run(f"  {row.name}", "ours" if row.is_ours else "strong"))
     if row.is_ours:
-        pieces.append(Run("  (demo contender)", "ours"))
+        pieces.append(Run("  (demo client)", "ours"))
     if presence is not None:
         pieces.append(Run(f"  from {presence.client} on {presence.server}"))
         if presence.established is not None:
@@ -150,7 +150,7 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
         pieces.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
         return tuple(pieces)
     ahead = _ahead(one.blocked_by, one.ahead)
-    is_early = one.verdict == "unknown" and one.actual is not None  # its table is older than it
+    is_early = one.verdict == "unknown" and one.actual is not None  # older table
     word, ink = VERDICTS["early" if is_early else one.verdict]
     state = {"standby": "stands by", "pending": "not queued yet"}.get(one.state, f"behind {ahead}")
     return (*pieces, Run(f"  {state}"), Run(f"  {word}", ink))

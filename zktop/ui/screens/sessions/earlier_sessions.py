@@ -1,4 +1,4 @@
-"""Other sessions with the name of one: in the same locks, or expired lately.
+"""Other sessions with the name of the selected one: in the same locks, or recently expired.
 
 A restarted process may wait for its own earlier session, which keeps its lock until it expires.
 """
@@ -26,7 +26,7 @@ Sentence = tuple[str, Text | None, Ink]  # with the lock that it is about
 
 
 def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
-    """Describe other sessions of this name: in the same locks, or expired lately."""
+    """Describe other sessions of this name: in the same locks, or recently expired."""
     if row.name is None:
         return
     connected = 0
@@ -79,7 +79,7 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
 
 
 def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
-    """Describe the session of this name that expired last, and what it had."""
+    """Describe the last expired session of this name, and its locks."""
     owner_name = row.report.owner_name
     ends = [
         one

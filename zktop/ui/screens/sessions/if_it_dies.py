@@ -1,6 +1,6 @@
 """What happens if a session dies: who gets its locks, and how many clients wait behind it.
 
-Also what a silent session believes when it wakes up late, and whether its host is silent, too.
+Also: what a silent session believes when it wakes up late, and whether its host is silent too.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from zktop.ui.screens.sessions.risks import HALF
 from zktop.ui.screens.sessions.rows import SessionRow
 
 MAX_LOCKS: Final = 6  # listed one by one
-MAX_FREE: Final = 2  # locks without waiters that are listed, too
+MAX_FREE: Final = 2  # locks without waiters that are also listed
 MAX_MEMBERS: Final = 200  # of one lock that are searched
 MAX_BEHIND: Final = 5_000  # sessions that are counted behind one
 MAX_NAMES: Final = 4  # of them, by name
@@ -26,7 +26,7 @@ BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has i
 
 
 def of_host(ensemble: Ensemble, session: Session) -> str:
-    """Describe the other sessions from the same host, and whether they are silent, too."""
+    """Describe the other sessions from the same host, and whether they are silent too."""
     presence = ensemble.presence(session)
     if presence is None:
         return ""
@@ -166,7 +166,7 @@ def blast_radius(row: SessionRow) -> str:
 def behind_it(
     report: Report, directory: SessionDirectory, session: Session
 ) -> tuple[list[Session], bool]:
-    """Return the sessions that wait for its locks, or for theirs; False if there are more."""
+    """Return the sessions behind it, also indirectly; False if there are more than counted."""
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:

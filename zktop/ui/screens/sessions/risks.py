@@ -43,7 +43,7 @@ class SessionRisks:
     def update(self, report: Report, changed: Iterable[Session]) -> set[Session]:
         """Apply the next report; return the sessions whose risk changed.
 
-        `changed` are the sessions whose locks are others than in the report before.
+        `changed` are the sessions whose locks differ from those in the report before.
         """
         before, self._report = self._report, report
         if before is None or report.findings is not before.findings:
@@ -108,7 +108,7 @@ def _risk_of(cases: list[Finding]) -> SessionRisk:
 
 
 def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]]:
-    """Find the sessions that were silent for half their timeout when their table was read."""
+    """Find the sessions that had been silent for half their timeout when a table was read."""
     for tables in ensemble.tables:
         for session, row in (tables.connections or {}).items():
             quiet, timeout = row.quiet_ms, row.timeout_ms

@@ -29,7 +29,7 @@ FIELDS: Final = ("owner", "state", "session", "client", "server", "risk", "lock"
 
 
 class SessionRow(msgspec.Struct, frozen=True, eq=False):
-    """One session; all values but these are looked up when they are drawn or sorted by."""
+    """One session; other values are looked up when they are drawn or sorted by."""
 
     session: Session
     sessions: "SessionRows"
@@ -178,7 +178,7 @@ class SessionRows(LiveRows[SessionRow]):
         return sum(one.level == "HIGH" for one in self.risks.by_session.values())
 
     def _reconnected(self, report: Report, before: Report | None) -> set[Session]:
-        """Return the sessions that were connected, or are now."""
+        """Return the sessions that have connected or disconnected since the report before."""
         found = {one for server in report.ensemble.tables for one in server.connections or ()}
         found.discard(report.ensemble.own or 0)
         changed, self.connected = found ^ self.connected, found
@@ -202,8 +202,8 @@ class SessionRows(LiveRows[SessionRow]):
 def partial_reports(report: Report) -> Iterator[Report]:
     """Yield the report with more and more of its locks, but not the whole.
 
-    Updating rows from each in turn reads a large ensemble in steps, between which keys are
-    handled. A small one has no steps.
+    Updating rows from each in turn splits a large ensemble into steps, so that keys are handled
+    between them. A small ensemble has no steps.
     """
     read: PersistentMap[Text, LockRecord] = PersistentMap()
     more: dict[Text, LockRecord | None] = {}

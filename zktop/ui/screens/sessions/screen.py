@@ -45,20 +45,19 @@ class SessionsScreen(Page):
 
     FIELDS = SESSION_FIELDS
     HELP: ClassVar[str | None] = """
-    Above: the servers, their figures, and which tables each of them gives. `?` is unknown.
+    Top: the servers, their figures, and which tables each one gives. `?` is unknown.
 
-    Then the sessions, those at the highest risk first. CONTACT is how much of the timeout has
-    passed in silence: at the mark the client's library gives up, at the end the session expires.
-    LEFT is the time until then. Many sessions with similar names and low risk are one line: enter
-    opens it, f opens all. On a wide terminal RECVD and SENT count packets since the session
-    connected.
+    Middle: the sessions, highest risk first. CONTACT shows how much of the timeout has passed in
+    silence: at the mark the client library gives up, at the end the session expires. LEFT is the
+    time until then. Many sessions with similar names and low risk are one line: enter opens it, f
+    opens all. On a wide terminal RECVD and SENT count packets since the session connected.
 
-    Below: the session under the cursor, which clients get its locks if it dies, and which wait
-    behind it. For a silent session also: are other clients on its host silent too, and what does
-    it believe when it wakes up late? Sessions with the same name are listed if they have no
-    connection or expired lately: a restarted process may wait for its own earlier session.
+    Bottom: the session under the cursor, which clients get its locks if it dies, and which wait
+    behind it. For a silent session also: are other clients on its host silent, and what does it
+    believe when it wakes up late? Sessions with the same name are listed if they have no
+    connection or expired recently: a restarted process may wait for its own earlier session.
     """
-    SCOPED_CSS: ClassVar[bool] = False  # the screen says how short it is
+    SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen
     DEFAULT_CSS = """
     SessionsScreen #above { dock: top; height: auto; }
     SessionsScreen #servers { height: auto; }
@@ -100,7 +99,7 @@ class SessionsScreen(Page):
             self._show_report(state, state.frame.report)
 
     def _read_more(self, steps: Iterator[Report]) -> None:
-        """Take one step of the first reading, then let keys be handled; draw after the last."""
+        """Read one step of a large ensemble, then let keys be handled; draw after the last one."""
         report = next(steps, None)
         self._is_reading = report is not None
         if report is not None:
@@ -140,7 +139,7 @@ class SessionsScreen(Page):
             self.post_message(PageReady())  # the header shows the count
 
     def _surround(self, state: ViewState) -> None:
-        """Draw what is above and below the sessions."""
+        """Draw the panes above and below the sessions."""
         blind = servers.blindness(self._sessions.shown, is_live=state.feed.is_live)
         self._put("#blind", blind)
         rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
@@ -206,7 +205,7 @@ class SessionsScreen(Page):
             self._reorder.now()  # the session is new, or in a closed group
 
     def on_table_cursor_moved(self) -> None:
-        """Select the session on the other screens, too, and describe it."""
+        """Select the session on the other screens as well, and describe it."""
         row, state = self._table.row, self.view_state
         if state is None or state.frame is None:
             return
@@ -260,7 +259,7 @@ class SessionsScreen(Page):
         return own if own.has_focus else self._table
 
     def action_fold(self) -> None:
-        """List every session, also those without locks; or group them again."""
+        """List every session, including those without locks; or group them again."""
         self._sessions.set_grouped(on=not self._sessions.is_grouped)
         self._ask_again()
 

@@ -1,4 +1,4 @@
-"""The servers of the ensemble, one row each: their figures, and the tables that they give."""
+"""The servers of the ensemble, one row each: their figures, and which tables they give."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -53,7 +53,7 @@ def about_group(group: SessionGroup) -> list[Line]:
     ]
 
 
-WIDE: Final = 150  # cells; a narrower table leaves out what few users need
+WIDE: Final = 150  # cells; a narrower table leaves out rarely needed columns
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
 UNKNOWN: Final = line(("?", "unknown"))
 DASH: Final = line(("-", "dim"))
@@ -74,19 +74,19 @@ class ServerTable(Panel, Table[servers.ServerRow]):
 
 
 def session_counts(sessions: SessionRows, *, shown: int) -> Line:
-    """Return the line above the table: the number of sessions, and of those not listed."""
+    """Return the counts above the table: all sessions, those with locks, those at risk."""
     in_locks, others = len(sessions.directory.locks), sessions.without_locks
     bad = sessions.at_high_risk
     is_complete = sessions.shown.ensemble.visibility.sessions != "none"
+    counts = f"{count(in_locks + others, 'session')}, {in_locks} with locks"
     pieces = [
-        Run(count(in_locks + others, "session") if is_complete else "sessions that use locks"),
-        Run(f", {in_locks} in locks"),
+        Run(counts if is_complete else f"{count(in_locks, 'session')} with locks"),
         Run(f", {bad} at HIGH risk", "critical" if bad else "dim"),
     ]
     if sessions.is_grouped and others:
         pieces.append(Run(f"   f shows {others} without locks", "dim"))
     elif not sessions.is_grouped:
-        pieces.append(Run("   all sessions: f hides those without locks", "dim"))
+        pieces.append(Run("   f hides those without locks", "dim"))
     if not shown:
         pieces.append(Run("   no session matches the filter", "warning"))
     return tuple(pieces)
