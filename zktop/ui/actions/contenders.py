@@ -162,7 +162,7 @@ class ContenderActions(Shell):
         layout = self._layout(path)
         recipe = port.recipe_for(layout, mode)
         if recipe is None:
-            none = f"No recipe can {VERBS[mode]} a lock of layout {layout}. Press N to see all recipes."
+            none = f"No recipe can {VERBS[mode]} a lock of layout {layout}. N lists all recipes."
             gone = f"There is no lock at {path} now. Press N to start a demo client."
             self.show_message(none if layout else gone)
             return

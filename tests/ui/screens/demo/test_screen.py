@@ -222,7 +222,7 @@ async def test_says_so_when_no_recipe_fits() -> None:
             told.append([one.message for one in app._notifications][-1])
 
     assert told[0] == f"There is no lock at {ANN.path} now. Press N to start a demo client."
-    assert told[1] == "No recipe can read a lock of layout kazoo-lock. Press N to see all recipes."
+    assert told[1] == "No recipe can read a lock of layout kazoo-lock. N lists all recipes."
 
 
 async def test_says_so_when_a_contender_is_gone() -> None:

@@ -156,7 +156,7 @@ async def test_f_lists_sessions_without_locks() -> None:
         listed = "\n".join(await settled(pilot))
 
         assert "5 sessions, 4 with locks, 1 at HIGH risk   f shows 1 without locks" in folded
-        assert "all sessions: f hides" in listed
+        assert "f hides those without locks" in listed
 
 
 async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital letter
