@@ -1,12 +1,13 @@
 """The terminal UI: the shell, plus the actions that change the view or control a recording.
 
-Actions on contenders, files and time are in `zktop.ui.actions`.
+Actions on alerts, contenders, files and time are in `zktop.ui.actions`.
 """
 
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from zktop.ui.actions.alerts import AlertActions
 from zktop.ui.actions.commands import CommandActions
 from zktop.ui.actions.contenders import ContenderActions, why_none
 from zktop.ui.actions.export import ExportActions
@@ -21,7 +22,7 @@ from zktop.ui.widgets.filter_line import FilterLine
 REFRESH_STEP: Final = 5  # frames per second
 
 
-class Zktop(CommandActions, ContenderActions, ExportActions, TimeActions):
+class Zktop(AlertActions, CommandActions, ContenderActions, ExportActions, TimeActions):
     """Shows what a feed reports, one screen at a time."""
 
     def action_show_screen(self, name: str) -> None:
@@ -54,25 +55,6 @@ class Zktop(CommandActions, ContenderActions, ExportActions, TimeActions):
             self.seek(None)
         else:
             self.turn_back()
-
-    def action_next_alert(self) -> None:
-        """Select the next deadlock or critical finding on the page of findings."""
-        frame = self.view_state.frame
-        if frame is None:
-            return
-        report = frame.report
-        alerts = [deadlock.id for deadlock in report.deadlocks]
-        alerts += [
-            finding.id
-            for finding in report.findings
-            if finding.severity == "critical" and finding.id not in alerts and not finding.cause
-        ] or [finding.id for finding in report.findings if finding.id not in alerts][:1]
-        if not alerts:
-            self.show_message("No alerts.")
-            return
-        case = self.subject.case
-        following = alerts[(alerts.index(case) + 1) % len(alerts)] if case in alerts else alerts[0]
-        self.turn_to("findings", Selection(case=following))
 
     def action_filter(self) -> None:
         self.query_one(FilterLine).open(self.filter_text)

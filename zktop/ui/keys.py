@@ -83,6 +83,12 @@ KEYS: Final = (
     Action("first", "g,home", "first line", "move"),
     Action("last", "G,end", "last line", "move"),
     Action("next_alert", "n", "next alert", "find", short="Alert"),
+    Action("acknowledge", "a", "acknowledge the selected alert: it leaves the list until it gets "
+        "worse; again: take that back", "find", pages=(LOCKS, FINDINGS), short="Ack"),
+    Action("acknowledge_all", "A", "acknowledge all alerts; again: take that back", "find",
+        pages=(LOCKS, FINDINGS)),
+    Action("show_notes", "i", "hide or show notes: findings that are only information", "find",
+        pages=(LOCKS, FINDINGS)),
     Action("filter", "slash", "filter: text, !text, /pattern/, state:waiting, owner:name", "find",
         short="Filter"),
     Action("sort", "o", "sort by the next column", "look", pages=(LOCKS, SESSIONS), short="Sort"),

@@ -11,6 +11,7 @@ from zktop.model.facts import Millis
 from zktop.model.findings.finding import SURE, Finding
 from zktop.model.format import several
 from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
 
 MAX_MESSAGES: Final = 3
 WITHIN_MS: Final = 10_000
@@ -96,6 +97,13 @@ def summary(findings: tuple[Finding, ...]) -> str:
 
 def brief(finding: Finding) -> str:
     """The kind of finding and its locks, for a small window."""
-    what = finding.name.replace("-", " ").upper()
-    where = finding.lock or several(finding.locks)
-    return f"{what}: {where}. n shows it." if where else f"{what}. n shows it."
+    return f"{headline(finding)}. n shows it."
+
+
+def headline(alert: Finding | Deadlock) -> str:
+    """The kind of an alert, and its locks."""
+    if isinstance(alert, Deadlock):
+        return f"DEADLOCK: {several(alert.locks)}"
+    what = alert.name.replace("-", " ").upper()
+    where = alert.lock or several(alert.locks)
+    return f"{what}: {where}" if where else what

@@ -14,6 +14,7 @@ from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
+from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED
 from zktop.ui.base_app import BaseApp
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox
@@ -95,6 +96,8 @@ class Shell(BaseApp):
         self.status = Status("connecting", f"{tries} {feed.name} ...")
         self.subject = Selection()
         self.filter_text = ""
+        self.acknowledged = NOTHING_ACKNOWLEDGED
+        self.hides_notes = False
         self.recording = ""  # the file that is being written
         self._head, self._foot = PageHeader(), PageFooter()
         self._switcher = ContentSwitcher(id="pages")
@@ -191,6 +194,7 @@ class Shell(BaseApp):
             self.tape.add(news)
             self.pulse.add(news)
             if self.feed.is_live:
+                self.acknowledged = self.acknowledged.after(news.report)
                 self.guarded("Announcing findings", lambda: self._announce(news.report))
             return len(news.events)
         return 0
@@ -238,6 +242,8 @@ class Shell(BaseApp):
             exports=self.exports,
             subject=self.subject,
             filter=parsed(self.filter_text),
+            acknowledged=self.acknowledged,
+            hides_notes=self.hides_notes,
             index=playback.index(self.tape),
             at=playback.moment(self.tape),
             is_paused=playback.is_paused,

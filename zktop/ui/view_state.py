@@ -8,6 +8,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED, Acknowledged
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.interfaces import ContendersPort, Exports, Feed, Frame, Status
 from zktop.ui.past.pulse import Pulse
@@ -51,6 +52,8 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     exports: Exports | None = None
     subject: Selection = Selection()
     filter: Filter = NO_FILTER
+    acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
+    hides_notes: bool = False  # findings that are only information
     index: int | None = None  # of the frame on the tape; None: the newest
     at: Millis | None = None  # the moment; the frame may be slightly older
     is_paused: bool = False

@@ -85,6 +85,11 @@ class Page(Vertical):
         """The lock, session or finding under the cursor."""
         return Selection()
 
+    @property
+    def selected_alerts(self) -> tuple[str, ...]:
+        """The ids of the alerts under the cursor: several if it is on a group."""
+        return ()
+
     def copied(self) -> str:
         """Text of the row under the cursor, for the clipboard."""
         return ""

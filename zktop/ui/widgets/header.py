@@ -4,7 +4,7 @@ The first line consists of pieces with a rank. Problems and blind spots, rank 0,
 the other pieces and the name of the ensemble share the rest of the line.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -37,14 +37,21 @@ class HeaderPiece(NamedTuple):
     drawn: Line
 
 
-def ensemble(name: str, report: Report | None, width: int, *, places: Sequence[str] = ()) -> Line:
+def ensemble(
+    name: str,
+    report: Report | None,
+    width: int,
+    *,
+    places: Sequence[str] = (),
+    known: Collection[str] = (),
+) -> Line:
     """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
     begin = line(("▍zktop", "title"))
     crumbs = [
         HeaderPiece(rank, line((f"{CRUMB} ", "dim"), place))
         for rank, place in zip(CRUMB_RANKS, places, strict=False)
     ]
-    found = (*crumbs, *pieces(report)) if report is not None else tuple(crumbs)
+    found = (*crumbs, *pieces(report, known)) if report is not None else tuple(crumbs)
     room = width - width_of(begin) - GAP
     least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
     named = line((_short(name, max(MIN_NAME_CELLS, least, room - _width(found))), "strong"))
@@ -158,7 +165,9 @@ def _places(state: ViewState, page: str) -> list[str]:
 def _first(state: ViewState, places: Sequence[str], at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.frame.report if state.frame is not None else None
-    return (*ensemble(state.feed.name, report, room, places=places), Run(" "), *at_right)
+    known = state.acknowledged.covered(report) if report is not None else ()
+    drawn = ensemble(state.feed.name, report, room, places=places, known=known)
+    return (*drawn, Run(" "), *at_right)
 
 
 def _between(left: Line, at_right: Line, width: int) -> Line:
@@ -249,13 +258,13 @@ OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
 EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
 
 
-def pieces(report: Report) -> Iterator[HeaderPiece]:
-    """All pieces, in the order of the line."""
+def pieces(report: Report, known: Collection[str] = ()) -> Iterator[HeaderPiece]:
+    """All pieces, in the order of the line; alerts in `known` are acknowledged."""
     ensemble = report.ensemble
     yield HeaderPiece(1, line(count(len(report.paths), "lock")))
     yield from _servers(ensemble)
     yield from _roles(ensemble)
-    yield from _wrong(report)
+    yield from _wrong(report, known)
     if any(one.need not in ("history", "leases") for one in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
 
@@ -319,18 +328,24 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     return f"{at_least}{max(known)}", "plain" if not at_least else "unknown"
 
 
-def _wrong(report: Report) -> Iterator[HeaderPiece]:
-    """The number of deadlocks or critical findings, in red if any is proven."""
-    if report.deadlocks:
-        is_sure = any(one.confidence in SURE for one in report.deadlocks)
-        yield HeaderPiece(
-            0, _alarm(count(len(report.deadlocks), "deadlock").upper(), is_sure=is_sure)
-        )
-        return
+def _wrong(report: Report, known: Collection[str]) -> Iterator[HeaderPiece]:
+    """The number of deadlocks or critical findings, in red if any is proven.
+
+    Acknowledged ones are counted apart, without a pill.
+    """
+    dead = [one for one in report.deadlocks if one.id not in known]
     bad = [one for one in report.findings if one.severity == "critical" and not one.cause]
-    if bad:
-        is_sure = any(one.confidence in SURE for one in bad)
-        yield HeaderPiece(0, _alarm(f"{len(bad)} CRITICAL", is_sure=is_sure))
+    new = [one for one in bad if one.id not in known]
+    if dead:
+        is_sure = any(one.confidence in SURE for one in dead)
+        yield HeaderPiece(0, _alarm(count(len(dead), "deadlock").upper(), is_sure=is_sure))
+    elif new:
+        is_sure = any(one.confidence in SURE for one in new)
+        yield HeaderPiece(0, _alarm(f"{len(new)} CRITICAL", is_sure=is_sure))
+    known_dead = len(report.deadlocks) - len(dead)
+    if known_dead:
+        what = f"{count(known_dead, 'deadlock')} acknowledged"
+        yield HeaderPiece(1, line((what, "dim")))
 
 
 def _alarm(text: str, *, is_sure: bool) -> Line:

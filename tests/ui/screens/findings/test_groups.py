@@ -20,7 +20,7 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import entries
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.screens.locks.alerts import alert_frame, alert_lines, alerts
+from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts
 from zktop.ui.screens.locks.rows import statuses_of
 from zktop.ui.styled_text import text_of
 
@@ -50,7 +50,7 @@ def test_forty_of_a_kind_are_one_line() -> None:
     assert "ORPHAN \u00d740 ▸" in drawn[0]
     assert "/l/0, /l/1, /l/2 and 37 more" in drawn[0]
     assert [case for case in cases if case] == [kind_of(report.findings[0])]
-    assert alert_frame(list(alerts(report)), report.now).facts == "40 critical"
+    assert alert_frame(AlertList(list(alerts(report))), report.now).facts == "40 critical"
 
 
 def test_an_open_line_is_followed_by_its_findings() -> None:

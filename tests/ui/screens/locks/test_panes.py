@@ -26,7 +26,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.locks.alerts import alert_frame, alert_lines, alerts, no_problems
+from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.panes import about, health
@@ -91,7 +91,7 @@ def test_consequences_are_counted_with_their_cause(report: Report) -> None:
 
 def test_counts_alerts_by_severity(report: Report) -> None:
     """In words, not in colours alone."""
-    assert alert_frame(list(alerts(report)), report.now).facts == "2 critical"
+    assert alert_frame(AlertList(list(alerts(report))), report.now).facts == "2 critical"
 
 
 @pytest.mark.parametrize(("confidence", "is_alarm"), [("C4", True), ("C2", False)])
@@ -102,7 +102,7 @@ def test_the_frame_is_red_if_the_worst_alert_is_confirmed(
     seen_so = msgspec.structs.replace(report.deadlocks[0], confidence=confidence)
     changed = msgspec.structs.replace(report, deadlocks=(seen_so,), findings=())
 
-    assert alert_frame(list(alerts(changed)), report.now).is_alarm is is_alarm
+    assert alert_frame(AlertList(list(alerts(changed))), report.now).is_alarm is is_alarm
 
 
 @pytest.mark.parametrize(

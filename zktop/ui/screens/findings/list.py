@@ -32,6 +32,16 @@ class FindingEntry(NamedTuple):
     kind: FindingKind | None = None  # of a group of equal findings
 
 
+class SetAside(NamedTuple):
+    """What the user wants out of the way: acknowledged findings by id, and perhaps all notes."""
+
+    known: Collection[str] = ()
+    notes: bool = False
+
+
+NOTHING_ASIDE: Final = SetAside()
+
+
 def entries(
     report: Report,
     tape: Tape,
@@ -39,12 +49,19 @@ def entries(
     opened: Collection[FindingKind] = (),
     *,
     is_folded: bool = True,
+    aside: SetAside = NOTHING_ASIDE,
 ) -> list[FindingEntry]:
-    """All lines of the list; with a filter, equal findings are listed one by one."""
+    """All lines of the list; with a filter, equal findings are listed one by one.
+
+    Acknowledged ones have a section of their own.
+    """
+    hidden = {*_notes(report)}.difference(aside.known) if aside.notes else set()
+    apart = hidden.union(aside.known)
     sections = (
-        ("DEADLOCKS", _deadlocks(report)),
-        ("FINDINGS", _findings(report, opened, is_folded=is_folded and not wanted)),
-        ("POTENTIAL: not happening now", _potential(report)),
+        ("DEADLOCKS", _deadlocks(report, apart)),
+        ("FINDINGS", _findings(report, opened, apart, is_folded=is_folded and not wanted)),
+        ("POTENTIAL: not happening now", _potential(report, apart)),
+        ("ACKNOWLEDGED", _acknowledged(report, aside.known)),
         ("OVER", _over(report, tape)),
     )
     made: list[FindingEntry] = []
@@ -54,14 +71,23 @@ def entries(
             made += [FindingEntry(None, line((f" {title}", "title"))), *passed]
     if not any(one.case and one.severity for one in made):
         made = [FindingEntry(None, _calm(wanted, report)), *made]
+    if hidden:
+        made.append(
+            FindingEntry(None, line((f"  {count(len(hidden), 'note')} hidden (i)", "dim")))
+        )
     return [*made, FindingEntry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 
-def passed(report: Report, tape: Tape, wanted: Filter) -> FilterCount:
+def passed(
+    report: Report, tape: Tape, wanted: Filter, aside: SetAside = NOTHING_ASIDE
+) -> FilterCount:
     """How many findings match the filter."""
-    aside = (None, BLOCKING, NO_DATA)
+    others = (None, BLOCKING, NO_DATA)
     shown, total = (
-        sum(one.case not in aside for one in entries(report, tape, each, is_folded=False))
+        sum(
+            one.case not in others
+            for one in entries(report, tape, each, is_folded=False, aside=aside)
+        )
         for each in (wanted, NO_FILTER)
     )
     return FilterCount(shown, total)
@@ -81,8 +107,29 @@ def _passes(entry: FindingEntry, wanted: Filter) -> bool:
     return wanted.passes({"": entry.words, **dict.fromkeys(FIELDS, entry.severity)})
 
 
-def _deadlocks(report: Report) -> Iterator[FindingEntry]:
+def _notes(report: Report) -> Iterator[str]:
+    """Ids of findings that are only information, and follow from no other."""
+    return (one.id for one in report.findings if one.severity == "info" and not one.cause)
+
+
+def _acknowledged(report: Report, known: Collection[str]) -> Iterator[FindingEntry]:
+    """What the user has acknowledged, dimmed."""
+    if not known:
+        return
+    dead = (one.id for one in report.deadlocks)
+    apart = {*dead, *(one.id for one in report.findings)}.difference(known)
+    for one in (
+        *_deadlocks(report, apart),
+        *_findings(report, (), apart, is_folded=False),
+        *_potential(report, apart),
+    ):
+        yield one._replace(drawn=tuple(run._replace(ink="dim") for run in one.drawn))
+
+
+def _deadlocks(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]:
     for dead in worst_first(report):
+        if dead.id in apart:
+            continue
         ink = ink_of_deadlock(dead)
         behind = f" +{dead.behind}" if dead.behind else ""
         drawn = line(
@@ -106,10 +153,14 @@ def _words(dead: Deadlock) -> str:
 
 
 def _findings(
-    report: Report, opened: Collection[FindingKind], *, is_folded: bool
+    report: Report,
+    opened: Collection[FindingKind],
+    apart: Collection[str],
+    *,
+    is_folded: bool,
 ) -> Iterator[FindingEntry]:
-    apart = {*(one.id for one in report.deadlocks), *potential_of(report)}
-    found = [one for one in report.findings if one.id not in apart and one.cause is None]
+    others = {*apart, *(one.id for one in report.deadlocks), *potential_of(report)}
+    found = [one for one in report.findings if one.id not in others and one.cause is None]
     listed = list(group_alike(found, kind_of, opened)) if is_folded else found
     for one in listed[:MAX_FINDINGS]:
         yield (
@@ -154,8 +205,8 @@ def potential_of(report: Report) -> Iterator[str]:
     return (one.id for one in report.findings if one.rule in POTENTIAL and one.id not in happened)
 
 
-def _potential(report: Report) -> Iterator[FindingEntry]:
-    potential = set(potential_of(report))
+def _potential(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]:
+    potential = set(potential_of(report)).difference(apart)
     for finding in report.findings:
         if finding.id in potential:
             drawn = line(("  ○ ", "info"), several(finding.locks))

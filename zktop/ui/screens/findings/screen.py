@@ -19,7 +19,14 @@ from zktop.ui.screens.findings.detail import (
     write_group,
 )
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
-from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, FindingEntry, entries, passed
+from zktop.ui.screens.findings.list import (
+    BLOCKING,
+    NO_DATA,
+    FindingEntry,
+    SetAside,
+    entries,
+    passed,
+)
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
@@ -78,8 +85,9 @@ class FindingsScreen(Page):
             self._sheet.show(empty_state(state, self.size.width))
             return
         report = state.frame.report
-        self.passed = passed(report, state.tape, state.filter) if state.filter else None
-        self._show_list(state, report)
+        aside = SetAside(state.acknowledged.covered(report), state.hides_notes)
+        self.passed = passed(report, state.tape, state.filter, aside) if state.filter else None
+        self._show_list(state, report, aside)
         self._show_case()
 
     def _open_around(self, state: ViewState) -> None:
@@ -87,15 +95,16 @@ class FindingsScreen(Page):
         findings = state.frame.report.findings if state.frame else ()
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
-    def _show_list(self, state: ViewState, report: Report) -> None:
+    def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
         is_beside = self.size.width >= WIDE_FROM_CELLS
         cases = self._list
-        listed = entries(report, state.tape, state.filter, self._opened)
+        listed = entries(report, state.tape, state.filter, self._opened, aside=aside)
         self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
         self._choose(listed)
         self._arrange(cases, len(listed), is_beside=is_beside)
         cases.target = self._case
-        cases.frame(FrameWords("Deadlocks and findings"))
+        facts = f"{len(aside.known)} acknowledged" if aside.known else ""
+        cases.frame(FrameWords("Deadlocks and findings", facts, "a acknowledge  i notes"))
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
@@ -179,6 +188,18 @@ class FindingsScreen(Page):
     @property
     def _sheet(self) -> TextPanel:
         return self.query_one("#case", TextPanel)
+
+    @property
+    def selected_alerts(self) -> tuple[str, ...]:
+        """The chosen finding, or all of the chosen group that are not acknowledged."""
+        if self._kind is None:
+            return () if self._case is None else (self._case,)
+        state, report = self.view_state, self.report
+        if state is None or report is None:
+            return ()
+        known = state.acknowledged.covered(report)
+        alike = (one for one in report.findings if kind_of(one) == self._kind and not one.cause)
+        return tuple(one.id for one in alike if one.id not in known)
 
     @property
     def subject(self) -> Selection:

@@ -1,7 +1,10 @@
-"""The alerts of screen 1: one numbered line each, the worst first and with its sentence."""
+"""The alerts of screen 1: one numbered line each, the worst first and with its sentence.
+
+Acknowledged alerts are one line below, which opens; notes may be hidden.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -18,9 +21,11 @@ from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_al
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords
 
+KEYS: Final = "n next  a acknowledge  A all  i notes  enter explain"
 MAX_ALERTS: Final = 50
 MAX_SENTENCE_LINES: Final = 2
 MAX_DRAWN_STEPS: Final = 3  # clients of a ring that is drawn
+ACKNOWLEDGED: Final = FindingKind("acknowledged", "info", is_sure=True)  # the line of all of them
 
 
 class Alert(NamedTuple):
@@ -39,11 +44,36 @@ class Alert(NamedTuple):
     kind: FindingKind | None = None  # equal findings of many locks have the same
 
 
-def alerts(report: Report) -> Iterator[Alert]:
-    """Return all alerts, the worst first; deadlocks are among them before they are findings."""
+class AlertList(NamedTuple):
+    """The alerts of one moment: those to list, those acknowledged, and how many are hidden."""
+
+    new: Sequence[Alert] = ()
+    acknowledged: Sequence[Alert] = ()
+    hidden_notes: int = 0
+
+
+def sifted(found: Iterable[Alert], known: Collection[str], *, hides_notes: bool) -> AlertList:
+    """Separate the alerts to list from those acknowledged, and from notes to hide."""
+    new, acknowledged, hidden = [], [], 0
+    for one in found:
+        if one.case in known:
+            acknowledged.append(one)
+        elif hides_notes and one.severity == "info":
+            hidden += 1
+        else:
+            new.append(one)
+    return AlertList(new, acknowledged, hidden)
+
+
+def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
+    """Return all alerts, the worst first; deadlocks are among them before they are findings.
+
+    The first deadlock that is not `known` is drawn.
+    """
     found = {finding.id: finding for finding in report.findings}
-    for number, deadlock in enumerate(report.deadlocks):
-        picture = () if number else tuple(ring_lines(deadlock, report))
+    drawn = next((one.id for one in report.deadlocks if one.id not in known), None)
+    for deadlock in report.deadlocks:
+        picture = tuple(ring_lines(deadlock, report)) if deadlock.id == drawn else ()
         yield _deadlock(deadlock, found.get(deadlock.id))._replace(picture=picture)
     dead = {deadlock.id for deadlock in report.deadlocks}
     for finding in report.findings:
@@ -106,20 +136,24 @@ def _finding(finding: Finding) -> Alert:
     )
 
 
-def alert_frame(found: Sequence[Alert], now: Millis) -> FrameWords:
+def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
     """Return the title of the pane, and how many alerts there are of each severity."""
-    first, counts = found[0], Counter(one.severity for one in found)
-    words = {
-        "critical": f"{counts['critical']} critical",
-        "warning": count(counts["warning"], "warning"),
-        "info": count(counts["info"], "note"),
-    }
-    facts = " · ".join(text for severity, text in words.items() if counts[severity])
+    counts = Counter(one.severity for one in listed.new)
+    acknowledged, hidden = len(listed.acknowledged), listed.hidden_notes
+    words = (
+        (counts["critical"], f"{counts['critical']} critical"),
+        (counts["warning"], count(counts["warning"], "warning")),
+        (counts["info"], count(counts["info"], "note")),
+        (acknowledged, f"{acknowledged} acknowledged"),
+        (hidden, f"{count(hidden, 'note')} hidden"),
+    )
+    facts = " · ".join(text for number, text in words if number)
+    if not listed.new:
+        return FrameWords("Alerts", facts, KEYS if facts else "")
+    first = listed.new[0]
     title = [first.title.capitalize(), "confirmed" if first.is_sure else "likely"]
     title += [] if first.since is None else [elapsed(max(0, now - first.since))]
-    return FrameWords(
-        " · ".join(title), facts, "n next  enter explain", is_alarm=first.ink == "critical"
-    )
+    return FrameWords(" · ".join(title), facts, KEYS, is_alarm=first.ink == "critical")
 
 
 def alert_lines(
@@ -141,11 +175,11 @@ def alert_lines(
     of = f"/{len(grouped)}" if is_short else ""
     for number, one in enumerate(islice(grouped, MAX_ALERTS), start=1):
         alert = one.those[0] if isinstance(one, FindingGroup) else one
-        since = "" if alert.since is None else f"for {elapsed(max(0, now - alert.since))}"
+        since = _for(alert.since, now)
         mark = f"{number:>2}{of}"
         is_drawn = number == 1 and bool(alert.picture) and not is_short and alert is one
         if isinstance(one, FindingGroup):
-            lines.append(_batch(mark, one, since))
+            lines.append(_batch(mark, one, _for(_oldest(one), now)))
             cases.append(one.kind)
         elif not is_drawn:
             lines.append(_head(mark, one, since, has_sentence=number > 1))
@@ -163,11 +197,35 @@ def alert_lines(
     return lines, cases
 
 
+def acknowledged_lines(
+    found: Sequence[Alert], now: Millis, *, is_open: bool
+) -> tuple[list[Line], list[str | FindingKind | None]]:
+    """Draw the line of all acknowledged alerts; when open, each of them below it."""
+    if not found:
+        return [], []
+    sign = "▾" if is_open else "▸"
+    lines: list[Line] = [line((f" {sign} {len(found)} acknowledged", "dim"))]
+    cases: list[str | FindingKind | None] = [ACKNOWLEDGED]
+    for one in islice(found, MAX_ALERTS if is_open else 0):
+        drawn = _head("  ", one, _for(one.since, now), has_sentence=True)
+        lines.append(tuple(run._replace(ink="dim") for run in drawn))
+        cases.append(one.case)
+    return lines, cases
+
+
+def _for(since: Millis | None, now: Millis) -> str:
+    return "" if since is None else f"for {elapsed(max(0, now - since))}"
+
+
 def _picture(alert: Alert, width: int) -> list[Line]:
     """Draw the ring of a small deadlock; without addresses where there is no room for them."""
     if max(map(width_of, alert.picture)) <= width:
         return list(alert.picture)
     return [tuple(run for run in one if run.ink != "address") for one in alert.picture]
+
+
+def _oldest(batch: FindingGroup[Alert]) -> Millis | None:
+    return min((one.since for one in batch.those if one.since is not None), default=None)
 
 
 def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
@@ -205,6 +263,9 @@ def _sentence(alert: Alert, width: int) -> list[Line]:
         return lines
     *kept, last = lines[:MAX_SENTENCE_LINES]
     return [*kept, (*last, Run(" …", "dim"))]
+
+
+NO_NEW: Final = line(" No new alerts.")
 
 
 def no_problems(report: Report, *, is_now: bool) -> Line:

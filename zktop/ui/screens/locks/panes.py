@@ -17,7 +17,17 @@ from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
-from zktop.ui.screens.locks.alerts import Alert, alert_frame, alert_lines, alerts, no_problems
+from zktop.ui.screens.locks.alerts import (
+    ACKNOWLEDGED,
+    NO_NEW,
+    AlertList,
+    acknowledged_lines,
+    alert_frame,
+    alert_lines,
+    alerts,
+    no_problems,
+    sifted,
+)
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import LockRow
@@ -78,8 +88,9 @@ class AlertsPane(Pane):
 
     def __init__(self) -> None:
         super().__init__(id="alerts")
-        self.found: list[Alert] = []
-        self._found_in: tuple[object, object] = (None, None)
+        self._listed = AlertList()
+        self._findings: Sequence[Finding] | None = None
+        self._listed_for: tuple[object, ...] = ()
         self._opened: set[FindingKind] = set()
         self._redraw: Callable[[], None] | None = None
 
@@ -88,19 +99,42 @@ class AlertsPane(Pane):
     ) -> None:
         """Show the alerts of this report."""
         self._redraw = partial(self.show_report, state, report, height, width, is_short=is_short)
-        deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
-        if self._found_in[0] is not report.findings or self._found_in[1] != deadlocks:
-            self.found, self._found_in = list(alerts(report)), (report.findings, deadlocks)
-        if not self.found:
-            is_now = state.is_newest and not state.is_stale
-            self.frame(FrameWords("Alerts"))
-            self.put([no_problems(report, is_now=is_now)], [None], (), height)
-            return
+        listed = self._sifted(state, report)
         lines, cases = alert_lines(
-            self.found, report.now, width, is_short=is_short, opened=self._opened
+            listed.new, report.now, width, is_short=is_short, opened=self._opened
         )
-        self.frame(alert_frame(self.found, report.now))
-        self.put(lines, [_target_of(case) for case in cases], (), height)
+        if not lines:
+            is_now = state.is_newest and not state.is_stale
+            calm = NO_NEW if listed.acknowledged else no_problems(report, is_now=is_now)
+            lines, cases = [calm], [None]
+        aside = acknowledged_lines(
+            listed.acknowledged, report.now, is_open=ACKNOWLEDGED in self._opened
+        )
+        self.frame(alert_frame(listed, report.now))
+        targets = [_target_of(case) for case in (*cases, *aside[1])]
+        self.put([*lines, *aside[0]], targets, (), height)
+
+    def _sifted(self, state: ViewState, report: Report) -> AlertList:
+        """The alerts of this report; the same while neither they nor the user's choices change."""
+        known, hides_notes = state.acknowledged.covered(report), state.hides_notes
+        deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
+        listed_for = deadlocks, known, hides_notes
+        if report.findings is not self._findings or listed_for != self._listed_for:
+            self._findings, self._listed_for = report.findings, listed_for
+            self._listed = sifted(alerts(report, known), known, hides_notes=hides_notes)
+        return self._listed
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The ids of the alerts under the cursor; without the focus, of the first line."""
+        first = next(filter(None, self._targets), None)
+        target = self.target if self.has_focus else first
+        if target == ACKNOWLEDGED:
+            return tuple(one.case for one in self._listed.acknowledged if self.has_focus)
+        if isinstance(target, FindingKind):
+            return tuple(one.case for one in self._listed.new if one.kind == target)
+        case = target.subject.case if isinstance(target, LineLink) else None
+        return (case,) if case is not None else ()
 
     def action_open(self) -> None:
         if isinstance(self.target, FindingKind):

@@ -79,7 +79,11 @@ class LocksScreen(Page):
         "problems and no waiters. Enter opens the line, `f` lists every lock; so does a "
         "filter, or another order.\n\n"
         "**Who is blocking** lists the clients that others wait for, and that wait for no other "
-        "client. Enter opens what the line is about; tab goes from pane to pane."
+        "client. Enter opens what the line is about; tab goes from pane to pane.\n\n"
+        "`a` acknowledges the alert under the cursor, or the first one while another pane has "
+        "the keys; `A` all of them. They are then one line, which enter opens; `a` there takes "
+        "it back. An alert comes back by itself when it gets more severe or more certain, when "
+        "more locks or clients are in it, and when it begins again after its end."
     )
     DEFAULT_CSS = """
     LocksScreen #columns { height: 1fr; layout: vertical; }
@@ -245,6 +249,10 @@ class LocksScreen(Page):
 
     def on_table_sort_changed(self) -> None:
         self._reorder.now()
+
+    @property
+    def selected_alerts(self) -> tuple[str, ...]:
+        return self._alerts.selected
 
     # Keys
 

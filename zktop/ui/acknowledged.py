@@ -1,0 +1,113 @@
+"""Alerts that the user has acknowledged: they leave the lists until they get worse.
+
+An acknowledgement remembers how bad its alert was. It ends when the alert gets worse than that,
+and when the alert has ended: one that begins again is new.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, NamedTuple
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
+
+ENDED_MS: Final[Millis] = 10_000  # an alert that is gone for less only flickers
+
+
+class AlertWeight(NamedTuple):
+    """How bad an alert is; each number grows when it gets worse."""
+
+    severity: int
+    confidence: str
+    locks: int
+    clients: int
+
+    def exceeds(self, other: "AlertWeight") -> bool:
+        """True if anything about it is worse.
+
+        >>> two, three = AlertWeight(1, "C3", 2, 2), AlertWeight(1, "C3", 2, 3)
+        >>> three.exceeds(two), two.exceeds(three), two.exceeds(two)
+        (True, False, False)
+        """
+        return (
+            self.severity > other.severity
+            or self.confidence > other.confidence
+            or self.locks > other.locks
+            or self.clients > other.clients
+        )
+
+
+def _weight(finding: Finding) -> AlertWeight:
+    return AlertWeight(
+        severity=-SEVERITIES.index(finding.severity),
+        confidence=finding.confidence,
+        locks=len(finding.locks),
+        clients=max(len(finding.sessions), len(finding.nodes)),
+    )
+
+
+def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
+    return AlertWeight(
+        severity=0,
+        confidence=deadlock.confidence,
+        locks=len(deadlock.locks),
+        clients=len(deadlock.actors) + deadlock.behind,
+    )
+
+
+def _weights(report: Report, wanted: Collection[str]) -> Iterator[tuple[str, AlertWeight]]:
+    """Weigh these alerts of a report, by id; a deadlock counts as such, not as its finding."""
+    dead = {one.id for one in report.deadlocks}
+    for deadlock in report.deadlocks:
+        if deadlock.id in wanted:
+            yield deadlock.id, _weight_of_deadlock(deadlock)
+    for finding in report.findings:
+        if finding.id in wanted and finding.id not in dead:
+            yield finding.id, _weight(finding)
+
+
+class Acknowledged(msgspec.Struct, frozen=True):
+    """What the user has acknowledged, by the ids of the alerts."""
+
+    weights: Mapping[str, AlertWeight] = {}  # when they were acknowledged
+    gone_since: Mapping[str, Millis] = {}
+
+    def adding(self, ids: Collection[str], report: Report) -> "Acknowledged":
+        """Acknowledge these alerts as they are in this report."""
+        return Acknowledged({**self.weights, **dict(_weights(report, ids))}, self.gone_since)
+
+    def without(self, ids: Collection[str]) -> "Acknowledged":
+        """Take acknowledgements back."""
+        kept = {name: weight for name, weight in self.weights.items() if name not in ids}
+        return Acknowledged(kept, self.gone_since)
+
+    def after(self, report: Report) -> "Acknowledged":
+        """Drop alerts that got worse or have ended. Call it for every report, in order."""
+        if not self.weights:
+            return self
+        known = dict(_weights(report, self.weights.keys()))
+        gone = {
+            name: self.gone_since.get(name, report.now)
+            for name in self.weights
+            if name not in known
+        }
+        kept = {
+            name: weight
+            for name, weight in self.weights.items()
+            if (not known[name].exceeds(weight) if name in known else True)
+            and report.now - gone.get(name, report.now) < ENDED_MS
+        }
+        return Acknowledged(kept, gone)
+
+    def covered(self, report: Report) -> frozenset[str]:
+        """Return the ids of the alerts in this report that need no attention."""
+        if not self.weights:
+            return frozenset()
+        weights = _weights(report, self.weights.keys())
+        return frozenset(name for name, one in weights if not one.exceeds(self.weights[name]))
+
+
+NOTHING_ACKNOWLEDGED: Final = Acknowledged()

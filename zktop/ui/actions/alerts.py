@@ -1,0 +1,98 @@
+"""Go from alert to alert, acknowledge alerts, and hide those that are only information."""
+
+from collections.abc import Collection
+
+from zktop.model.findings.finding import Finding
+from zktop.model.format import count
+from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.notify import headline
+from zktop.ui.shell import Shell
+from zktop.ui.view_state import Selection
+
+
+class AlertActions(Shell):
+    """The keys for alerts."""
+
+    def action_next_alert(self) -> None:
+        """Select the next deadlock or critical finding on the page of findings."""
+        frame = self.view_state.frame
+        if frame is None:
+            return
+        report = frame.report
+        known = self.acknowledged.covered(report)
+        new = [one for one in self._listed(report) if one not in known]
+        urgent = _critical(report)
+        alerts = [one for one in new if one in urgent] or new[:1]
+        if not alerts:
+            self.show_message(_no_alerts(len(known)))
+            return
+        case = self.subject.case
+        following = alerts[(alerts.index(case) + 1) % len(alerts)] if case in alerts else alerts[0]
+        self.turn_to("findings", Selection(case=following))
+
+    def action_acknowledge(self) -> None:
+        """Acknowledge the alerts under the cursor; if they all are, list them again."""
+        frame, page = self.view_state.frame, self.page
+        if frame is None or page is None:
+            return
+        listed = {*self._listed(frame.report), *self.acknowledged.covered(frame.report)}
+        ids = [one for one in page.selected_alerts if one in listed]
+        if ids:
+            self._acknowledge(ids, frame.report)
+        else:
+            self.show_message("No alert is selected.")
+
+    def action_acknowledge_all(self) -> None:
+        """Acknowledge all alerts; if they all are, list them again."""
+        frame = self.view_state.frame
+        if frame is None:
+            return
+        known = self.acknowledged.covered(frame.report)
+        new = [one for one in self._listed(frame.report) if one not in known]
+        if new or known:
+            self._acknowledge(new or known, frame.report)
+        else:
+            self.show_message("No alerts.")
+
+    def _acknowledge(self, ids: Collection[str], report: Report) -> None:
+        before, what = self.acknowledged, _name(ids, report)
+        if before.covered(report).issuperset(ids):
+            self.acknowledged = before.without(ids)
+            self.show_message(f"No longer acknowledged: {what}.")
+        else:
+            self.acknowledged = before.adding(ids, report)
+            self.show_message(f"Acknowledged until it gets worse: {what}.")
+        self.draw()
+
+    def action_show_notes(self) -> None:
+        """Hide or show findings that are only information."""
+        self.hides_notes = not self.hides_notes
+        self.draw()
+
+    def _listed(self, report: Report) -> list[str]:
+        """The ids of deadlocks, then of findings that follow from no other, the worst first."""
+        dead = [one.id for one in report.deadlocks]
+        others = [
+            one.id
+            for one in report.findings
+            if not one.cause and not (self.hides_notes and one.severity == "info")
+        ]
+        return list(dict.fromkeys((*dead, *others)))
+
+
+def _critical(report: Report) -> set[str]:
+    critical = {one.id for one in report.findings if one.severity == "critical"}
+    return critical | {one.id for one in report.deadlocks}
+
+
+def _name(ids: Collection[str], report: Report) -> str:
+    """Name one alert by its kind and its locks, several by their number."""
+    if len(ids) > 1:
+        return count(len(ids), "alert")
+    alerts: tuple[Finding | Deadlock, ...] = (*report.deadlocks, *report.findings)
+    return headline(next(one for one in alerts if one.id in ids))
+
+
+def _no_alerts(acknowledged: int) -> str:
+    return f"No new alerts; {acknowledged} acknowledged." if acknowledged else "No alerts."
