@@ -56,6 +56,12 @@ class Zktop(AlertActions, CommandActions, ContenderActions, ExportActions, TimeA
         else:
             self.turn_back()
 
+    async def action_previous_place(self) -> None:
+        self.turn_back()
+
+    async def action_next_place(self) -> None:
+        self.turn_forward()
+
     def action_filter(self) -> None:
         self.query_one(FilterLine).open(self.filter_text)
 

@@ -67,6 +67,8 @@ class Action(NamedTuple):
 KEYS: Final = (
     Action("open", "enter", "open the selected item", "move", short="Open"),
     Action("back", "escape", "go back; clear the filter or end the pause", "move", short="Back"),
+    Action("previous_place", "alt+left", "back to where you were: screen and selection", "move"),
+    Action("next_place", "alt+right", "forward again", "move"),
     *(
         Action(f"page_{number}", page.key, f"screen {number}: {page.help}", "move",
             run=f"show_screen('{page.name}')", needs_contenders=page.needs_contenders)

@@ -33,6 +33,7 @@ from zktop.ui.notify import Notifier, brief, summary
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import REPLAY, Tape
+from zktop.ui.places import Place, Places
 from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
@@ -43,7 +44,6 @@ from zktop.ui.widgets.footer import PageFooter
 from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
 from zktop.ui.widgets.panel import PANEL_CSS
 
-MAX_HISTORY = 50  # screens that Esc goes back through
 MIN_FRAME_S = 0.016  # between two frames while little happens
 BUSY_PER_S = 100  # events; from here on, `refresh` limits the frames
 RATE_WINDOW_S = 0.5
@@ -101,7 +101,7 @@ class Shell(BaseApp):
         self.recording = ""  # the file that is being written
         self._head, self._foot = PageHeader(), PageFooter()
         self._switcher = ContentSwitcher(id="pages")
-        self._history: list[tuple[str, Selection]] = []
+        self.places = Places()
         self._notifier = Notifier()
         self._inbox = Inbox(self._wake, waits=not feed.is_live)
         self._drawn_at, self._rate = 0.0, 0.0  # events per second
@@ -306,15 +306,31 @@ class Shell(BaseApp):
         """Go to a page and remember where the user came from."""
         page = self.page
         if page is not None and (name != page.entry.name or subject):
-            self._history.append((page.entry.name, self.subject))
-            del self._history[:-MAX_HISTORY]
+            self.places = self.places.left(self._here(page))
         self.subject = subject or self.pointed
         self._load_page(name)
 
     def turn_back(self) -> None:
-        if self._history:
-            name, self.subject = self._history.pop()
-            self._load_page(name)
+        """Return to the place before this one, if there is one."""
+        if self.places.before and self.page is not None:
+            place = self.places.before[-1]
+            self.places = self.places.back(self._here(self.page))
+            self._go_to(place)
+
+    def turn_forward(self) -> None:
+        """Undo `turn_back`."""
+        if self.places.following and self.page is not None:
+            place = self.places.following[-1]
+            self.places = self.places.forward(self._here(self.page))
+            self._go_to(place)
+
+    def _here(self, page: Page) -> Place:
+        """The visible page, and what the user has selected there."""
+        return Place(page.entry.name, _joined(self.subject, page.chosen_subject))
+
+    def _go_to(self, place: Place) -> None:
+        self.subject = place.subject
+        self._load_page(place.page)
 
     def _load_page(self, name: str) -> None:
         """Show a page in a worker; a newer call cancels this one. Keys wait until it is there."""

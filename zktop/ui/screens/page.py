@@ -86,6 +86,11 @@ class Page(Vertical):
         return Selection()
 
     @property
+    def chosen_subject(self) -> Selection:
+        """What to select when the user comes back; nothing if the page has chosen its subject."""
+        return self.subject
+
+    @property
     def selected_alerts(self) -> tuple[str, ...]:
         """The ids of the alerts under the cursor: several if it is on a group."""
         return ()

@@ -190,6 +190,10 @@ class FindingsScreen(Page):
         return self.query_one("#case", TextPanel)
 
     @property
+    def chosen_subject(self) -> Selection:
+        return self.subject if self._is_held else Selection()
+
+    @property
     def selected_alerts(self) -> tuple[str, ...]:
         """The chosen finding, or all of the chosen group that are not acknowledged."""
         if self._kind is None:

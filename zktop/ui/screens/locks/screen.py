@@ -239,6 +239,10 @@ class LocksScreen(Page):
         row = self.table.row
         return Selection(path=row.path if row else None)
 
+    @property
+    def chosen_subject(self) -> Selection:
+        return self.subject if self.table.held else Selection()
+
     def on_table_cursor_moved(self) -> None:
         """Select the lock on the other screens as well, and describe it."""
         self._followed = self.subject.path

@@ -222,6 +222,10 @@ class SessionsScreen(Page):
         row = self._table.row
         return Selection(session=row.session if row else None)
 
+    @property
+    def chosen_subject(self) -> Selection:
+        return self.subject if self._table.held else Selection()
+
     # Keys
 
     def action_open(self) -> None:

@@ -1,0 +1,146 @@
+"""Back and forward through the places where the user has been."""
+
+import pytest
+from textual.pilot import Pilot
+from ui.example_ensemble import IMPORT, STOCK, trouble
+from ui.fake_feed import app_of, settled
+from ui.screens.locks.locks_app import WIDE, chosen
+
+from zktop.ui.app import Zktop
+from zktop.ui.places import MAX_PLACES, Place, Places
+from zktop.ui.view_state import Selection
+from zktop.ui.widgets.header import CRUMB
+
+FILM = trouble()
+LOCKS, LOCK, SESSIONS = (Place(name) for name in ("locks", "lock", "sessions"))
+
+
+def test_back_and_forward_again() -> None:
+    """As in a browser."""
+    places = Places().left(LOCKS).left(LOCK)
+    there = places.back(SESSIONS)
+
+    assert there.before[-1] == LOCKS
+    assert there.following == (SESSIONS,)
+    assert there.forward(LOCK) == places
+
+
+def test_a_new_place_has_nothing_after_it() -> None:
+    """What was left by going back is forgotten."""
+    assert Places().left(LOCKS).back(LOCK).left(SESSIONS).following == ()
+
+
+def test_a_place_that_was_left_twice_is_kept_once() -> None:
+    """Going back always leads elsewhere."""
+    assert Places().left(LOCKS).left(LOCKS).before == (LOCKS,)
+
+
+def test_the_oldest_places_are_forgotten() -> None:
+    """There is a limit."""
+    places = Places()
+    for number in range(MAX_PLACES + 5):
+        places = places.left(Place("lock", Selection(path=f"/{number}")))
+
+    assert len(places.before) == MAX_PLACES
+    assert places.before[0].subject.path == "/5"
+
+
+def where(app: Zktop) -> tuple[str, str | None]:
+    """The screen and the lock."""
+    assert app.page is not None
+    return app.page.entry.name, app.pointed.path
+
+
+async def after(pilot: Pilot[int], *keys: str) -> list[str]:
+    """The screen after these keys."""
+    await pilot.press(*keys)
+    return await settled(pilot)
+
+
+async def test_alt_left_goes_back_and_alt_right_forward() -> None:
+    """To the same screen with the same selection, and the header names both."""
+    app = app_of(*FILM)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await settled(pilot)
+        await after(pilot, "down", "enter")
+        await after(pilot, "1", "down", "enter")
+        seen = [where(app)]
+        crumbs = [(await settled(pilot))[0]]
+        for key in ("alt+left", "alt+left", "alt+left", "alt+right"):
+            lines = await after(pilot, key)
+            seen.append(where(app))
+            crumbs.append(lines[0])
+
+        assert seen == [
+            ("lock", IMPORT),
+            ("locks", IMPORT),
+            ("lock", STOCK),
+            ("locks", STOCK),
+            ("lock", STOCK),
+        ]
+        assert f"{CRUMB} Lock  {CRUMB} /locks/import" in crumbs[0]
+        assert f"{CRUMB} Locks" in crumbs[1]
+        assert f"{CRUMB} Lock  {CRUMB} /locks/stock" in crumbs[2]
+        assert f"{CRUMB} Lock  {CRUMB} /locks/stock" in crumbs[4]
+
+
+async def test_the_cursor_returns_to_the_row_that_was_left() -> None:
+    """Although it was on another one in between."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await after(pilot, "down", "enter")
+        await after(pilot, "1", "down", "enter")
+        await after(pilot, "alt+left", "alt+left", "alt+left")
+
+        assert chosen(app) == STOCK
+
+
+async def test_the_finding_that_was_read_is_there_again() -> None:
+    """The one under the cursor, not the one that the screen was opened with."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await after(pilot, "n", "down")
+        read = app.pointed.case
+        await after(pilot, "4")
+        await after(pilot, "n")
+        await after(pilot, "alt+left", "alt+left")
+
+        assert where(app)[0] == "findings"
+        assert app.pointed.case == read
+
+
+async def test_without_a_cursor_of_the_users_own_the_top_row_stays_chosen() -> None:
+    """Going back does not pin the cursor to the row that was first."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await after(pilot, "4")
+        await after(pilot, "alt+left")
+
+        assert where(app)[0] == "locks"
+        assert app.page is not None
+        assert not app.page.table.held  # type: ignore[attr-defined]  # the locks screen
+
+
+@pytest.mark.parametrize("key", ["alt+left", "alt+right", "escape"])
+async def test_where_there_is_no_other_place_the_key_does_nothing(key: str) -> None:
+    """The screen stays."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        before = await settled(pilot)
+
+        assert await after(pilot, key) == before
+
+
+async def test_escape_goes_back_as_well() -> None:
+    """And alt+right undoes that."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await after(pilot, "down", "enter", "escape")
+        back = where(app)
+        await after(pilot, "alt+right")
+
+        assert (back, where(app)) == (("locks", STOCK), ("lock", STOCK))
