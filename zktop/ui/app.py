@@ -13,6 +13,7 @@ from zktop.ui.actions.contenders import ContenderActions, why_none
 from zktop.ui.actions.export import ExportActions
 from zktop.ui.actions.time import TimeActions
 from zktop.ui.dialogs.choice import ThemeDialog
+from zktop.ui.dialogs.columns import ColumnsDialog
 from zktop.ui.dialogs.palette import PaletteDialog, PaletteItem
 from zktop.ui.keys import known_on
 from zktop.ui.screens import page_named
@@ -90,6 +91,12 @@ class Zktop(AlertActions, CommandActions, ContenderActions, ExportActions, TimeA
         if page is not None:
             keys = tuple(known_on(page.entry.name, self.table))
             self.push_screen(HelpDialog(page.entry.title, page.HELP or "", keys))
+
+    def action_sort(self) -> None:
+        """Let the user choose the columns and the order of the table."""
+        chosen = self.page.ordered_table if self.page is not None else None
+        if chosen is not None:
+            self.push_screen(ColumnsDialog(*chosen))
 
     def action_theme(self) -> None:
         themes = self.settings.themes()

@@ -1,7 +1,7 @@
 """Base class of the numbered screens, and the entry that lists one of them."""
 
 from importlib import import_module
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from textual import events
 from textual.containers import Vertical
@@ -10,6 +10,7 @@ from zktop.model.report import Report
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.view_state import Selection, TimeRange, ViewState
+from zktop.ui.widgets.table import Table
 
 
 class PageEntry(NamedTuple):
@@ -29,6 +30,14 @@ class PageEntry(NamedTuple):
         page.id = f"page-{self.name}"
         page.entry = self
         return page
+
+
+class OrderedTable(NamedTuple):
+    """A table whose columns and order the user may choose; its name, and its usual order."""
+
+    table: Table[Any]
+    name: str
+    usual_order: str
 
 
 class Page(Vertical):
@@ -78,6 +87,11 @@ class Page(Vertical):
     @property
     def marked_range(self) -> TimeRange | None:
         """The marked time range that an export may cut out."""
+        return None
+
+    @property
+    def ordered_table(self) -> OrderedTable | None:
+        """The table whose columns and order the user may choose."""
         return None
 
     @property

@@ -44,6 +44,8 @@ class Column(NamedTuple, Generic[R]):
     needs: int = 0  # cells of the whole table; a narrower one leaves the column out
     keeps_end: bool = False  # cut text at its start: the end of a path says more
     names: Callable[[R], bool] | None = None  # rows cut in the middle: the ends say more
+    title: str = ""  # the full name
+    about: str = ""  # what it means, in a sentence
 
 
 def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -> Line:
@@ -118,6 +120,7 @@ class Table(Canvas, Generic[R]):
         self.moved_at = 0.0  # by the clock of `perf_counter`
         self.sorted_by: str | None = None
         self.reversed = False
+        self.hidden: frozenset[str] = frozenset()  # columns that the user has hidden, by name
         self.cursor = None
         self._given: Sequence[R | RowGroup[R]] = ()  # the rows before the user's order
         self._widths: tuple[int, list[tuple[Column[R], int]]] = (0, [])
@@ -237,8 +240,7 @@ class Table(Canvas, Generic[R]):
         for column, cells in self._fitting(width):
             name = column.name
             if name == self.sorted_by:
-                arrow = "↓" if self.reversed != column.descending else "↑"
-                name = name[: cells - 1] + arrow
+                name = name[: cells - 1] + self.arrow
             drawn = (Run(name, "title"),)
             runs += right(drawn, cells) if column.at_right else fitted(drawn, cells)
             runs.append(Run(" " * GAP))
@@ -272,8 +274,25 @@ class Table(Canvas, Generic[R]):
 
     def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
         if self._widths[0] != width:
-            self._widths = width, fitting(self.columns, width - self._margin)
+            shown = [one for one in self.columns if one.name not in self.hidden]
+            self._widths = width, fitting(shown, width - self._margin)
         return self._widths[1]
+
+    # Columns
+
+    @property
+    def columns_in_sight(self) -> frozenset[str]:
+        """The names of the columns that are drawn: not hidden, and with enough room."""
+        return frozenset(column.name for column, _ in self._fitting(self.room.width))
+
+    def toggle_column(self, name: str) -> bool:
+        """Hide a column, or show it again; False for the last one that is left."""
+        hidden = self.hidden ^ {name}
+        if all(one.name in hidden for one in self.columns):
+            return False
+        self.hidden, self._widths = hidden, (0, [])
+        self.repaint()
+        return True
 
     # Order
 
@@ -281,6 +300,13 @@ class Table(Canvas, Generic[R]):
     def has_order(self) -> bool:
         """True if the user wants another order than the usual one."""
         return self.sorted_by is not None or self.reversed
+
+    @property
+    def arrow(self) -> str:
+        """The direction of the order."""
+        column = next((one for one in self.columns if one.name == self.sorted_by), None)
+        descending = column is not None and column.descending
+        return "↓" if self.reversed != descending else "↑"
 
     def head_clicked(self, x: int) -> None:
         """Sort by the column that was clicked on."""
@@ -295,13 +321,6 @@ class Table(Canvas, Generic[R]):
         self.reversed = not self.reversed if name == self.sorted_by else False
         self.sorted_by = name
         self._reorder()
-
-    def action_sort(self) -> None:
-        """Sort by the next visible column; after the last one, return to the usual order."""
-        in_sight = [column for column, _ in self._fitting(self.room.width)]
-        names = [column.name for column in in_sight if column.key is not None]
-        at = names.index(self.sorted_by) + 1 if self.sorted_by in names else 0
-        self.sort_by(names[at] if at < len(names) else None)
 
     def action_reverse(self) -> None:
         self.reversed = not self.reversed

@@ -265,7 +265,9 @@ async def test_a_group_is_not_a_lock() -> None:
         assert page_of(app).copied().startswith("/locks/user/*")
 
 
-@pytest.mark.parametrize("keys", [("slash", "u", "s", "e", "r", "enter"), ("o",), ("O",)])
+@pytest.mark.parametrize(
+    "keys", [("slash", *"user", "enter"), ("o", "l", "enter", "escape"), ("O",)]
+)
 async def test_a_filter_or_an_order_lists_every_lock(keys: tuple[str, ...]) -> None:
     """Then f changes nothing, and a message says why."""
     app = app_of(*frames((NOW, quiet())))

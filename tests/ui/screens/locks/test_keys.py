@@ -115,11 +115,11 @@ async def test_the_second_alert_is_the_next_line_of_its_pane() -> None:
 
 
 async def test_sorts_by_columns_and_reverses_the_order() -> None:
-    """O sorts by the next column, O reverses; the heads show it."""
+    """O opens the columns, O reverses the order; the heads show it."""
     app = app_of(*MANY)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        await pilot.press("o", "o")
+        await pilot.press("o", "l", "enter", "escape")
         by_path = [panel(await settled(pilot), "Locks")[0], page_of(app).table.rows[0].path]
         await pilot.press("O")
         turned = [panel(await settled(pilot), "Locks")[0], page_of(app).table.rows[0].path]
@@ -146,7 +146,7 @@ async def test_sorting_works_from_every_pane() -> None:
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        await pilot.press("tab", "o", "o", "o", "space")
+        await pilot.press("tab", "o", "l", "enter", "escape", "space")
         await settled(pilot)
 
         assert page_of(app).table.sorted_by is not None
@@ -209,7 +209,7 @@ async def test_nothing_to_copy_is_a_message() -> None:
     app = app_of(*frames((NOW, ())))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        await pilot.press("y", "enter", "space", "o", "O", "down", "G")
+        await pilot.press("y", "enter", "space", "o", "escape", "O", "down", "G")
 
         assert app.clipboard == ""
         assert isinstance(app.page, LocksScreen) or app.page is not None

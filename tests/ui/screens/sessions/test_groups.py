@@ -155,7 +155,7 @@ async def test_f_opens_all_groups() -> None:
         assert "29  ▸ web-*" in folded
 
 
-@pytest.mark.parametrize("keys", [("o",), ("slash", *"web", "enter")])
+@pytest.mark.parametrize("keys", [("o", "i", "enter", "escape"), ("slash", *"web", "enter")])
 async def test_a_filter_or_an_order_lists_each_session(keys: tuple[str, ...]) -> None:
     """A group has no place in an order."""
     async with app().run_test(size=(120, 60)) as pilot:

@@ -141,7 +141,7 @@ async def test_a_locked_down_server_says_what_to_add_to_its_configuration() -> N
 async def test_no_key_fails_before_the_first_report() -> None:
     """The screen says what it waits for."""
     async with shown([]) as (_, pilot):
-        for key in ("enter", "o", "O", "f", "y", "up", "down"):
+        for key in ("enter", "o", "escape", "O", "f", "y", "up", "down"):
             await pilot.press(key)
         screen = await settled(pilot)
 
@@ -160,9 +160,9 @@ async def test_f_lists_sessions_without_locks() -> None:
 
 
 async def test_o_and_O_sort() -> None:  # noqa: N802  the key has a capital letter
-    """By the next column, and in reverse."""
+    """By a column, and in reverse."""
     async with shown(with_tables()) as (_, pilot):
-        await pilot.press("o", "o", "o")
+        await pilot.press("o", "i", "enter", "escape")
         sorted_once = _names(await settled(pilot))
         await pilot.press("O")
         turned = _names(await settled(pilot))

@@ -30,7 +30,7 @@ from zktop.ui.screens.locks.panes import (
 )
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
-from zktop.ui.screens.page import Page
+from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords
@@ -170,7 +170,7 @@ class LocksScreen(Page):
         order = f"by {table.sorted_by}" if table.sorted_by else "worst first"
         counted = f"{with_spaces(len(rows))} of " if state.filter else ""
         facts = f"{counted}{with_spaces(total)} · {order}"
-        table.frame(FrameWords("Locks", facts, "enter open  / filter  o sort"))
+        table.frame(FrameWords("Locks", facts, "enter open  / filter  o columns"))
         table.show(rows, () if rows else empty_state(state, self.size.width))
 
     def _heights(self) -> PaneHeights:
@@ -255,6 +255,10 @@ class LocksScreen(Page):
         self._reorder.now()
 
     @property
+    def ordered_table(self) -> OrderedTable:
+        return OrderedTable(self.table, "locks", "worst first")
+
+    @property
     def selected_alerts(self) -> tuple[str, ...]:
         return self._alerts.selected
 
@@ -285,10 +289,6 @@ class LocksScreen(Page):
         """True if escape must first clear a filter or return from the past."""
         state = self.view_state
         return state is None or bool(state.filter) or not state.is_newest
-
-    def action_sort(self) -> None:
-        """Sort the table, whichever pane has the focus."""
-        self.table.action_sort()
 
     def action_reverse(self) -> None:
         """Reverse the table, whichever pane has the focus."""

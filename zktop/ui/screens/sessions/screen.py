@@ -19,7 +19,7 @@ from zktop.ui.past.contacts_and_packet_rates import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import Reorder
-from zktop.ui.screens.page import Page
+from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import details
 from zktop.ui.screens.sessions.rows import FIELDS as SESSION_FIELDS
@@ -155,7 +155,7 @@ class SessionsScreen(Page):
         else:
             shown = len(self._table.rows) if state.filter else 1
             counts = session_counts(self._sessions, shown=shown)
-        self._table.frame(FrameWords("Sessions", text_of(counts), "enter open  f fold"))
+        self._table.frame(FrameWords("Sessions", text_of(counts), "enter open  f fold  o columns"))
         self._show_detail(state)
 
     def _put(self, name: str, lines: list[Line]) -> None:
@@ -248,8 +248,13 @@ class SessionsScreen(Page):
         node = member.node if member else None
         self.post_message(ShowPage("lock", Selection(path=path, node=node, session=row.session)))
 
-    def action_sort(self) -> None:
-        self._focused_table.action_sort()
+    @property
+    def ordered_table(self) -> OrderedTable:
+        """The servers while they have the focus, else the sessions."""
+        table = self._focused_table
+        if isinstance(table, ServerTable):
+            return OrderedTable(table, "servers", "leader first")
+        return OrderedTable(table, "sessions", "highest risk first")
 
     def action_reverse(self) -> None:
         self._focused_table.action_reverse()
