@@ -1,4 +1,4 @@
-"""Draws the pictures of the documentation: the real screens, on a recording, at a fixed moment.
+"""Draw the pictures of the documentation: the real screens, on a recording, at a fixed moment.
 
 `python docs/pictures.py [FOLDER]` writes them; they come out equal in every run.
 """
@@ -29,10 +29,10 @@ DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-night"
 AT_MS: Final = 33_600  # the deadlock is confirmed, and the rest is still moving
 SIZE: Final = (120, 36)
-SOME: Final = 20  # frames, so few that none of them is joined with another
+SOME: Final = 20  # frames at a time, so few that the inbox merges none of them
 LONGEST_S: Final = 240.0
-STILL_S: Final = 1.2  # numbers are sorted anew at most once a second
-CONSEQUENCES: Final = 5  # messages that lead from one to the next, at most
+STILL_S: Final = 1.2  # rows are sorted at most once a second
+CONSEQUENCES: Final = 5  # messages that cause one another, at most
 
 
 PICTURES: Final = {  # name -> the keys that lead there from the first screen
@@ -46,17 +46,17 @@ PICTURES: Final = {  # name -> the keys that lead there from the first screen
 
 
 class Past:
-    """A recording that is told as if it happened now."""
+    """A recording, delivered as if it happened now."""
 
     is_live = True
     notes: Sequence[str] = ()
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.tell: OnNews | None = None  # until somebody listens
+        self.tell: OnNews | None = None  # None: not started
 
     def start(self, tell: OnNews) -> None:
-        """Begin to tell."""
+        """Note the callback, and report that the feed is live."""
         self.tell = tell
         tell(Status("live"))
 
@@ -68,22 +68,22 @@ class Past:
 
 
 async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str:
-    """Draw what is on the screen after these keys, when all has happened."""
+    """Draw the screen after these keys, when all frames have arrived."""
     feed = Past(hosts)
     app = Zktop(feed, Scenery(frames), settings=UiSettings(theme=theme()))
     async with app.run_test(size=SIZE) as pilot:
         await told(pilot, app, feed, frames)
         await still(pilot)
         await pilot.press(*keys)
-        while app.key_queue.is_busy:  # somebody still has to take the key
+        while app.key_queue.is_busy:  # the key is not handled yet
             await pilot.pause()
-        await app.workers.wait_for_complete()  # a page is made when it is first asked for
+        await app.workers.wait_for_complete()  # a page is created when it is first shown
         await still(pilot)
         return portable_svg(app.export_screenshot(title="zktop"))
 
 
 async def told(pilot: Pilot[int], app: Zktop, feed: Past, frames: Sequence[Frame]) -> None:
-    """Tell all of it, a little at a time, as soon as somebody listens."""
+    """Deliver all frames, a few at a time, as soon as the feed is started."""
     while feed.tell is None:
         await pilot.pause()
     for begin in range(0, len(frames), SOME):
@@ -94,7 +94,7 @@ async def told(pilot: Pilot[int], app: Zktop, feed: Past, frames: Sequence[Frame
 
 
 async def within(name: str, drawing: Awaitable[str]) -> str:
-    """Draw a picture, or say which one never comes."""
+    """Draw a picture, or say which one takes too long."""
     try:
         return await asyncio.wait_for(drawing, LONGEST_S)
     except TimeoutError:
@@ -102,22 +102,22 @@ async def within(name: str, drawing: Awaitable[str]) -> str:
 
 
 def theme() -> Theme:
-    """Give the default theme, whatever the user of this machine has."""
+    """Return the default theme, whatever the config of this machine says."""
     return next(one.theme for one in theme_list({}).designs if one.theme.name == THEME)
 
 
 async def still(pilot: Pilot[int]) -> None:
-    """Wait until the picture has stayed the same for longer than any of the screens' paces."""
+    """Wait until the picture has not changed for longer than any screen waits to draw."""
     before = ""
     while (now := pilot.app.export_screenshot()) != before:
         before = now
         await pilot.pause(STILL_S)
-        for _ in range(CONSEQUENCES):  # the other pictures may have taken all of that time
+        for _ in range(CONSEQUENCES):  # drawing the other pictures may have taken all that time
             await pilot.pause()
 
 
 def frames_until(replay: Replay, at_ms: int) -> Iterator[Frame]:
-    """Give what the screens were told up to then."""
+    """Yield the frames up to this moment."""
     for report in replay.reports(replay.begin + at_ms):
         yield Frame(report, report.events)
 

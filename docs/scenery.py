@@ -1,4 +1,4 @@
-"""A stage for a picture: the scene of the recording, with what its contenders have said."""
+"""Contenders for a picture: the scene of the recording, and the log of its contenders."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -23,7 +23,7 @@ SCENE: Final = "traffic"
 FOLDER: Final = f"/locks/{SCENE}"
 RECIPES: Final = {"jobs": "kazoo-lock", "catalogue": "rw"}  # the others are of the recipe below
 OTHERS: Final = "predecessor"
-TOLD: Final = (  # as contenders of this scene told it
+TOLD: Final = (  # the log of this scene
     (13.0, "", "[3/6] ann has orders, bob has stock"),
     (13.1, "ann", "created lock-0000000000"),
     (13.1, "ann", "lock-0000000000 is first"),
@@ -31,28 +31,28 @@ TOLD: Final = (  # as contenders of this scene told it
     (13.2, "bob", "created lock-0000000000"),
     (13.2, "bob", "lock-0000000000 is first"),
     (13.2, "bob", f"acquired {FOLDER}/stock"),
-    (15.1, "", "[4/6] ann asks for stock, and waits for bob"),
+    (15.1, "", "[4/6] ann requests stock and waits for bob"),
     (15.1, "ann", "created lock-0000000001"),
-    (15.1, "ann", "lock-0000000000 is before lock-0000000001"),
+    (15.1, "ann", "lock-0000000000 is ahead of lock-0000000001"),
     (15.1, "ann", "watches lock-0000000000"),
-    (17.0, "", "[5/6] bob asks for orders, and closes the circle"),
+    (17.0, "", "[5/6] bob requests orders: now each waits for the other"),
     (17.0, "bob", "created lock-0000000001"),
-    (17.0, "bob", "lock-0000000000 is before lock-0000000001"),
+    (17.0, "bob", "lock-0000000000 is ahead of lock-0000000001"),
     (17.0, "bob", "watches lock-0000000000"),
-    (20.0, "", "[6/6] cid wants stock too, and is stuck behind"),
+    (20.0, "", "[6/6] cid also requests stock: stuck behind them"),
     (20.1, "cid", "created lock-0000000002"),
-    (20.1, "cid", "lock-0000000001 is before lock-0000000002"),
+    (20.1, "cid", "lock-0000000001 is ahead of lock-0000000002"),
     (20.1, "cid", "watches lock-0000000001"),
 )
 
 
 class Scenery:
-    """A stage on which everything has happened already."""
+    """The contenders and the log of a scene that was played in a recording."""
 
     root = "/zktop-demo"
 
     def __init__(self, frames: Sequence[Frame]) -> None:
-        """Put those on stage who were there in the last of these frames."""
+        """Show the contenders that are in the last of these frames."""
         contenders = Contenders(Config())
         self.scenes, self.recipes = contenders.scenes, contenders.recipes
         self.hosts, self.permission = contenders.hosts, contenders.permission
@@ -70,7 +70,7 @@ class Scenery:
         """No recipe."""
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
-        """Nothing changes any more."""
+        """Call nothing: a recording does not change."""
 
     def start(self, order: ContenderOrder, typed: str | None = None) -> None:
         """Start nothing."""
@@ -88,7 +88,7 @@ class Scenery:
         """Do nothing."""
 
     def close(self) -> None:
-        """Nothing was begun."""
+        """Close nothing."""
 
 
 def states_in(report: Report) -> Iterator[ContenderState]:

@@ -1,7 +1,7 @@
-"""Records three windows with `zktop contend` in them, on a sandbox, as one text.
+"""Record three windows with `zktop contend` in them, on a sandbox, as one text.
 
-`python docs/windows.py [SECONDS [FILE]]`: first everybody is waited out in order; then the second
-one is interrupted while it waits, and the third links up with the first.
+`python docs/windows.py [SECONDS [FILE]]`: first all three acquire the lock in turn. Then the
+second one is interrupted while it waits, and the third must watch the first.
 """
 
 import signal
@@ -18,8 +18,8 @@ ZKTOP: Final = (sys.executable, "-m", "zktop")
 LOCK: Final = "/zktop-demo/lockKey_7"
 NAMES: Final = ("one", "two", "three")
 PATIENCE_S: Final = 30.0
-WAITED_OUT: Final = "Everybody is waited out, in the order of coming"
-INTERRUPTED: Final = "Again, with ctrl-c in the second: the third links up with the first"
+WAITED_OUT: Final = "All three acquire the lock, in the order in which they came"
+INTERRUPTED: Final = "Again, with ctrl-c in the second window: the third now watches the first"
 HEAD: Final = """\
 Three windows with one `zktop contend` each, on a new server started with `zktop sandbox`.
 Recorded by docs/windows.py; times are UTC.
@@ -47,14 +47,14 @@ class Window:
                 self._news.notify_all()
 
     def until(self, word: str, times: int = 1) -> None:
-        """Wait until it has said this, so many times."""
+        """Wait until this word was printed that often."""
         with self._news:
             said = self._news.wait_for(lambda: self._count(word) >= times, PATIENCE_S)
         if not said:
-            raise TimeoutError(f"{self.command} has not said {word!r}: {self.lines}")
+            raise TimeoutError(f"{self.command} has not printed {word!r}: {self.lines}")
 
     def has_said(self, word: str) -> bool:
-        """Tell whether it has said this by now."""
+        """Whether this word was printed so far."""
         with self._news:
             return self._count(word) > 0
 
@@ -68,18 +68,18 @@ class Window:
         self._process.send_signal(signal.SIGINT)
 
     def ended(self) -> int:
-        """Wait until it is over; give the exit code."""
+        """Wait for the end of the command; return its exit code."""
         code = self._process.wait(PATIENCE_S)
         self._reader.join(PATIENCE_S)
         return code
 
     def close(self) -> None:
-        """End it, however it is."""
+        """Kill the command if it still runs."""
         self._process.kill()
         self.ended()
 
     def text(self, number: int) -> Iterator[str]:
-        """Give what is to be seen in it."""
+        """Yield the lines of the window, and the exit code."""
         code = self.ended()
         yield f"--- window {number}"
         yield f"$ {' '.join(self.command)}"
@@ -89,7 +89,7 @@ class Window:
 
 @contextmanager
 def sandbox() -> Iterator[str]:
-    """Give the address of a server of our own."""
+    """Start a sandbox server; yield its address."""
     command = [*ZKTOP, "sandbox", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
@@ -100,7 +100,7 @@ def sandbox() -> Iterator[str]:
 
 @contextmanager
 def queue(hosts: str, hold_s: int) -> Iterator[Sequence[Window]]:
-    """Give three windows, whose contenders came in their order, while the first one worked."""
+    """Yield three windows, whose contenders queued in order while the first one worked."""
     with ExitStack() as stack:
         windows: list[Window] = []
         for name in NAMES:
@@ -108,23 +108,23 @@ def queue(hosts: str, hold_s: int) -> Iterator[Sequence[Window]]:
             stack.callback(window.close)
             window.until("listed")
             windows.append(window)
-        if windows[0].has_said("gives"):
+        if windows[0].has_said("releasing"):
             raise TooSlowError
         yield windows
 
 
 class TooSlowError(Exception):
-    """The first had done its work before the last one came."""
+    """The first contender released its lock before the last one came."""
 
 
 def waited_out(hold_s: int) -> Sequence[str]:
-    """Give what is said when everybody is waited out."""
+    """Return what is printed when all three acquire the lock."""
     with sandbox() as hosts, queue(hosts, hold_s) as windows:
         return seen(windows)
 
 
 def interrupted(hold_s: int) -> Sequence[str]:
-    """Give what is said when the second one is interrupted."""
+    """Return what is printed when the second one is interrupted."""
     with sandbox() as hosts, queue(hosts, hold_s) as windows:
         windows[2].until("watches")
         windows[1].interrupt()
@@ -133,12 +133,12 @@ def interrupted(hold_s: int) -> Sequence[str]:
 
 
 def seen(windows: Sequence[Window]) -> Sequence[str]:
-    """Give what is in the windows once all is over."""
+    """Return the text of the windows after all commands have ended."""
     return [line for number, one in enumerate(windows, 1) for line in one.text(number)]
 
 
 def recorded(hold_s: int) -> Sequence[str]:
-    """Give the whole text; a slow machine gets more time."""
+    """Return the whole text; a slow machine gets more time."""
     try:
         with ThreadPoolExecutor() as pool:
             first, second = pool.map(lambda act: act(hold_s), (waited_out, interrupted))

@@ -17,15 +17,18 @@ from zktop.errors import UsageError
 @pytest.mark.parametrize(
     ("claim", "sentence"),
     [
-        (LockClaim("poll", "/app/lock"), "contenders write only below /zktop-demo, and /app/lock"),
-        (LockClaim("poll", "/zktop-demo"), "contenders write only below /zktop-demo, and"),
+        (
+            LockClaim("poll", "/app/lock"),
+            "demo clients write only below /zktop-demo, and /app/lock",
+        ),
+        (LockClaim("poll", "/zktop-demo"), "demo clients write only below /zktop-demo, and"),
         (
             LockClaim("poll", "/zktop-demonstration/x"),
-            "contenders write only below /zktop-demo, and",
+            "demo clients write only below /zktop-demo, and",
         ),
-        (LockClaim("poll", "/zktop-demo/../app"), "'/zktop-demo/../app' is not a lock path"),
-        (LockClaim("poll", "/zktop-demo/x/"), "'/zktop-demo/x/' is not a lock path"),
-        (LockClaim("poll", "x"), "'x' is not a lock path"),
+        (LockClaim("poll", "/zktop-demo/../app"), "not a lock path: '/zktop-demo/../app'"),
+        (LockClaim("poll", "/zktop-demo/x/"), "not a lock path: '/zktop-demo/x/'"),
+        (LockClaim("poll", "x"), "not a lock path: 'x'"),
         (LockClaim("pole", "/zktop-demo/x"), "there is no recipe 'pole'; there are: poll, "),
         (
             LockClaim("rw", "/zktop-demo/x", mode="lease"),
@@ -61,7 +64,7 @@ def test_a_refused_order_is_exit_code_2():
     )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("contenders write only below /zktop-demo")
+    assert done.stderr.startswith("demo clients write only below /zktop-demo")
     assert done.stderr.count("\n") == 1
 
 

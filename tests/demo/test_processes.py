@@ -116,7 +116,7 @@ def test_the_crew_is_capped(bench: Bench):
     with ProcessPool(lambda _: None, cap=1) as pool:
         pool.start(bench.order("a"))
 
-        with pytest.raises(UsageError, match="no more than 1 contenders"):
+        with pytest.raises(UsageError, match="at most 1 demo clients"):
             pool.start(bench.order("b"))
         assert [one.name for one in pool.states()] == ["a"]
 
@@ -125,7 +125,7 @@ def test_names_are_taken_once(bench: Bench):
     """Two living contenders of one name could not be distinguished."""
     bench.start("a")
 
-    with pytest.raises(UsageError, match="there is a contender 'a' already"):
+    with pytest.raises(UsageError, match="there is already a demo client 'a'"):
         bench.start("a")
 
 
@@ -141,7 +141,7 @@ def test_a_name_is_free_again_after_its_contender_has_ended(bench: Bench):
 
 def test_a_command_to_an_unknown_contender_is_refused(bench: Bench):
     """In a sentence that names it."""
-    with pytest.raises(UsageError, match="there is no contender 'x'"):
+    with pytest.raises(UsageError, match="there is no demo client 'x'"):
         bench.pool.kill("x")
 
 

@@ -142,14 +142,14 @@ def test_every_step_is_told_in_plain_words(threads: Bench):
     assert steps[1:] == [
         ("created", "created lock-0000000001"),
         ("listed", f"listed {threads.path}: lock-0000000000, lock-0000000001"),
-        ("decided", "lock-0000000000 is before lock-0000000001"),
+        ("decided", "lock-0000000000 is ahead of lock-0000000001"),
         ("watching", "watches lock-0000000000"),
-        ("notified", f"notified: {threads.path}/lock-0000000000 is gone"),
+        ("notified", f"notified: {threads.path}/lock-0000000000 was deleted"),
         ("listed", f"listed {threads.path}: lock-0000000001"),
         ("decided", "lock-0000000001 is first"),
         ("acquired", f"acquired {threads.path}"),
         ("working", "works until it is released"),
-        ("releasing", f"gives {threads.path} back"),
+        ("releasing", f"releasing {threads.path}"),
         ("released", f"released {threads.path}"),
         ("ended", "done"),
     ]

@@ -187,7 +187,7 @@ def test_a_failed_scene_can_be_tried_again(player: ScenePlayer, shown: ProgressL
     bench.start("ann")
     player.play(TRIO, 0)
 
-    assert "a contender 'ann' already" in str(shown.sees("failed").problem)
+    assert "already a demo client 'ann'" in str(shown.sees("failed").problem)
 
     bench.pool.cancel("ann")
     bench.ended("ann")

@@ -24,7 +24,7 @@ def test_a_recipe_describes_itself(recipe: type[Recipe]):
     ("article", "words"),
     [
         (1, ["mylock", "polls"]),
-        (2, ["ZkClient", "/Mutex", "time-out", "retries"]),
+        (2, ["ZkClient", "/Mutex", "timeout", "retries"]),
         (3, ["exclusive lock", "host1-W- and host2-R-", "version 1", "version 2"]),
         (4, ["kazoo", "read- and write-", "sorted by name"]),
         (5, ["method 1", "method 2", "/lockKey_<id>/lock_"]),

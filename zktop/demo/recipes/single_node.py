@@ -13,7 +13,7 @@ class SingleNode(Recipe):
 
     name = "single-node"
     source = "article 3, the exclusive lock; article 5, PHP, method 1"
-    brief = "one ephemeral node is the lock; all waiters watch it: a herd"
+    brief = "one ephemeral node is the lock; waiters watch it: a herd"
     creates = "the lock itself, as one ephemeral node"
     lists = "nothing: there is no queue"
     decides = "the contender that creates the node has the lock"
