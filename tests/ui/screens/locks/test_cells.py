@@ -10,7 +10,7 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import sparkline
+from zktop.ui.screens.common.graphs import sparkline
 from zktop.ui.screens.common.status_codes import CODES, OTHER, status_of
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.table import LockCells, columns
@@ -40,13 +40,13 @@ def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
         "KIND": "mutex",
         "HOLDER": "X ann",
         "HELD": "≥1m10s",
-        "QUEUE": "▋       2",
+        "QUEUE": "▌      2",
         "MIX": "X2",
         "OLDEST": "≥1m10s",
         "BLOCKED*s": "140",
         "REQ/s": "-",
         "HOLD p50/p99": "-",
-        "60s QUEUE": "▃" * 10,
+        "60s": "⣤" * 5,
     }
 
 
@@ -55,7 +55,7 @@ def test_an_ascii_terminal_gets_ascii(report: Report) -> None:
     drawn = cells_of(report, rows_of(report).rows[ORDERS], is_ascii=True)
 
     assert all(text.isascii() for text in drawn.values())
-    assert (drawn["HELD"], drawn["60s QUEUE"]) == (">=1m10s", ":" * 10)
+    assert (drawn["HELD"], drawn["60s"]) == (">=1m10s", ":" * 5)
 
 
 def test_says_that_an_orphan_has_no_owner(report: Report) -> None:
@@ -124,7 +124,7 @@ def test_the_row_of_a_deleted_lock_says_so(report: Report) -> None:
     row = msgspec.structs.replace(rows_of(report).rows[ORDERS], gone_at=LATER)
     drawn = cells_of(report, row)
 
-    assert (drawn["STATE"], drawn["HOLDER"], drawn["HELD"], drawn["60s QUEUE"]) == (
+    assert (drawn["STATE"], drawn["HOLDER"], drawn["HELD"], drawn["60s"]) == (
         " gone",
         "-",
         "-",
@@ -153,13 +153,34 @@ def test_a_rate_falls_without_new_requests(report: Report) -> None:
 
 
 def test_past_spans_stay_as_they_were_drawn() -> None:
-    """Only the last block changes with the time."""
+    """Only the last column changes with the time."""
     seconds = [0] * 20 + [8] * 20 + [0] * 20
     now = 120_000
-    before = sparkline(seconds, now, 10)
-    after = sparkline([*seconds[1:], 0], now + 1_000, 10)
+    before = text_of(sparkline(seconds, now, 5))
+    after = text_of(sparkline([*seconds[1:], 0], now + 1_000, 5))
 
     assert before[1:-1] == after[1:-1]
+
+
+@pytest.mark.parametrize(
+    ("queue", "ink"), [(None, "dim"), (0, "dim"), (1, "medium"), (5, "medium"), (9, "high")]
+)
+def test_a_long_queue_is_red_and_an_empty_one_is_dim(queue: int | None, ink: str) -> None:
+    """Between them it is amber."""
+    (run,) = sparkline([queue] * 60, 59_000, 5)
+
+    assert run.ink == ink
+    assert (run.text == " " * 5) == (queue is None)
+
+
+def test_candidates_of_an_election_are_not_amber(report: Report) -> None:
+    """They stand by, so a long queue of them is no problem."""
+    row = rows_of(report).rows[ORDERS]
+    cells = LockCells()
+    cells.report = report
+    elected = msgspec.structs.replace(row, lock=msgspec.structs.replace(row.lock, kind="election"))
+
+    assert {run.ink for run in cells.minute(elected)} == {"standby"}
 
 
 def test_every_rule_about_locks_has_letters() -> None:

@@ -1,8 +1,7 @@
-"""Text for numbers, rates, times of day, ages and queue lengths; drawings side by side."""
+"""Text for numbers, rates, times of day and ages; drawings side by side."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import zip_longest
 from typing import Final
 
@@ -122,43 +121,6 @@ def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> 
     if at is None or how == "unknown":
         return "?"
     return SIGNS[how][is_ascii] + elapsed(max(0, now - at))
-
-
-BLOCKS: Final = "▁▂▃▄▅▆▇█"
-SPARK_ASCII: Final = "_.:-=+*#"
-MIN_TOP: Final = 8  # waiters in a full block, at least: a queue of one must not look full
-MAX_CACHED: Final = 256  # most locks have the same queue: none
-
-
-def sparkline(
-    seconds: Sequence[int | None], now: Millis, width: int, *, is_ascii: bool = False
-) -> str:
-    """Draw the longest queue in each span of time; blank where it is unknown.
-
-    Spans begin at fixed times of day, so that past blocks do not change.
-
-    >>> sparkline([None] * 30 + [0] * 10 + [4] * 10 + [8] * 10, 59_000, 6)
-    '   ▁▅█'
-    >>> sparkline([None] * 30 + [0] * 10 + [4] * 10 + [8] * 10, 59_000, 6, is_ascii=True)
-    '   _=#'
-    """
-    span = max(1, -(-len(seconds) // width))
-    first = now // SECOND_MS - len(seconds) + 1
-    begun = -(first % span)  # the oldest span began before the first second that is known
-    return _drawn(tuple(seconds), span, begun, width, SPARK_ASCII if is_ascii else BLOCKS)
-
-
-@lru_cache(MAX_CACHED)
-def _drawn(seconds: tuple[int | None, ...], span: int, begun: int, width: int, levels: str) -> str:
-    spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
-    longest = [_most(some) if None in some else max(some) for some in spans[-width:]]  # type: ignore[type-var]  # no None is left
-    top, steps = max([MIN_TOP, *filter(None, longest)]), len(levels) - 1
-    signs = [" " if one is None else levels[-(-one * steps // top)] for one in longest]
-    return "".join(signs).rjust(width)
-
-
-def _most(queues: Sequence[int | None]) -> int | None:
-    return max((queue for queue in queues if queue is not None), default=None)
 
 
 GAP = 3

@@ -1,12 +1,15 @@
-"""Graphs made of text: areas of braille dots with a gradient, and bars.
+"""Graphs made of text: areas of braille dots with a gradient, sparklines, and bars.
 
 A cell of braille is two dots wide and four high, so an area shows two values in each cell.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
+from zktop.model.facts import Millis
+from zktop.model.history.last_minute import SECOND_MS
 from zktop.ui.styled_text import Ink, Line, Run
 
 DOTS: Final = 4  # in the height of a cell
@@ -16,6 +19,9 @@ BRAILLE: Final = 0x2800
 ASCII_DOTS: Final = " .:|#"  # the same heights, for terminals without UTF-8
 BAR: Final = "▏▎▍▌▋▊▉█"
 HEAT: Final[tuple[Ink, ...]] = ("medium", "high")  # the higher, the worse
+SPARK_TOP: Final = 8  # waiters in a full column, at least: a queue of one must not look full
+SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # by dots
+MAX_CACHED: Final = 256  # most locks have the same queue: none
 
 
 def area(
@@ -63,10 +69,7 @@ def _row(
         most = max(left, right)
         ink = inks[max(0, min(most, below + DOTS) - 1) * len(inks) // total]
         drawn.append((ink, _cell(left - below, right - below, is_ascii=is_ascii)))
-    return tuple(
-        Run("".join(text for _, text in some), ink)
-        for ink, some in groupby(drawn, key=lambda one: one[0])
-    )
+    return _grouped(drawn)
 
 
 def _cell(left: int, right: int, *, is_ascii: bool) -> str:
@@ -74,6 +77,52 @@ def _cell(left: int, right: int, *, is_ascii: bool) -> str:
     if is_ascii:
         return ASCII_DOTS[max(left, right)]
     return chr(BRAILLE + LEFT_DOTS[left] + RIGHT_DOTS[right]) if left or right else " "
+
+
+def sparkline(
+    seconds: Sequence[int | None], now: Millis, width: int, *, is_ascii: bool = False
+) -> Line:
+    """Draw the longest queue in each span of time; a dot for none, blank where it is unknown.
+
+    Spans begin at fixed times of day, so that past columns do not change.
+
+    >>> from zktop.ui.styled_text import text_of
+    >>> queue = [None] * 30 + [0] * 10 + [4] * 10 + [8] * 10
+    >>> text_of(sparkline(queue, 59_000, 6)), text_of(sparkline(queue, 59_000, 6, is_ascii=True))
+    ('   ⣀⣤⣿', '   .:#')
+    """
+    span = max(1, -(-len(seconds) // (2 * width)))
+    first = now // SECOND_MS - len(seconds) + 1
+    begun = -(first % span)  # the oldest span began before the first second that is known
+    return _sparkline(tuple(seconds), span, begun, width, is_ascii)
+
+
+@lru_cache(MAX_CACHED)
+def _sparkline(
+    seconds: tuple[int | None, ...],
+    span: int,
+    begun: int,
+    width: int,
+    is_ascii: bool,  # noqa: FBT001  part of the cache key
+) -> Line:
+    spans = [seconds[max(0, at) : at + span] for at in range(begun, len(seconds), span)]
+    longest = [max(filter(None, some), default=0 if 0 in some else None) for some in spans]
+    longest = [*[None] * (2 * width - len(longest)), *longest[-2 * width :]]
+    top = max([SPARK_TOP, *filter(None, longest)])
+    dots = [0 if one is None else max(2, -(-DOTS * one // top)) if one else 1 for one in longest]
+    drawn = [
+        (SPARK_INKS[max(left, right)], _cell(left, right, is_ascii=is_ascii))
+        for left, right in zip(dots[::2], dots[1::2], strict=True)
+    ]
+    return _grouped(drawn)
+
+
+def _grouped(drawn: Sequence[tuple[Ink, str]]) -> Line:
+    """Cells as a line; neighbours with one ink are one run."""
+    return tuple(
+        Run("".join(text for _, text in some), ink)
+        for ink, some in groupby(drawn, key=lambda one: one[0])
+    )
 
 
 def bar(value: float, top: float, width: int, *, is_ascii: bool = False) -> str:

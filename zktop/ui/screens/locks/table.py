@@ -17,9 +17,8 @@ from zktop.ui.screens.common.format import (
     age,
     blocked_seconds,
     per_second,
-    sparkline,
 )
-from zktop.ui.screens.common.graphs import bar
+from zktop.ui.screens.common.graphs import bar, sparkline
 from zktop.ui.screens.common.status_codes import FREE, state_cell
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
@@ -29,8 +28,8 @@ from zktop.ui.widgets.table import Column, RowGroup, Table
 KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
 DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
-SPARK_CELLS: Final = 10
-BAR_CELLS: Final = 4
+SPARK_CELLS: Final = 5
+BAR_CELLS: Final = 3
 FULL_BAR: Final = 12  # waiters
 
 
@@ -130,7 +129,9 @@ class LockCells:
             return ()
         now = self.report.now
         drawn = sparkline(row.recent(now), now, SPARK_CELLS, is_ascii=self.is_ascii)
-        return (Run(drawn, "waits" if row.waiting else "dim"),)
+        if row.lock.kind == "election":  # its candidates do not wait
+            return tuple([run._replace(ink="standby") for run in drawn])
+        return drawn
 
 
 def seconds_cell(blocked_ms: Millis) -> Line:
@@ -235,7 +236,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                title="Oldest wait",
                about="How long the client that has waited longest has waited."),
         Column("BLOCKED*s", BLOCKED_CELLS, cells.blocked, blocked,
-               at_right=True, rank=2, descending=True, needs=WIDE,
+               at_right=True, rank=3, descending=True, needs=WIDE,
                title="Total wait",
                about="How many seconds all clients have waited for this lock, added up."),
         Column("REQ/s", 5, cells.rate, rate, at_right=True, rank=7,
@@ -247,7 +248,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                title="Usual hold",
                about="Half of all holds were shorter than the first time, and 99 in 100 shorter "
                "than the second."),
-        Column("60s QUEUE", SPARK_CELLS, cells.minute, rank=3, needs=WIDE,
+        Column("60s", SPARK_CELLS, cells.minute, rank=2,
                title="Queue, last minute",
                about="The length of the queue in the last 60 seconds."),
     )  # fmt: skip
