@@ -52,7 +52,7 @@ class Painted:
         self._over.set()
         self._thread.join(5)
 
-    def record(self, _path: Path | None) -> None:
+    def record(self, _path: Path | None, _past: Sequence[Frame] = ()) -> None:
         """Nothing is recorded."""
 
     def _run(self) -> None:

@@ -1,8 +1,35 @@
-"""A file that discards writes after the first error."""
+"""A file that discards writes after the first error; a recording that begins with the past."""
 
 from pathlib import Path
 
-from zktop.app.record_file import FailsafeFile
+from output.stories import facts
+from ui.example_past import BEGIN, past
+
+from zktop.app.record_file import FailsafeFile, RecorderWithPast, header_of
+from zktop.app.replay import Replay
+from zktop.recording import Recorder
+
+
+def test_the_past_comes_before_what_is_read_meanwhile(tmp_path: Path) -> None:
+    """A replay has the reports of the past, and then those of the live run."""
+    file = tmp_path / "a.zktop"
+    *earlier, last = past()
+    worlds = [(frame.report.world, frame.at) for frame in earlier]
+    with file.open("wb") as out:
+        header = header_of("zk1:2181", last.report.settings)
+        recorder = RecorderWithPast(Recorder(out, header), worlds, last.report.world)
+        recorder.look(last.at)
+        recorder.facts(facts("Z x: new", at=BEGIN + 30_000, zxid=5_000))
+        recorder.look(BEGIN + 30_000)
+        recorder.close()
+    reports = list(Replay(file).reports())
+
+    assert [one.now for one in reports] == [*(one.at for one in past()), BEGIN + 30_000]
+    assert [one.paths for one in reports[:-1]] == [one.report.paths for one in past()]
+    assert [len(one.deadlocks) for one in reports[:-1]] == [
+        len(one.report.deadlocks) for one in past()
+    ]
+    assert "/locks/z" in reports[-1].paths
 
 
 def test_a_closed_file_has_everything_that_was_written(tmp_path: Path) -> None:

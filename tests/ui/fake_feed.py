@@ -45,6 +45,7 @@ class ToldFeed:
         self.notes: Sequence[str] = ()
         self.news = list(news)
         self.recorded: list[Path | None] = []
+        self.recorded_past: Sequence[Frame] = ()
         self.tell: OnNews = self.news.append
 
     def start(self, tell: OnNews) -> None:
@@ -57,9 +58,10 @@ class ToldFeed:
     def stop(self) -> None:
         """Nothing runs."""
 
-    def record(self, path: Path | None) -> None:
-        """Remember the requested file."""
+    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
+        """Remember the requested file, and the past to write into it."""
         self.recorded.append(path)
+        self.recorded_past = past
 
 
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:

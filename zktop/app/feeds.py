@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 from zktop.app.live_run import LiveRun
-from zktop.app.record_file import FailsafeFile, recorder_of
+from zktop.app.record_file import FailsafeFile, RecorderWithPast, recorder_of
 from zktop.app.replay import Replay
 from zktop.errors import NoConnectionError, ZktopError
 from zktop.model.facts import Millis, Session
@@ -26,6 +26,9 @@ RECONNECT_S = 1.0  # upper limit of the client's pause between two tries
 REFUSED_S = 12.0  # longer than any pause of the client between two tries
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
 PROGRESS_EVERY_S = 0.5  # while a recording is read
+
+
+_RecordingOrder = tuple[Path | None, Sequence[Frame]]
 
 
 class LiveFeed:
@@ -47,7 +50,7 @@ class LiveFeed:
         self.notes: Sequence[str] = ()
         self._run: LiveRun | None = None
         self._stopped = threading.Event()
-        self._record_to: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
+        self._record_to: queue.SimpleQueue[_RecordingOrder] = queue.SimpleQueue()
         self._file: FailsafeFile | None = None
         self._status: Status | None = None
         self._refused_since: float | None = None
@@ -67,9 +70,9 @@ class LiveFeed:
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT_S)
 
-    def record(self, path: Path | None) -> None:
-        """Record to this file from the next report on; None ends the recording."""
-        self._record_to.put(path)
+    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
+        """Record to this file, first these frames; None ends the recording."""
+        self._record_to.put((path, past))
         if self._run is not None:
             self._run.wake()
 
@@ -153,19 +156,24 @@ class LiveFeed:
 
     def _start_or_end_recording(self, run: LiveRun) -> None:
         while not self._record_to.empty():
-            path = self._record_to.get()
+            path, past = self._record_to.get()
             self._end_recording()
             if path is None:
                 continue
             try:
-                self._start_recording(path, run)
+                self._start_recording(path, past, run)
             except OSError as error:
                 self._recording_failed(path, error)
 
-    def _start_recording(self, path: Path, run: LiveRun) -> None:
+    def _start_recording(self, path: Path, past: Sequence[Frame], run: LiveRun) -> None:
         self._file = FailsafeFile(path.open("wb"), self._recording_failed)
-        run.recorder = recorder_of(self._file, run)
-        run.recorder.facts(tuple(facts_of(run.world)))
+        recorder = recorder_of(self._file, run)
+        if past:
+            looks = [(frame.report.world, frame.at) for frame in past]
+            run.recorder = RecorderWithPast(recorder, looks, run.world)
+        else:
+            run.recorder = recorder
+            recorder.facts(tuple(facts_of(run.world)))
 
     def _recording_failed(self, path: Path, error: OSError) -> None:
         why = error.strerror or str(error)
@@ -221,7 +229,7 @@ class ReplayFeed:
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT_S)
 
-    def record(self, path: Path | None) -> None:
+    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
         """Do nothing: this is a recording already."""
 
     def _read(self) -> None:

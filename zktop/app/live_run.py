@@ -6,18 +6,17 @@ folded into the world and the examiner makes a report. `LookPace` decides when t
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import Self
+from typing import Protocol, Self
 
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Cost, Millis, Session
+from zktop.model.facts import Cost, Millis, Session, SourceFact
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
-from zktop.recording import Recorder
 from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
 
@@ -32,6 +31,19 @@ RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
 CONNECTED = ("connected", "read-only")
+
+
+class FactRecorder(Protocol):
+    """Takes what a run reads, and the times at which it looks at it."""
+
+    def facts(self, facts: Iterable[SourceFact]) -> None:
+        """Record facts."""
+
+    def look(self, at: Millis, *, thorough: bool = True) -> None:
+        """Record that the world was examined at this time."""
+
+    def close(self) -> None:
+        """Finish the recording."""
 
 
 class LookPace:
@@ -82,7 +94,7 @@ class LiveRun:
     ) -> None:
         """Prepare; `while_waiting` wraps every wait, in which a command may be interrupted."""
         self.access, self.settings = access, settings
-        self.recorder: Recorder | None = None
+        self.recorder: FactRecorder | None = None
         self.ours: Callable[[], Collection[Session]] = frozenset  # sessions of demo contenders
         self.world = World()
         self._source = Source(access, plan, while_waiting)

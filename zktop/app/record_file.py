@@ -1,14 +1,19 @@
-"""Write recordings: the header, and a file that survives write errors."""
+"""Write recordings: the header, the past before the first fact, a file that survives errors."""
 
 import contextlib
 import io
-from collections.abc import Callable
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from zktop.app.live_run import LiveRun
+from zktop.model.facts import Millis, SourceFact
 from zktop.model.settings import Settings
+from zktop.model.world.world import World, facts_between
 from zktop.recording import Header, Recorder
 
 TOOL = f"zktop {version('zktop')}"
@@ -31,6 +36,47 @@ def header_of(hosts: str, settings: Settings, *, redact: bool = True) -> Header:
         redacted=redact,
         settings=settings,
     )
+
+
+class RecorderWithPast:
+    """A recorder that begins with earlier worlds, and writes on a thread.
+
+    A long past of many locks takes seconds to write. What is read meanwhile is written after it.
+    """
+
+    def __init__(
+        self, recorder: Recorder, past: Sequence[tuple[World, Millis]], world: World
+    ) -> None:
+        """Begin with the past, and then what has changed from its end to `world`."""
+        self._recorder = recorder
+        self._writes: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._writes.put(partial(self._write_past, past, world))
+        self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+        self._thread.start()
+
+    def facts(self, facts: Iterable[SourceFact]) -> None:
+        self._writes.put(partial(self._recorder.facts, tuple(facts)))
+
+    def look(self, at: Millis, *, thorough: bool = True) -> None:
+        self._writes.put(partial(self._recorder.look, at, thorough=thorough))
+
+    def close(self) -> None:
+        """Write what is left; the caller closes the file."""
+        self._writes.put(None)
+        self._thread.join()
+        self._recorder.close()
+
+    def _run(self) -> None:
+        while (write := self._writes.get()) is not None:
+            write()
+
+    def _write_past(self, past: Sequence[tuple[World, Millis]], world: World) -> None:
+        before = World()
+        for one, at in past:
+            self._recorder.facts(tuple(facts_between(before, one)))
+            self._recorder.look(at)
+            before = one
+        self._recorder.facts(tuple(facts_between(before, world)))
 
 
 class FailsafeFile(io.RawIOBase):

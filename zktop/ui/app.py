@@ -1,16 +1,15 @@
-"""The terminal UI: the shell, plus the actions that change the view or control a recording.
+"""The terminal UI: the shell, plus the actions that change the view.
 
 Actions on alerts, contenders, files and time are in `zktop.ui.actions`.
 """
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 from zktop.ui.actions.alerts import AlertActions
 from zktop.ui.actions.commands import CommandActions
 from zktop.ui.actions.contenders import ContenderActions, why_none
 from zktop.ui.actions.export import ExportActions
+from zktop.ui.actions.record import RecordActions
 from zktop.ui.actions.time import TimeActions
 from zktop.ui.dialogs.choice import ThemeDialog
 from zktop.ui.dialogs.columns import ColumnsDialog
@@ -23,7 +22,9 @@ from zktop.ui.widgets.filter_line import FilterLine
 REFRESH_STEP: Final = 5  # frames per second
 
 
-class Zktop(AlertActions, CommandActions, ContenderActions, ExportActions, TimeActions):
+class Zktop(
+    AlertActions, CommandActions, ContenderActions, ExportActions, RecordActions, TimeActions
+):
     """Shows what a feed reports, one screen at a time."""
 
     def action_show_screen(self, name: str) -> None:
@@ -111,18 +112,3 @@ class Zktop(AlertActions, CommandActions, ContenderActions, ExportActions, TimeA
                 self.show_message(f"Theme: {name}")
 
         self.push_screen(ThemeDialog(themes, self.theme), chosen)
-
-    def action_record(self) -> None:
-        if not self.feed.is_live:
-            self.show_message("This is already a recording.")
-        elif self.recording:
-            self.feed.record(None)
-            self.show_message(f"Recording saved: {self.recording}. Open it with `zktop replay`.")
-            self.recording = ""
-            self.draw()
-        else:
-            path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
-            self.recording = str(path)
-            self.feed.record(path)
-            self.show_message(f"Recording to {path}. Press r to stop.")
-            self.draw()

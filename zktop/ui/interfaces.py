@@ -92,8 +92,8 @@ class Feed(Protocol):
     def stop(self) -> None:
         """Stop the thread, and wait for it."""
 
-    def record(self, path: Path | None) -> None:
-        """Record everything from now on into this file; None stops recording."""
+    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
+        """Record these frames and everything from now on into a file; None stops recording."""
 
 
 class WritePermission(Protocol):

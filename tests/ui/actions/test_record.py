@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from ui.example_past import past
+from ui.example_past import BEGIN, past
 from ui.fake_feed import ToldFeed, app_of, settled
 
 from zktop.ui.interfaces import Complaint
@@ -20,7 +20,7 @@ async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        await pilot.press("r")
+        await pilot.press("r", "enter")
         during = await settled(pilot)
         await pilot.press("r")
         after = await settled(pilot)
@@ -36,12 +36,62 @@ async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
         assert "REC" not in after[0].replace("RECV", "")
 
 
+@pytest.mark.parametrize(
+    ("keys", "seconds"),
+    [
+        (["enter"], [0, 2, 20, 21]),
+        (["up", "enter"], [0, 2, 20, 21]),
+        (["down", "enter"], []),
+    ],
+)
+async def test_r_offers_the_past_too(keys: list[str], seconds: list[int]) -> None:
+    """First, with the frames that are stored and the newest; the other choice begins now."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        asked = "\n".join(await settled(pilot))
+        await pilot.press(*keys)
+        await settled(pilot)
+
+        assert "the last 21s, too" in asked
+        assert isinstance(app.feed, ToldFeed)
+        assert len(app.feed.recorded) == 1
+        assert [one.at for one in app.feed.recorded_past] == [
+            BEGIN + 1_000 * second for second in seconds
+        ]
+
+
+async def test_escape_records_nothing() -> None:
+    """The question is closed."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("r", "escape")
+        screen = await settled(pilot)
+
+        assert isinstance(app.feed, ToldFeed)
+        assert app.feed.recorded == []
+        assert "REC" not in screen[0]
+
+
+async def test_a_short_past_is_not_offered() -> None:
+    """Right after the start, r records at once."""
+    app = app_of(past()[0])
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("r")
+        screen = await settled(pilot)
+
+        assert "REC" in screen[0]
+
+
 async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
     """The mark goes, and the next r begins a new one."""
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        await pilot.press("r")
+        await pilot.press("r", "enter")
         await settled(pilot)
         feed = app.feed
         assert isinstance(feed, ToldFeed)

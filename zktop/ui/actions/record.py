@@ -1,0 +1,58 @@
+"""Recording from the UI: from now on, or with the past that zktop remembers."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from zktop.model.facts import Millis
+from zktop.model.format import spoken
+from zktop.ui.dialogs.record import RecordDialog
+from zktop.ui.interfaces import Frame
+from zktop.ui.shell import Shell
+
+MIN_PAST_MS: Final[Millis] = 5_000  # a shorter past is not worth a question
+
+
+class RecordActions(Shell):
+    """The key that starts and stops a recording."""
+
+    def action_record(self) -> None:
+        """Start a recording, if there is a past to offer by a question; or stop it."""
+        if not self.feed.is_live:
+            self.show_message("This is already a recording.")
+        elif self.recording:
+            self._stop_recording()
+        elif self._past_ms < MIN_PAST_MS:
+            self._start_recording(has_past=False)
+        else:
+            length = spoken(self._past_ms / 1000)
+            self.push_screen(RecordDialog(length), self._answered)
+
+    @property
+    def _past_ms(self) -> Millis:
+        begin, end = self.tape.begin, self.tape.end
+        return 0 if begin is None or end is None else end - begin
+
+    def _answered(self, has_past: bool | None) -> None:  # noqa: FBT001  the result of a dialog
+        if has_past is not None and not self.recording:
+            self._start_recording(has_past=has_past)
+
+    def _start_recording(self, *, has_past: bool) -> None:
+        path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
+        self.recording = str(path)
+        self.feed.record(path, self._past() if has_past else ())
+        what = f"the last {spoken(self._past_ms / 1000)} and what follows" if has_past else ""
+        self.show_message(f"Recording {what}{' ' if what else ''}to {path}. Press r to stop.")
+        self.draw()
+
+    def _past(self) -> list[Frame]:
+        """All stored frames, and the newest one."""
+        frames = list(self.tape.frames())
+        last = self.tape.last
+        return frames if last is None or (frames and frames[-1] is last) else [*frames, last]
+
+    def _stop_recording(self) -> None:
+        self.feed.record(None)
+        self.show_message(f"Recording saved: {self.recording}. Open it with `zktop replay`.")
+        self.recording = ""
+        self.draw()
