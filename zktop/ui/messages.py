@@ -56,6 +56,10 @@ class SeekTo(Message):
 
     at: Millis
 
+    def can_replace(self, message: Message) -> bool:
+        """True if a newer moment makes this one unnecessary, as while the cursor is dragged."""
+        return isinstance(message, SeekTo)
+
 
 @dataclass
 class DrawingFailed(Message):

@@ -26,12 +26,28 @@ def test_live_is_at_the_newest_moment() -> None:
     assert playback.moment(tape()) == END
 
 
-def test_a_recording_begins_at_its_beginning() -> None:
-    """Not at the end of what was read ahead."""
-    playback = Playback(is_live=False)
+def test_a_recording_opens_at_its_first_alert() -> None:
+    """With the frame of that moment; not at the end of what was read ahead."""
+    playback, known = Playback(is_live=False), tape()
+    frame = playback.frame(known)
 
-    assert playback.moment(tape()) == BEGIN
+    assert playback.moment(known) == BEGIN + 2_000
+    assert frame is not None
+    assert frame.at == BEGIN + 2_000
     assert not playback.is_newest
+
+
+def test_a_recording_without_alerts_opens_at_its_beginning() -> None:
+    """There is nothing else to begin with."""
+    playback, calm = Playback(is_live=False), Tape()
+    calm.add(past()[0])
+
+    assert playback.moment(calm) == BEGIN
+
+
+def test_a_recording_opens_at_the_moment_that_was_asked_for() -> None:
+    """Even if it has an alert."""
+    assert Playback(is_live=False, at=BEGIN + 500).moment(tape()) == BEGIN + 500
 
 
 @pytest.mark.parametrize(
@@ -54,7 +70,7 @@ def test_time_passes_at_the_speed_that_was_chosen() -> None:
 
     playback.passed(known, 2.0)
 
-    assert playback.moment(known) == BEGIN + 8_000
+    assert playback.moment(known) == BEGIN + 2_000 + 8_000
     assert playback.is_playing
 
 

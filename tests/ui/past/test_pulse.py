@@ -81,6 +81,29 @@ def test_the_percentile_is_that_of_the_waits_that_ended() -> None:
 
 def test_it_forgets_after_some_hours() -> None:
     """A run of days needs no more memory than one of hours."""
-    found = pulse((0, QUEUED))
+    (frame,) = frames((BEGIN, QUEUED))
+    found = Pulse()
+    for second in range(KEPT_S + 100):
+        found.add(replace(frame, report=replace(frame.report, now=BEGIN + 1_000 * second)))
 
-    assert found._seconds.maxlen == KEPT_S
+    assert len(found._seconds) <= KEPT_S
+    assert until(found, 1_000 * KEPT_S, 1)[0].waiting == 2
+
+
+def test_a_percentile_is_forgotten_with_its_waits() -> None:
+    """A recording has no report in a quiet minute."""
+    found = Pulse()
+    (first,) = frames((BEGIN, QUEUED))
+    wait = Event(at=BEGIN, event="acquired", lock=Text("/x"), waited=Elapsed(70, "exact"))
+    found.add(replace(first, events=(wait,)))
+
+    assert [one.wait_p99_ms for one in until(found, 61_000, 62)] == [70] * 60 + [None] * 2
+
+
+def test_waiters_are_known_to_the_millisecond() -> None:
+    """The most in each step; unknown before the first report and after the newest one."""
+    found = pulse((0, QUEUED), (1_250, RELEASED), (1_300, facts("X x: P3", zxid=300)), (2_000, []))
+
+    assert found.waiting(BEGIN - 500, 500, 7) == [None, 2, 2, 2, 0, 0, None]
+    assert found.waiting(BEGIN + 1_200, 50, 3) == [2, 1, 0]
+    assert found.waiting(BEGIN + 5_000, 500, 2) == [None, None]

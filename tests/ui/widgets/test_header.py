@@ -16,6 +16,7 @@ from model.builders import (
 )
 from msgspec.structs import replace
 from ui.example_ensemble import deadlock, trouble
+from ui.example_past import BEGIN, past
 from ui.fake_feed import ToldFeed, app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Server, ServerState
@@ -187,3 +188,16 @@ async def test_the_first_frame_shows_the_address(*, is_live: bool, said: str) ->
         lines = await settled(pilot)
 
         assert any(said in line for line in lines)
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_the_clock_is_that_of_the_cursor(*, is_live: bool) -> None:
+    """Between two changes, too, where the newest frame is older."""
+    app = app_of(*past(), page="timeline", is_live=is_live)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.seek(BEGIN + 13_000)
+        screen = await settled(pilot)
+
+        assert screen[0].endswith("00:33:33Z")
+        assert ("8.0s behind" in screen[0]) == is_live

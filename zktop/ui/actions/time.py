@@ -5,7 +5,7 @@ from time import perf_counter
 from textual.timer import Timer
 
 from zktop.model.facts import Millis
-from zktop.ui.dialogs.compare import CompareDialog
+from zktop.ui.dialogs.compare import CompareDialog, ComparedMoment
 from zktop.ui.dialogs.question import SeekDialog
 from zktop.ui.messages import SeekTo
 from zktop.ui.shell import Shell
@@ -15,18 +15,22 @@ NO_DATA = "No data yet."
 
 
 class TimeActions(Shell):
-    """Pause, playback, steps, seek, and comparison with now."""
+    """Pause, playback, steps, seek, and comparison of two moments."""
 
     _clock: Timer | None = None  # ticks during playback
     _ticked_at = 0.0
 
     def on_seek_to(self, message: SeekTo) -> None:
-        self.seek(message.at)
+        """Show a moment; the newest one of a live run is followed."""
+        end = self.tape.end
+        is_newest = self.feed.is_live and end is not None and message.at >= end
+        self.seek(None if is_newest else message.at)
 
     def first_report(self) -> None:
         """Start the playback of a recording if the command line asks for it."""
         if self.settings.speed is not None and not self.feed.is_live:
             self.playback.speed = self.settings.speed
+            self.playback.at = self.playback.at or self.tape.begin
             self.playback.play(self.tape)
             self.run_clock()
 
@@ -138,10 +142,20 @@ class TimeActions(Shell):
         self.push_screen(SeekDialog(begin, end, here), go)
 
     def action_compare(self) -> None:
-        frame, newest = self.view_state.frame, self.tape.last
-        if frame is None or newest is None:
+        """Compare the cursor with the mark; without a mark, with the newest moment."""
+        frame, newest, at = self.view_state.frame, self.tape.last, self.view_state.at
+        mark = self.page.mark if self.page is not None else None
+        marked = self.tape.frame_at(mark) if mark is not None else None
+        if frame is None or newest is None or at is None:
             self.show_message(NO_DATA)
+            return
+        here = ComparedMoment("cursor", at, frame.report)
+        if mark is not None and marked is not None and mark != at:
+            self.push_screen(CompareDialog(ComparedMoment("mark", mark, marked.report), here))
+        elif not self.feed.is_live:
+            self.show_message("Mark a moment with m, go to another one, then compare them with c.")
         elif frame is newest:
             self.show_message("This is the newest moment. Go back in time to compare with it.")
         else:
-            self.push_screen(CompareDialog(frame.report, newest.report))
+            now = ComparedMoment("now", newest.at, newest.report)
+            self.push_screen(CompareDialog(here, now))

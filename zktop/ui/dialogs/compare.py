@@ -1,8 +1,9 @@
-"""What changed between a moment of the past and now."""
+"""What changed between two moments."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
+from zktop.model.facts import Millis
 from zktop.model.format import count, several, spoken
 from zktop.model.report import LockView, Report
 from zktop.ui.dialogs.base import TextDialog
@@ -13,12 +14,11 @@ MAX_LOCKS: Final = 500
 
 
 def compared(then: Report, now: Report, width: int) -> list[Line]:
-    """The differences: minus was then, plus is now."""
+    """The differences: minus was then, plus is now, or the later moment."""
     lines = [*_verdicts(then, now, width), *_locks(then, now, width)]
     if not lines:
         return [line(("No differences: same holders, queues and findings.", "good"))]
-    passed = spoken(max(0, now.now - then.now) / 1000)
-    return [line((f"- then   + now, {passed} later", "dim")), *lines]
+    return lines
 
 
 def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
@@ -64,12 +64,31 @@ def lock_state(view: LockView | None) -> str:
     return f"{held}; waiting: {several(waiters)}" if waiters else f"{held}; no waiters"
 
 
-class CompareDialog(TextDialog):
-    """Shows the differences between two reports."""
+class ComparedMoment(NamedTuple):
+    """One of the two moments: what it is, its time, and the report of that time."""
 
-    def __init__(self, then: Report, now: Report) -> None:
-        super().__init__(f"{time_ms(then.now)}Z compared with {time_ms(now.now)}Z", "esc close")
-        self._then, self._now = then, now
+    name: str  # mark, cursor or now
+    at: Millis
+    report: Report
+
+    @property
+    def words(self) -> str:
+        return f"{self.name} {time_ms(self.at)}Z"
+
+
+class CompareDialog(TextDialog):
+    """Shows the differences between two moments, the earlier one first."""
+
+    def __init__(self, one: ComparedMoment, other: ComparedMoment) -> None:
+        self._then, self._now = sorted((one, other), key=lambda moment: moment.at)
+        title = f"Compare: {self._then.words} with {self._now.words}"
+        super().__init__(title, "esc close")
 
     def lines(self, width: int) -> list[Line]:
-        return compared(self._then, self._now, max(20, width))
+        then, now = self._then, self._now
+        passed = spoken((now.at - then.at) / 1000)
+        legend = line(
+            ("- ", "strong"), (f"{then.words}   ", "dim"),
+            ("+ ", "strong"), (f"{now.words}, {passed} later", "dim"),
+        )  # fmt: skip
+        return [legend, *compared(then.report, now.report, max(20, width))]

@@ -20,7 +20,7 @@ class Playback:
     """A moment on the tape; `at` is None while it follows the newest frame."""
 
     def __init__(self, *, is_live: bool = True, at: Millis | None = None) -> None:
-        """Start at the newest moment; in a recording, at its beginning or at `at`."""
+        """Start at the newest moment; in a recording, at `at` or else at its first alert."""
         self.at = at
         self.is_live = is_live
         self.is_playing = False
@@ -43,15 +43,14 @@ class Playback:
             return self._held
         if self.at is not None:
             return tape.frame_at(self.at)
-        if self.is_live or not len(tape):
-            return tape.last
-        return tape[0]
+        start = None if self.is_live else _start(tape)
+        return tape.last if start is None else tape.frame_at(start)
 
     def moment(self, tape: Tape) -> Millis | None:
         if self.at is not None:
             end = tape.end
             return min(self.at, end) if end is not None and self.is_all_read else self.at
-        return tape.end if self.is_live else tape.begin
+        return tape.end if self.is_live else _start(tape)
 
     def index(self, tape: Tape) -> int | None:
         """Index on the tape; None while following the newest frame."""
@@ -98,7 +97,7 @@ class Playback:
         if not self.is_playing or begin is None or end is None:
             return False
         before = self.moment(tape)
-        self._set_moment(tape, (self.at or begin) + round(1000 * seconds * self.speed))
+        self._set_moment(tape, (before or begin) + round(1000 * seconds * self.speed))
         if self.at is not None and self.at >= end and self.is_all_read:
             self._arrive()
         return before != self.moment(tape)
@@ -113,6 +112,11 @@ class Playback:
         begin, end = tape.begin, tape.end
         if begin is not None and end is not None:
             self.at = min(max(at, begin), end)
+
+
+def _start(tape: Tape) -> Millis | None:
+    """Where a recording opens: at its first alert, or else at its beginning."""
+    return tape.begin if tape.first_alarm is None else tape.first_alarm
 
 
 def moment_of(text: str, begin: Millis, here: Millis) -> Millis | None:

@@ -1,5 +1,6 @@
 """The pulse of an ensemble, second by second: acquisitions, waiters, waits, sessions, own load."""
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from typing import Final, NamedTuple
 
@@ -15,6 +16,8 @@ from zktop.ui.interfaces import Frame
 KEPT_S: Final = 4 * 3600
 WAITS_S: Final = 60  # a percentile covers the waits that ended in this time
 MAX_WAITS: Final = 5_000
+MAX_CHANGES: Final = 40_000  # of the number of waiters
+DROPPED: Final = 4  # of a full list, the oldest fourth goes
 
 
 class PulseSecond(NamedTuple):
@@ -28,11 +31,20 @@ class PulseSecond(NamedTuple):
     requests_per_s: float | None = None  # zktop's own
 
 
+class WaitingChange(NamedTuple):
+    """How many clients wait from one moment on."""
+
+    at: Millis
+    waiting: int
+
+
 class Pulse:
     """The seconds of one run, oldest first."""
 
     def __init__(self) -> None:
-        self._seconds: deque[PulseSecond] = deque(maxlen=KEPT_S)
+        self._seconds: list[PulseSecond] = []
+        self._changes: list[WaitingChange] = []
+        self._newest: Millis = 0
         self._waits: deque[tuple[Millis, int]] = deque(
             maxlen=MAX_WAITS
         )  # when it ended, its length
@@ -43,12 +55,16 @@ class Pulse:
         """Count what happened up to this frame."""
         report = frame.report
         self._waiting += self._more_waiters(report)
+        self._newest = max(self._newest, frame.at)
+        if not self._changes or self._changes[-1].waiting != self._waiting:
+            self._changes.append(WaitingChange(self._newest, self._waiting))
         acquired = self._note_waits(frame.events)
         second = frame.at // SECOND_MS
         last = self._seconds[-1] if self._seconds else None
         if last is not None and last.second >= second:
             before = self._seconds.pop()
-            acquired, second, p99 = acquired + before.acquired, before.second, before.wait_p99_ms
+            p99 = self._p99(frame.at) if acquired else before.wait_p99_ms
+            acquired, second = acquired + before.acquired, before.second
         else:
             p99 = self._p99(frame.at)
         self._seconds.append(
@@ -61,24 +77,44 @@ class Pulse:
                 report.cost.requests_per_s if report.cost is not None else None,
             )
         )
+        if len(self._seconds) > KEPT_S:
+            del self._seconds[: KEPT_S // DROPPED]
+        if len(self._changes) > MAX_CHANGES:
+            del self._changes[: MAX_CHANGES // DROPPED]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
         """The last seconds before a moment; a second without a frame repeats the one before."""
         end = moment // SECOND_MS
         first = end - seconds + 1
-        known: dict[int, PulseSecond] = {}
-        last: PulseSecond | None = None
-        for one in reversed(self._seconds):
-            if one.second < first:
-                last = one
-                break
-            known[one.second] = one
+        at = bisect_right(self._seconds, first - 1, key=lambda one: one.second)
+        before = self._seconds[at - 1] if at else None
         shown = []
         for second in range(first, end + 1):
-            quiet = last._replace(second=second, acquired=0) if last else PulseSecond(second)
-            last = known.get(second) or (quiet if last else None)
-            shown.append(last or quiet)
+            if at < len(self._seconds) and self._seconds[at].second == second:
+                before = self._seconds[at]
+                at += 1
+            same = before is not None and before.second == second
+            shown.append(before if same and before else _quiet(before, second))
         return shown
+
+    def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
+        """The most that waited at a time in each of so many steps; None where it is unknown."""
+        at = bisect_right(self._changes, begin, key=lambda one: one.at)
+        current = self._changes[at - 1].waiting if at else None
+        found: list[int | None] = []
+        for step in range(number):
+            first, end = begin + step * step_ms, begin + (step + 1) * step_ms
+            if first > self._newest:
+                return found + [None] * (number - step)
+            inside = self._changes[
+                at : bisect_left(self._changes, end, at, key=lambda one: one.at)
+            ]
+            is_new = bool(inside) and inside[0].at == first
+            known = () if is_new or current is None else (current,)
+            found.append(max([*known, *(one.waiting for one in inside)], default=None))
+            if inside:
+                at, current = at + len(inside), inside[-1].waiting
+        return found
 
     def _more_waiters(self, report: Report) -> int:
         """How many more clients wait than before; only changed locks are counted again."""
@@ -98,6 +134,15 @@ class Pulse:
             self._waits.popleft()
         waits = sorted(ms for _, ms in self._waits)
         return waits[(len(waits) * 99 - 1) // 100] if waits else None
+
+
+def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
+    """A second in which nothing came: clients go on waiting, and old waits are forgotten."""
+    if before is None:
+        return PulseSecond(second)
+    is_recent = second - before.second < WAITS_S
+    p99 = before.wait_p99_ms if is_recent else None
+    return before._replace(second=second, acquired=0, wait_p99_ms=p99)
 
 
 def _waiters(record: LockRecord | None) -> int:

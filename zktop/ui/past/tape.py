@@ -200,6 +200,7 @@ class Tape:
         self._limits = limits or TapeLimits()
         self.deadlocks: dict[str, DeadlockRecord] = {}  # by id
         self.last: Frame | None = None  # the newest frame, stored or not
+        self.first_alarm: Millis | None = None  # when the first one of this run began
         self.times_thinned = 0
         self.events: deque[Event] = deque(maxlen=self._limits.events)
         self._stored: list[StoredFrame] = []
@@ -277,6 +278,8 @@ class Tape:
         self._record_deadlocks(frame.report)
         before = self._stored[-1] if self._stored else None
         one = self._compared(before.number + 1 if before else 1, frame)
+        if one.alarms and self.first_alarm is None:
+            self.first_alarm = one.at
         self.last = frame
         is_new = one.changed or one.has_news
         if before is None or is_new or frame.at - before.at >= QUIET_MS:

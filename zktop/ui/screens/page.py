@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 from textual import events
 from textual.containers import Vertical
 
+from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
@@ -82,6 +83,11 @@ class Page(Vertical):
     @property
     def recipe(self) -> str | None:
         """The recipe under the cursor, for a new contender."""
+        return None
+
+    @property
+    def mark(self) -> Millis | None:
+        """The moment that the user marked, to compare another one with it."""
         return None
 
     @property

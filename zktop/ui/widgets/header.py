@@ -16,6 +16,7 @@ from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Ensemble
 from zktop.ui.filters import FilterCount
+from zktop.ui.interfaces import Frame
 from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
 from zktop.ui.screens.common.format import elapsed, with_spaces
@@ -195,14 +196,19 @@ def _when(state: ViewState, recording: str) -> Line:
         )
     else:
         newest = state.tape.last
-        ago = spoken((newest.at - frame.at) / 1000) if newest else "?"
+        ago = spoken((newest.at - _moment(state, frame)) / 1000) if newest else "?"
         what = "PAUSED" if state.is_paused else "IN THE PAST"
         pieces.append(line((f" {what}, {ago} behind ", "paused")))
         if state.status.word != "live":  # IN THE PAST and LIVE would contradict each other
             pieces.append(line((word, ink)))
     if frame is not None:
-        pieces.append(line((f"{clock(frame.at)} ", "strong")))
+        pieces.append(line((f"{clock(_moment(state, frame))} ", "strong")))
     return joined(pieces)
+
+
+def _moment(state: ViewState, frame: Frame) -> Millis:
+    """The moment that is shown; the newest frame at that moment may be older."""
+    return frame.at if state.at is None else state.at
 
 
 def _badge(state: ViewState) -> Line:

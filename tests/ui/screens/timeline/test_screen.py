@@ -1,12 +1,14 @@
 """Screen 5 by its keys: what each does to the moment, and what the user reads."""
 
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
+from model.builders import NOW, lock
 from textual.pilot import Pilot
 from ui.example_past import BEGIN, past
-from ui.fake_feed import app_of, settled
+from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
@@ -116,7 +118,7 @@ async def test_a_new_speed_is_reported() -> None:
 
 
 async def test_zoom_changes_what_a_column_is() -> None:
-    """The same moment stays under the cursor."""
+    """The panel says how long one is."""
     async with shown() as pilot:
         await pilot.press("plus")
         near = await settled(pilot)
@@ -125,6 +127,97 @@ async def test_zoom_changes_what_a_column_is() -> None:
 
         assert any("1 column = 0.2s" in line for line in near)
         assert any("1 column = 1.0s" in line for line in far)
+
+
+@pytest.mark.parametrize("keys", [["plus"], ["minus"], ["minus", "minus", "plus"]])
+async def test_the_cursor_stays_in_its_place_while_zooming(keys: list[str]) -> None:
+    """On the screen, and in time."""
+    async with shown() as pilot:
+        await pilot.press("left", "left")
+        before = cursor_cell(await settled(pilot))
+        await pilot.press(*keys)
+        after = cursor_cell(await settled(pilot))
+
+        assert abs(after - before) <= 1
+        assert at(pilot) == 2_000
+
+
+async def test_the_strips_stay_while_the_cursor_moves_among_them() -> None:
+    """Only the cursor moves."""
+    async with shown() as pilot:
+        await pilot.press("left")
+        before = panel(await settled(pilot), "Timeline")
+        await pilot.press("H", "H")
+        after = panel(await settled(pilot), "Timeline")
+
+        assert stuck_from("B", before) == stuck_from("B", after)
+
+
+def stuck_from(name: str, lines: Sequence[str]) -> int:
+    """The cell in which the deadlock of a client begins."""
+    return next(one for one in lines if one.split()[1:2] == [name]).index("▒")
+
+
+def cursor_cell(screen: Sequence[str]) -> int:
+    """The cell of the cursor; it is the same in all strips and in the graph."""
+    found = {one.index("┃") for one in panel(screen, "Timeline") if "┃" in one}
+    assert len(found) == 1, found
+    return found.pop()
+
+
+async def test_the_cursor_crosses_all_strips_and_the_graph() -> None:
+    """From the axis to the bottom of the panel; words are left readable."""
+    async with shown() as pilot:
+        await pilot.press("left")
+        screen = panel(await settled(pilot), "Timeline")
+
+        below = screen[2:]  # in words, and the times
+        last = max(n for n, one in enumerate(below) if one.strip())
+        assert all("┃" in one for one in below[: last + 1])
+
+
+async def test_the_axis_shows_the_time_of_the_cursor() -> None:
+    """To the millisecond."""
+    async with shown() as pilot:
+        await pilot.press("left")
+        screen = panel(await settled(pilot), "Timeline")
+
+        assert " 00:33:40.000 " in screen[1]
+
+
+async def test_waiting_clients_are_an_area_below_the_strips() -> None:
+    """Over the same axis: it begins and ends where they came and went."""
+    async with shown() as pilot:
+        screen = panel(await settled(pilot), "Timeline")
+
+        (title,) = (n for n, one in enumerate(screen) if "WAITING" in one)
+        bottom = screen[title + 1 :]
+        drawn = [one for one in bottom if one.strip()]
+        strip = next(one for one in screen if one.split()[1:2] == ["B"])
+        assert "up to 2 clients" in screen[title]
+        first = min(one.index(cell) for one in drawn for cell in one if "⠀" < cell <= "⣿")
+        assert abs(first - strip.index("▒")) <= 1
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (120, 36), (200, 60), (250, 80)])
+async def test_every_size_has_strips_of_locks_and_clients(size: tuple[int, int]) -> None:
+    """A small one leaves out the words and the graph first."""
+    app = app_of(*past(), page="timeline")
+    async with app.run_test(size=size) as pilot:
+        screen = "\n".join(await settled(pilot))
+
+        assert "/locks/x" in screen
+        assert re.search(r"[AB] A .*▒", screen)
+
+
+async def test_a_tall_window_shows_every_lock() -> None:
+    """Not three of four with free lines below."""
+    facts = [one for number in range(9) for one in lock(f"/locks/l{number}", f"a{number}", "b")]
+    app = app_of(*frames((NOW, facts), (NOW + 9_000, [])), page="timeline")
+    async with app.run_test(size=(120, 60)) as pilot:
+        screen = "\n".join(await settled(pilot))
+
+        assert all(f"/locks/l{number} " in screen for number in range(9))
 
 
 @pytest.mark.parametrize(
@@ -153,17 +246,42 @@ async def test_a_wrong_time_is_refused_and_can_be_corrected() -> None:
         assert at(pilot) == 21_000
 
 
-async def test_a_moment_is_compared_with_the_newest() -> None:
-    """The past deadlock, and the present holders."""
+async def test_without_a_mark_the_cursor_is_compared_with_now() -> None:
+    """The past deadlock, and the present holders; the title says which moments they are."""
     async with shown() as pilot:
         await pilot.press("n", "c")
         screen = await settled(pilot)
         await pilot.press("escape")
         closed = await settled(pilot)
 
+        assert any("Compare: cursor 00:33:22.000Z with now 00:33:41.000Z" in one for one in screen)
         assert any("- D1 B holds X:/locks/y" in line for line in screen)
         assert any("held by A; no waiters" in line for line in screen)
-        assert any("TIMELINE" in line for line in closed)
+        assert panel(closed, "Timeline")
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_the_mark_is_compared_with_the_cursor(*, is_live: bool) -> None:
+    """The earlier one comes first, whichever of them is marked."""
+    async with shown(is_live=is_live) as pilot:
+        await pilot.press("n", "m", "left", "c")
+        screen = await settled(pilot)
+
+        title = next(one for one in screen if "Compare:" in one)
+        assert re.findall(r"(cursor|mark) (\S+)Z", title) == [
+            ("cursor", "00:33:20.000"),
+            ("mark", "00:33:22.000"),
+        ]
+        assert any("+ D1 B holds X:/locks/y" in line for line in screen)
+
+
+async def test_a_recording_without_a_mark_says_how_to_compare() -> None:
+    """Its end is no moment of interest."""
+    async with shown(is_live=False) as pilot:
+        await pilot.press("c")
+        await settled(pilot)
+
+        assert [one.message for one in pilot.app._notifications][-1].startswith("Mark a moment")
 
 
 async def test_the_pane_below_shows_what_happened_at_the_cursor() -> None:
@@ -172,7 +290,7 @@ async def test_the_pane_below_shows_what_happened_at_the_cursor() -> None:
         await pilot.press("n")
         screen = "\n".join(await settled(pilot))
 
-        assert "AT THE CURSOR 00:33:22.000Z" in screen
+        assert re.search(r"At the cursor ─+ 00:33:22.000Z", screen)
         assert "! begins: B holds X:/locks/y and waits for X:/locks/x" in screen
         assert "before: held by A; no waiters" in screen
 
@@ -187,16 +305,6 @@ async def test_enter_opens_the_lock_under_the_cursor() -> None:
         assert isinstance(app, Zktop)
         assert app.page is not None
         assert (app.page.entry.name, app.subject.path) == ("lock", "/locks/x")
-
-
-async def test_a_click_goes_to_its_moment() -> None:
-    """A column is a span of time, whatever row is clicked on."""
-    async with shown() as pilot:
-        await pilot.click("#strips", offset=(31, 8))
-        await settled(pilot)
-
-        assert at(pilot) is not None
-        assert at(pilot) == 499
 
 
 async def test_keys_before_the_first_report_do_no_harm() -> None:
@@ -233,5 +341,5 @@ async def test_a_lost_connection_is_not_called_live() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         screen = "\n".join(await settled(pilot))
 
-        assert "TIMELINE LAST KNOWN STATE" in screen
+        assert "LAST KNOWN STATE" in screen
         assert "LIVE" not in screen

@@ -10,8 +10,8 @@ from ui.fake_feed import Moment, app_of, frames, panel, settled
 from zktop.model.facts import Gone, Session
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline import strips
-from zktop.ui.screens.timeline.strip_choice import StripSubject
+from zktop.ui.screens.timeline import strips, time_axis
+from zktop.ui.screens.timeline.strip_choice import StripSubject, strip_counts
 from zktop.ui.styled_text import text_of
 
 BEGIN = NOW + 1_000_000
@@ -57,7 +57,7 @@ def group() -> StripSubject:
     return StripSubject("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
 
 
-def drawn(sessions: Sequence[Session], seen: strips.TimeWindow) -> str:
+def drawn(sessions: Sequence[Session], seen: time_axis.TimeWindow) -> str:
     """The strip of these sessions on the tape of those moments."""
     tape = Tape()
     for frame in frames(*moments()):
@@ -68,7 +68,7 @@ def drawn(sessions: Sequence[Session], seen: strips.TimeWindow) -> str:
 @pytest.mark.parametrize("column_ms", [100, 500, 2_000, 5_000])
 def test_a_group_shows_in_each_column_what_matters_most(column_ms: int) -> None:
     """As if the strips of its members were laid over each other."""
-    seen = strips.window(END, BEGIN, END, column_ms, 40)
+    seen = time_axis.window(END, BEGIN, END, column_ms, 40)
     each = [drawn([one], seen) for one in group().sessions]
     laid = [min(cells, key=strips.MATTERS_MOST.index) for cells in zip(*each, strict=True)]
 
@@ -77,6 +77,22 @@ def test_a_group_shows_in_each_column_what_matters_most(column_ms: int) -> None:
 
 def test_a_tape_has_the_history_of_a_group() -> None:
     """They came at the fourth second, and one of them has the lock from the eighth on."""
-    seen = strips.window(END, BEGIN, END, 1_000, 40)
+    seen = time_axis.window(END, BEGIN, END, 1_000, 40)
 
     assert drawn(group().sessions, seen) == "....----#####"
+
+
+@pytest.mark.parametrize("locks", [0, 1, 4, 100])
+@pytest.mark.parametrize("clients", [0, 1, 3, 100])
+@pytest.mark.parametrize("room", range(1, 70))
+def test_strips_fill_the_room_and_no_more(room: int, clients: int, locks: int) -> None:
+    """With what stands around them; nothing is left out while there are free lines."""
+    counts = strip_counts(room, locks, clients)
+    each = 2 if counts.has_queues else 1
+    used = each * counts.locks + counts.clients + counts.legends + counts.has_alerts + counts.graph
+    used += counts.contacts + 1 if counts.contacts else 0
+
+    assert used <= max(room, 1)
+    assert counts.locks <= locks
+    assert counts.clients <= clients
+    assert counts.clients == clients or counts.locks == locks or used >= room - 1

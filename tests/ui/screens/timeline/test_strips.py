@@ -12,16 +12,16 @@ from zktop.model.waits.confidence import Confidence
 from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.past.states import LockState, expired_at, lock_states
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline import strips
+from zktop.ui.screens.timeline import strips, time_axis
 from zktop.ui.styled_text import text_of
 
 END = BEGIN + 21_000
 LETTERS = {A: "A", B: "B"}
 
 
-def seen(column_ms: int, columns: int = 40) -> strips.TimeWindow:
+def seen(column_ms: int, columns: int = 40) -> time_axis.TimeWindow:
     """The window around that past."""
-    return strips.window(END, BEGIN, END, column_ms, columns)
+    return time_axis.window(END, BEGIN, END, column_ms, columns)
 
 
 def test_a_lock_shows_its_holder_and_its_queue() -> None:
@@ -83,31 +83,13 @@ def test_a_column_that_hides_turns_says_so() -> None:
     assert text_of(queue) == "**" + "0" * 20
 
 
-def test_the_window_ends_now_where_it_can() -> None:
-    """It keeps the cursor in view when the past is longer than the window."""
-    late = strips.window(1_000_000, 0, 1_000_000, 1_000, 60)
-    early = strips.window(100_000, 0, 1_000_000, 1_000, 60)
-
-    assert (late.begin, late.end) == (941_000, 1_001_000)
-    assert early.column(100_000) == 30
-
-
-@pytest.mark.parametrize("at", [0, 1, 499_999, 999_999, 1_000_000])
-@pytest.mark.parametrize("column_ms", strips.ZOOMS_MS)
-def test_the_cursor_is_always_in_view(at: int, column_ms: int) -> None:
-    """At any zoom."""
-    window = strips.window(at, 0, 1_000_000, column_ms, 60)
-
-    assert 0 <= window.column(at) < window.columns
-
-
 def test_contacts_are_marked_where_they_were() -> None:
     """From all tables, each read once; a session in none has no contacts."""
     known = Tape()
     for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
         known.add(frame)
-    window = strips.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
+    window = time_axis.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
     heard = contacts(known, A, window.begin, window.end)
     drawn = text_of(strips.contact_strip([at for at, _ in heard], window))
 

@@ -13,11 +13,11 @@ from zktop.ui.dialogs.compare import lock_state, problems
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import LockState, lock_states
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.format import age, time_ms, with_spaces
+from zktop.ui.screens.common.format import age, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
-from zktop.ui.screens.timeline.strips import TimeWindow
+from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Ink, Line, joined, line, wrapped
 
 MAX_LOCKS: Final = 3
@@ -29,7 +29,7 @@ MAX_EVENTS: Final = 30
 def cursor_lines(tape: Tape, frame: Frame, width: int, totals: Sequence[Line] = ()) -> list[Line]:
     """Draw the totals, then what changed at the moment of the cursor, then the events up to it."""
     report = frame.report
-    lines = [*totals, line(("AT THE CURSOR ", "title"), (f"{time_ms(frame.at)}Z", "strong"))]
+    lines = list(totals)
     before = tape.frame_before(frame.at)
     if before is not None:
         lines += _changed(before.report, report, width)

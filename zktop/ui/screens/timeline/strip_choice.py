@@ -1,10 +1,11 @@
-"""Which locks and sessions get strips on the timeline when there is not room for all.
+"""Which locks and sessions get strips on the timeline, and how many there is room for.
 
 Waiters with similar names, like forty processes of one service, share a strip. The selected
 session, holders, and sessions in a deadlock keep strips of their own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from zktop.model.actors import session_of
@@ -14,12 +15,19 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.past.states import busiest, name_at
-from zktop.ui.screens.timeline.strips import TimeWindow
+from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.view_state import ViewState
 
 MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MAX_GROUP: Final = 100  # waiters of one lock that are grouped
 MAX_HOLDERS: Final = 2  # of one lock
+ALERTS_FROM_LINES: Final = 7  # a lower screen has no strip of alerts
+GRAPH_LINES: Final = ((9, 3), (14, 1))  # from so many lines on, so many for it and its title
+LEGENDS_FROM_LINES: Final = (6, 14)  # for the first and the second legend
+CONTACTS_FROM_LINES: Final = 3  # that are left
+CONTACT_STRIPS: Final = 4
+LEAST_LOCKS, LEAST_CLIENTS = 2, 3
+ROUNDS: Final = 2  # of choosing
 
 
 class StripSubject(NamedTuple):
@@ -32,6 +40,69 @@ class StripSubject(NamedTuple):
     def session(self) -> Session | None:
         """The session; None for a group."""
         return self.sessions[0] if len(self.sessions) == 1 else None
+
+
+class StripCounts(NamedTuple):
+    """How many strips there are, and what stands around them."""
+
+    locks: int
+    clients: int
+    contacts: int = 0
+    legends: int = 0
+    has_alerts: bool = True
+    has_queues: bool = True  # a line with the queue below each lock
+    graph: int = 0  # lines of the graph, at least
+
+
+class StripChoice(NamedTuple):
+    """The locks and clients of the strips."""
+
+    paths: list[Text]
+    subjects: list[StripSubject]
+    counts: StripCounts
+
+
+def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
+    """Divide the lines below the axis among so many locks and clients.
+
+    >>> strip_counts(4, 9, 9)[:2], strip_counts(11, 9, 9)[:2], strip_counts(19, 4, 4)[:2]
+    ((2, 2), (3, 3), (4, 4))
+    """
+    has_alerts = room >= ALERTS_FROM_LINES
+    legends = sum(room >= least for least in LEGENDS_FROM_LINES)
+    graph = sum(lines for least, lines in GRAPH_LINES if room >= least)
+    left = room - has_alerts - legends - graph
+    each = 2 if left >= 2 * LEAST_LOCKS + LEAST_CLIENTS else 1  # lines of a lock
+    shown_locks = min(locks, LEAST_LOCKS, max(1, left // 2))
+    shown_clients = min(clients, LEAST_CLIENTS, max(0, left - each * shown_locks))
+    left -= each * shown_locks + shown_clients
+    while left > 0:
+        is_lock_next = shown_clients > shown_locks or shown_clients == clients
+        if is_lock_next and shown_locks < locks and left >= each:
+            shown_locks, left = shown_locks + 1, left - each
+        elif shown_clients < clients:
+            shown_clients, left = shown_clients + 1, left - 1
+        else:
+            break
+    contacts = min(CONTACT_STRIPS, shown_clients, left - 1) if left >= CONTACTS_FROM_LINES else 0
+    return StripCounts(shown_locks, shown_clients, contacts, legends, has_alerts, each > 1, graph)
+
+
+def chosen_strips(state: ViewState, seen: TimeWindow, report: Report, room: int) -> StripChoice:
+    """Choose as many locks and clients as there is room for.
+
+    Fewer locks may have fewer clients; then there is room for more locks.
+    """
+    every = list(islice(strip_locks(state, seen, report), max(LEAST_LOCKS, room // 2)))
+    paths, clients = every, room
+    for _ in range(ROUNDS):
+        subjects = list(islice(strip_sessions(state, report, paths), room))
+        clients = min(clients, len(subjects))
+        counts = strip_counts(room, len(every), clients)
+        paths = every[: counts.locks]
+    return StripChoice(
+        paths, list(islice(strip_sessions(state, report, paths), counts.clients)), counts
+    )
 
 
 def group_waiters(

@@ -10,18 +10,14 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
-from zktop.model.format import spoken
 from zktop.model.report import Report
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, text_of  # noqa: F401  in examples
-from zktop.ui.view_state import ViewState
 
-ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
-RULER_COLUMNS: Final = 20  # columns between two times
 LONG_QUEUE: Final = 10
 INKS: Final[dict[str, Ink]] = {
     "#": "holds", "=": "waits", "-": "waits", "!": "critical", "?": "warning", "x": "critical",
@@ -32,94 +28,12 @@ Letters = Mapping[Session, str]  # of the sessions with strips of their own
 MATTERS_MOST: Final = "!?=#-x."  # the first of these signs that a session of a group has is drawn
 
 
-class TimeWindow(NamedTuple):
-    """The span of time in view."""
-
-    begin: Millis
-    column_ms: int
-    columns: int
-    newest: Millis  # the last known moment
-
-    @property
-    def end(self) -> Millis:
-        return self.begin + self.columns * self.column_ms
-
-    def column(self, at: Millis) -> int:
-        return (at - self.begin) // self.column_ms
-
-    def time(self, column: int) -> Millis:
-        """Last moment of a column."""
-        return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
-
-    @property
-    def known(self) -> range:
-        """The columns up to the newest moment."""
-        return range(min(self.columns, self.column(self.newest) + 1))
-
-
 class ColumnEnd(NamedTuple):
     """The last moment of a column, with the report and the alarms of that moment."""
 
     at: Millis
     report: Report
     alarms: Alarms
-
-
-def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
-    """The span around a moment; it ends at the newest moment if that is near enough."""
-    span = column_ms * columns
-    last = newest - newest % column_ms + column_ms
-    start = min(last - span, at - at % column_ms - span // 2)
-    start = max(start, begin - begin % column_ms)
-    return TimeWindow(start, column_ms, columns, newest)
-
-
-def title(state: ViewState, seen: TimeWindow) -> Line:
-    """Which moment is shown, and how much of the past is stored."""
-    begin = state.tape.begin or seen.begin
-    length = spoken(max(0, seen.newest - begin) / 1000)
-    if state.is_newest and state.status.word == "lost":
-        how = Run("LAST KNOWN STATE", "warning")
-    elif state.is_newest:
-        how = Run("LIVE", "good")
-    elif state.is_playing:
-        how = Run(f"PLAYING {state.speed:g}x", "good")
-    else:
-        how = Run(f"PAUSED at {time_ms(state.at or 0)}", "paused")
-    kept = f"   {length} kept, {time_s(begin)} to {time_s(seen.newest)} UTC"
-    speed = f"   speed {state.speed:g}x" if not state.is_newest else ""
-    thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
-    return (Run(" TIMELINE ", "title"), how, Run(f"{kept}{speed}{thin}", "dim"))
-
-
-def ruler(seen: TimeWindow) -> list[Line]:
-    """Times and tick marks above the columns."""
-    named = [" "] * seen.columns
-    marks = ["." for _ in range(seen.columns)]
-    for column in range(0, seen.columns, RULER_COLUMNS // 2):
-        marks[column] = "'" if column % RULER_COLUMNS else "|"
-        name = time_s(seen.begin + column * seen.column_ms)
-        if column % RULER_COLUMNS == 0 and column + len(name) <= seen.columns:
-            named[column : column + len(name)] = name
-    return [line(("".join(named), "dim")), line(("".join(marks), "dim"))]
-
-
-def cursor(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
-    """The cursor, and a line from it to the mark."""
-    column, time = seen.column(at), time_ms(at)
-    if not 0 <= column < seen.columns:
-        return ()
-    marked = column if mark is None else seen.column(mark)
-    needed = len(time) + 2
-    is_free_at_right = column + needed <= seen.columns and marked <= column
-    at_left = column >= needed and not is_free_at_right
-    text = f"{time} ^".rjust(column + 1) if at_left else f"{' ' * column}^ {time}"
-    cells = list(text.ljust(seen.columns))
-    for one in range(max(0, min(marked, column)), min(seen.columns, max(marked, column) + 1)):
-        cells[one] = "-" if cells[one] == " " else cells[one]
-    if marked != column and 0 <= marked < seen.columns:
-        cells[marked] = "m"
-    return line(("".join(cells).rstrip(), "selected"))
 
 
 def column_ends(tape: Tape, seen: TimeWindow) -> list[ColumnEnd | None]:
@@ -140,7 +54,7 @@ def column_ends(tape: Tape, seen: TimeWindow) -> list[ColumnEnd | None]:
 
 def alarm_strip(ends: Iterable[ColumnEnd | None]) -> Line:
     """Draw when there were critical problems, confirmed (!) or likely (?)."""
-    return inked("".join(_alarm(one.alarms) if one else "." for one in ends))
+    return inked("".join(_alarm(one.alarms) if one else " " for one in ends))
 
 
 def _alarm(one: Alarms) -> str:
@@ -196,13 +110,14 @@ def session_strip(
     Of a group, draw in each column what matters most.
     """
     cells = (
-        min((_sign(one, end, expired) for one in sessions), key=MATTERS_MOST.index) if end else "."
+        min((sign(one, end, expired) for one in sessions), key=MATTERS_MOST.index) if end else " "
         for end in ends
     )
     return inked("".join(cells))
 
 
-def _sign(session: Session, end: ColumnEnd, expired: Mapping[Session, Millis]) -> str:
+def sign(session: Session, end: ColumnEnd, expired: Mapping[Session, Millis]) -> str:
+    """What a session does at the end of a column, as one sign."""
     holds, waits = uses(end.report, session)
     if not holds and not waits:
         return "x" if expired.get(session, end.at + 1) <= end.at else "."
@@ -273,18 +188,18 @@ def spans(drawn: Line) -> Line:
     return tuple(made)
 
 
-def crossed(drawn: Line, cell: int) -> Line:
-    """Draw the cursor across a line at one of its cells.
+def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
+    """Draw the cursor across a line at one of its cells, or only there if it is blank.
 
-    >>> text_of(crossed(line("a", "bcd"), 2))
-    'ab┃d'
+    >>> text_of(crossed(line("a", "bcd"), 2)), text_of(crossed(line("ab cd"), 1, over_text=False))
+    ('ab┃d', 'ab cd')
     """
     made: list[Run] = []
     at = 0
     for run in drawn:
         inside = cell - at
         at += len(run.text)
-        if 0 <= inside < len(run.text):
+        if 0 <= inside < len(run.text) and (over_text or run.text[inside] == " "):
             made += [
                 run._replace(text=run.text[:inside]),
                 Run("┃", "selected"),
@@ -299,12 +214,3 @@ def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
     """A strip beside its label; a long label keeps its end, which says more."""
     text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
     return (*fitted(line((text, ink)), width), *drawn)
-
-
-def scale(seen: TimeWindow) -> str:
-    """The length of a column.
-
-    >>> scale(TimeWindow(0, 500, 60, 0))
-    '1 column = 0.5s'
-    """
-    return f"1 column = {spoken(seen.column_ms / 1000)}"

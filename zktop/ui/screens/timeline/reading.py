@@ -1,0 +1,105 @@
+"""What the timeline shows, in one line of words: all of it, or one strip at one moment."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Millis, Session
+from zktop.model.format import count, several, spoken
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.past.pulse import Pulse
+from zktop.ui.past.states import alarms_in, locks_held, uses
+from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.styled_text import Line, Run, line
+from zktop.ui.view_state import ViewState
+
+MAX_NAMED: Final = 50  # waiters of a lock; the others are counted
+
+
+class Moment(NamedTuple):
+    """A moment of the past, and the report of that moment."""
+
+    at: Millis
+    report: Report
+
+
+def overview(state: ViewState, seen: TimeWindow) -> Line:
+    """Which moment is shown, and how much of the past is stored."""
+    begin = state.tape.begin or seen.begin
+    length = spoken(max(0, seen.newest - begin) / 1000)
+    if state.is_newest and state.status.word == "lost":
+        how = Run("LAST KNOWN STATE", "warning")
+    elif state.is_newest:
+        how = Run("LIVE", "good")
+    elif state.is_playing:
+        how = Run(f"PLAYING {state.speed:g}x", "good")
+    else:
+        how = Run(" PAUSED ", "paused")
+    kept = f"   {length} kept, {time_s(begin)} to {time_s(seen.newest)} UTC"
+    speed = f"   speed {state.speed:g}x" if not state.is_newest else ""
+    thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
+    return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))
+
+
+def pointed_at(at: Millis, words: str) -> Line:
+    """The moment below the mouse, and what a strip shows there."""
+    return line((f" {time_ms(at)}Z ", "tab"), f" {words}")
+
+
+def alert_words(moment: Moment) -> str:
+    """The worst problem at a moment, and the number of others."""
+    report = moment.report
+    alarms = alarms_in(report)
+    sentences = [one.sentence for one in report.deadlocks]
+    sentences += [one.sentence for one in report.findings if one.severity == "critical"]
+    if not alarms.number or not sentences:
+        return "no critical problem"
+    more = f" (and {alarms.number - 1} more)" if alarms.number > 1 else ""
+    return f"{sentences[0]}{more}"
+
+
+def lock_words(moment: Moment, path: Text) -> str:
+    """The holders and waiters of a lock."""
+    report = moment.report
+    part = report.parts.get(path)
+    if part is None:
+        return f"{path} does not exist"
+    lock = part.lock
+    holders, waiters = (
+        [report.client_names(one.owner, one.label) for one in members[:MAX_NAMED]]
+        for members in (lock.holders, lock.waiters)
+    )
+    held = f"held by {several(holders)}" if holders else "free"
+    waits = f"; {count(len(lock.waiters), 'client')} waiting: {several(waiters)}"
+    return f"{path} {held}{waits if waiters else ''}"
+
+
+def session_words(moment: Moment, name: str, session: Session) -> str:
+    """What a session does: the locks that it holds and waits for, and whether it is stuck."""
+    report = moment.report
+    held = locks_held(report, session)
+    nodes = Counter(report.locks_of.get(session, ()))
+    waited = [path for path in sorted(nodes) if nodes[path] > held.count(path)]
+    said = [f"holds {several(held)}"] if held else []
+    said += [f"waits for {several(waited)}"] if waited else []
+    alarms = alarms_in(report)
+    stuck = ": deadlock" if session in alarms.proven else ""
+    stuck = ": likely deadlock" if session in alarms.suspected else stuck
+    return f"{name} {' and '.join(said) or 'uses no lock'}{stuck}"
+
+
+def waiting_words(moment: Moment, pulse: Pulse) -> str:
+    """How many clients wait for any lock."""
+    (waiting,) = pulse.waiting(moment.at, 1, 1)
+    return "unknown" if waiting is None else f"{count(waiting, 'client')} waiting"
+
+
+def group_words(moment: Moment, name: str, sessions: Sequence[Session]) -> str:
+    """How many sessions of a group hold a lock, and how many wait."""
+    found = [uses(moment.report, one) for one in sessions]
+    holding, waiting = (sum(used) for used in zip(*found, strict=True))
+    idle = sum(not any(used) for used in found)
+    parts = ((holding, "holding"), (waiting, "waiting"), (idle, "idle"))
+    return f"{name}: {', '.join(f'{number} {word}' for number, word in parts if number)}"

@@ -1,0 +1,183 @@
+"""The lines of the timeline: axis, alerts, strips of locks and clients, contacts, waiting clients.
+
+All of them have the same label column and the same time axis, and the cursor crosses them all.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Millis, Session
+from zktop.model.format import count
+from zktop.ui.past.contacts_and_packet_rates import contacts
+from zktop.ui.past.states import expired_at, lock_states
+from zktop.ui.screens.common.graphs import HEAT, area
+from zktop.ui.screens.timeline import strips, time_axis
+from zktop.ui.screens.timeline.reading import (
+    Moment,
+    group_words,
+    lock_words,
+    session_words,
+    waiting_words,
+)
+from zktop.ui.screens.timeline.strip_choice import StripChoice, StripSubject
+from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.styled_text import Ink, Line, fitted, line
+from zktop.ui.view_state import ViewState
+
+NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30
+WIDE_FROM_CELLS: Final = 110
+MIN_COLUMNS: Final = 10
+LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
+LOCK_BARS: Final = "A━ holder, a━ not listed, R readers, S leases, · free; ▁█ queue"
+CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x lost"
+CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ▓ deadlock  ▒ likely  x lost"
+GRAPH_TITLE_LINES: Final = 1
+MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 6
+MIN_TOP: Final = 4  # waiters: a single one must not look like a crowd
+
+Words = Callable[[Moment], str]
+
+
+class SheetLine(NamedTuple):
+    """One line: what Enter opens on it, and what it says of a moment."""
+
+    drawn: Line
+    target: str | Session | None = None
+    words: Words | None = None
+
+
+def label_cells(width: int) -> int:
+    return WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
+
+
+class TimelineSheet:
+    """Draws a span of time of one view state."""
+
+    def __init__(
+        self, state: ViewState, seen: TimeWindow, chosen: StripChoice, width: int
+    ) -> None:
+        self._state, self._seen, self._chosen, self._width = state, seen, chosen, width
+        self._label = label_cells(width)
+        self._ends = strips.column_ends(state.tape, seen)
+        self._at = state.at if state.at is not None else seen.newest
+        alone = [one.session for one in chosen.subjects if one.session is not None]
+        self._letters = dict(zip(alone, strips.LETTERS, strict=False))
+
+    def heads(self, mark: Millis | None, reading: Line) -> list[Line]:
+        """The lines that stay at the top: in words, the axis, and the alerts."""
+        seen, at = self._seen, self._at
+        axis = [
+            strips.row(
+                "", time_axis.labels(seen, at, is_newest=self._state.is_newest), self._label
+            ),
+            strips.row("UTC", time_axis.marks(seen, at, mark), self._label, "dim"),
+        ]
+        if not self._chosen.counts.has_alerts:
+            return [reading, *axis]
+        alerts = strips.alarm_strip(self._ends)
+        drawn = alerts if self._state.is_ascii else strips.solid(alerts)
+        return [reading, *axis, self._row("alert", drawn, "title")]
+
+    def lines(self, room: int) -> list[SheetLine]:
+        """The strips, and a graph of the waiting clients where there is room below the axis."""
+        counts = self._chosen.counts
+        drawn = [*self._locks(), *self._clients(), *self._contacts()]
+        height = min(MAX_GRAPH_LINES, room - counts.has_alerts - len(drawn) - GRAPH_TITLE_LINES)
+        if height >= MIN_GRAPH_LINES and counts.graph:
+            drawn += self._graph(height)
+        return drawn
+
+    def _locks(self) -> Iterator[SheetLine]:
+        counts, seen, state = self._chosen.counts, self._seen, self._state
+        if counts.legends > 1:
+            yield self._legend("LOCKS", LOCK_SIGNS if state.is_ascii else LOCK_BARS)
+        end = min(seen.end, seen.newest + 1)
+        for path in self._chosen.paths:
+            states = lock_states(state.tape, path, seen.begin, end)
+            held, queue = strips.lock_strip(states, seen, self._letters)
+            if not state.is_ascii:
+                held, queue = strips.spans(held), strips.levels(queue)
+            words = partial(lock_words, path=path)
+            yield SheetLine(self._row(path, held, "strong"), path, words)
+            if counts.has_queues:
+                yield SheetLine(self._row("  queue", queue, "dim"), None, words)
+
+    def _clients(self) -> Iterator[SheetLine]:
+        state = self._state
+        if self._chosen.counts.legends:
+            yield self._legend("CLIENTS", CLIENT_SIGNS if state.is_ascii else CLIENT_BARS)
+        ours = state.frame.report.ours if state.frame is not None else ()
+        expired = expired_at(state.tape)
+        for one in self._chosen.subjects:
+            is_ours = one.session in ours
+            drawn = strips.session_strip(one.sessions, self._ends, expired)
+            drawn = drawn if state.is_ascii else strips.solid(drawn)
+            name = f"{self._named(one)}{' (demo)' if is_ours else ''}"
+            ink: Ink = "ours" if is_ours else "plain"
+            yield SheetLine(self._row(name, drawn, ink), one.session, _words_of(one))
+
+    def _contacts(self) -> Iterator[SheetLine]:
+        """Strips of contact times, where a server lists them."""
+        seen, tape = self._seen, self._state.tape
+        end = min(seen.end, seen.newest + 1)
+        alone = [one for one in self._chosen.subjects if one.session is not None]
+        alone = alone[: self._chosen.counts.contacts]
+        heard = [(one, contacts(tape, one.sessions[0], seen.begin, end)) for one in alone]
+        if any(found for _, found in heard):
+            yield self._legend("SESSIONS", "p contact, by the servers' connection tables")
+        for one, found in heard:
+            if found:
+                server = found[-1][1].partition(":")[0]
+                drawn = strips.contact_strip((at for at, _ in found), seen)
+                name = f"{self._named(one)} {server}"
+                yield SheetLine(self._row(name, drawn, "dim"), None, _words_of(one))
+
+    def _graph(self, height: int) -> Iterator[SheetLine]:
+        """How many clients waited for any lock, over the same axis."""
+        seen = self._seen
+        waiting = self._state.pulse.waiting(seen.begin, seen.column_ms / 2, 2 * seen.columns)
+        most = max(filter(None, waiting), default=0)
+        drawn = area(
+            waiting, seen.columns, height=height, top=max(MIN_TOP, most), inks=HEAT,
+            is_ascii=self._state.is_ascii,
+        )  # fmt: skip
+        said = f"up to {count(most, 'client')}" if most else "no client"
+        title = line(("WAITING  ", "title"), (said, "dim"))
+        yield SheetLine(self._crossed_text(title))
+        words = partial(waiting_words, pulse=self._state.pulse)
+        yield from (SheetLine(self._row("", one), None, words) for one in drawn)
+
+    # One line
+
+    @cached_property
+    def _cell(self) -> int | None:
+        """The column of the cursor; at the newest moment it would hide what is new."""
+        if self._state.is_newest or not self._seen.shows(self._at):
+            return None
+        return self._seen.column(self._at)
+
+    def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
+        """A strip beside its label, crossed by the cursor."""
+        if self._cell is not None:
+            drawn = strips.crossed(fitted(drawn, self._seen.columns), self._cell)
+        return strips.row(label, drawn, self._label, ink)
+
+    def _legend(self, title: str, says: str) -> SheetLine:
+        return SheetLine(self._crossed_text(line((f"{title:<9}", "title"), (says, "dim"))))
+
+    def _crossed_text(self, text: Line) -> Line:
+        """A line of text, with the cursor where it is blank."""
+        if self._cell is None:
+            return text
+        filled = fitted(text, self._label + self._seen.columns)
+        return strips.crossed(filled, self._label + self._cell, over_text=False)
+
+    def _named(self, one: StripSubject) -> str:
+        return f"{self._letters.get(one.session or 0, ' ')} {one.name}"
+
+
+def _words_of(one: StripSubject) -> Words:
+    if one.session is None:
+        return partial(group_words, name=one.name, sessions=one.sessions)
+    return partial(session_words, name=one.name, session=one.session)

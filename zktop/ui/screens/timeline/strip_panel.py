@@ -1,0 +1,147 @@
+"""The strips in their panel, and what the mouse does on them.
+
+A click puts the cursor, a drag moves it, the wheel zooms, and the strip below the mouse is put
+into words. Left of the strips, a click is that of any list, and the wheel scrolls.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+
+from zktop.ui.messages import PageReady, SeekTo
+from zktop.ui.screens.timeline.sheet import SheetLine
+from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.styled_text import Line
+from zktop.ui.widgets.panel import Panel
+from zktop.ui.widgets.text_view import TextView
+
+
+@dataclass
+class PointedAt(Message):
+    """The mouse is over this column and line of the strips; None: it is elsewhere."""
+
+    place: "StripPlace | None"
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, PointedAt)
+
+
+@dataclass(frozen=True)
+class StripPlace:
+    """A place on the strips; a line with a negative number is one of the heads."""
+
+    column: int
+    line: int
+
+
+@dataclass
+class Zoomed(Message):
+    """The user wants shorter (-1) or longer (1) columns; the one below the mouse stays."""
+
+    by: int
+    column: int
+
+
+class StripPanel(Panel, TextView):
+    """The strips of one span of time."""
+
+    seen: TimeWindow | None = None
+    label = 0  # cells left of the strips
+    _dragged_to: int | None = None  # a column, while the button is down
+    _has_pointer = False
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Have the strips chosen again; this panel may change its size without the screen."""
+        self.post_message(PageReady())
+
+    def show_sheet(self, lines: Sequence[SheetLine], heads: Sequence[Line]) -> None:
+        """Show these lines; Enter opens the targets of the lines."""
+        self.show([one.drawn for one in lines], [one.target for one in lines], heads)
+
+    def read(self, reading: Line) -> None:
+        """Replace the first line, which is in words."""
+        if self._heads and self._heads[0] != reading:
+            self._heads = [reading, *self._heads[1:]]
+            self.repaint()
+
+    def _place(self, event: events.MouseEvent) -> StripPlace | None:
+        """The place on the strips below the mouse."""
+        at = event.get_content_offset(self)
+        if at is None or self.seen is None or not 0 <= at.x - self.label < self.seen.columns:
+            return None
+        line = at.y - len(self._heads)
+        if line >= 0:
+            line += int(self.scroll_offset.y)
+        return StripPlace(at.x - self.label, line)
+
+    # Click and drag
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        place = self._place(event)
+        if place is not None and event.button == 1:
+            self.capture_mouse()
+            self._go_to_column(place.column)
+
+    def on_mouse_up(self, _event: events.MouseUp) -> None:
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self.release_mouse()
+        self._dragged_to = None
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the strip, but never open it: a click here is about the time."""
+        place = self._place(event)
+        if place is not None:
+            event.prevent_default()
+            if place.line >= 0 and self.can_rest(place.line):
+                self.go_to(place.line)
+
+    def _go_to_column(self, column: int) -> None:
+        seen = self.seen
+        if seen is None:
+            return
+        column = min(max(column, 0), seen.columns - 1)
+        if column != self._dragged_to:
+            self._dragged_to = column
+            self.post_message(SeekTo(at=seen.time(column)))
+
+    # Hover
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragged_to is not None:
+            at = event.get_content_offset_capture(self)
+            self._go_to_column(at.x - self.label)
+        self._point(self._place(event))
+
+    def on_leave(self, _event: events.Leave) -> None:
+        self._point(None)
+
+    def on_hide(self, _event: events.Hide) -> None:
+        """Forget the mouse: a hidden view is not told when it leaves or lets go."""
+        self._let_go()
+        self._point(None)
+
+    def _point(self, place: StripPlace | None) -> None:
+        if place is not None or self._has_pointer:
+            self._has_pointer = place is not None
+            self.post_message(PointedAt(place))
+
+    # Wheel
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._zoom(event, -1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._zoom(event, 1)
+
+    def _zoom(self, event: events.MouseEvent, by: int) -> None:
+        place = self._place(event)
+        if place is None and not event.ctrl:
+            return
+        event.prevent_default()
+        event.stop()
+        last = self.seen.columns - 1 if self.seen is not None else 0
+        self.post_message(Zoomed(by, place.column if place is not None else last))

@@ -1,0 +1,142 @@
+"""The span of time in view on the timeline: its columns, its zoom, and its axis.
+
+The span stays where it is while the cursor moves inside it, so that a click or a drag never moves
+what is below the mouse. While the newest moment is shown, it is at the right edge.
+"""
+
+from typing import Final, NamedTuple
+
+from zktop.model.facts import Millis
+from zktop.model.format import spoken
+from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.styled_text import Ink, Line, Run, line, merged
+
+ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
+TICKS_MS: Final = (  # between two labels
+    100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+    900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
+)  # fmt: skip
+SECOND_MS: Final = 1_000
+TENTHS_CELLS: Final = 10  # of a time with tenths of a second
+LABEL_GAP: Final = 2  # cells
+
+
+class TimeWindow(NamedTuple):
+    """The span of time in view."""
+
+    begin: Millis
+    column_ms: int
+    columns: int
+    newest: Millis  # the last known moment
+
+    @property
+    def end(self) -> Millis:
+        return self.begin + self.columns * self.column_ms
+
+    def column(self, at: Millis) -> int:
+        return (at - self.begin) // self.column_ms
+
+    def time(self, column: int) -> Millis:
+        """Last moment of a column."""
+        return min(self.begin + (column + 1) * self.column_ms - 1, self.newest)
+
+    def shows(self, at: Millis) -> bool:
+        return 0 <= self.column(at) < self.columns
+
+    @property
+    def known(self) -> range:
+        """The columns up to the newest moment."""
+        return range(max(0, min(self.columns, self.column(self.newest) + 1)))
+
+
+def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
+    """The span around a moment; it ends at the newest moment if that is near enough."""
+    start = min(
+        _last_start(newest, column_ms, columns), at - at % column_ms - column_ms * columns // 2
+    )
+    start = max(start, begin - begin % column_ms)
+    return TimeWindow(start, column_ms, columns, newest)
+
+
+def latest(newest: Millis, column_ms: int, columns: int) -> TimeWindow:
+    """The span up to the newest moment, which is in its last column."""
+    return TimeWindow(_last_start(newest, column_ms, columns), column_ms, columns, newest)
+
+
+def _last_start(newest: Millis, column_ms: int, columns: int) -> Millis:
+    return newest - newest % column_ms - (columns - 1) * column_ms
+
+
+def zoomed(seen: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeWindow:
+    """The span with longer or shorter columns; a column stays in place, and a moment in view.
+
+    >>> seen = TimeWindow(0, 1_000, 60, 90_000)
+    >>> near = zoomed(seen, 500, seen.column(40_000), 40_000)
+    >>> near.begin, near.column(40_000)
+    (20000, 40)
+    """
+    fixed = seen.begin + column * seen.column_ms
+    start = fixed - fixed % column_ms - column * column_ms
+    first = at - at % column_ms - (seen.columns - 1) * column_ms
+    start = min(max(start, first), at - at % column_ms)
+    return TimeWindow(start, column_ms, seen.columns, seen.newest)
+
+
+def labels(seen: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
+    """Times above their columns; the time of the cursor hides those that it would touch."""
+    named = f" {time_ms(at)} "
+    middle = seen.column(at) - len(named) // 2
+    first = min(max(0, middle), max(0, seen.columns - len(named)))
+    taken = range(first, first + len(named)) if seen.shows(at) else range(0)
+    cells = [" "] * seen.columns
+    free = 0  # the next cell that a label may use
+    for column, name in _ticks(seen):
+        start = column - len(name) // 2
+        touches = bool(taken) and start <= taken.stop and start + len(name) >= taken.start
+        if start >= free and start + len(name) <= seen.columns and not touches:
+            cells[start : start + len(name)] = name
+            free = start + len(name) + LABEL_GAP
+    if not taken:
+        return line(("".join(cells), "dim"))
+    ink: Ink = "strong" if is_newest else "tab"
+    before, after = "".join(cells[: taken.start]), "".join(cells[taken.stop :])
+    return line((before, "dim"), (named[: seen.columns], ink), (after, "dim"))
+
+
+def marks(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
+    """The line below the times: a tick for each, and a double line from the mark to the cursor."""
+    cells = [Run("─", "dim")] * seen.columns
+    for column, _ in _ticks(seen):
+        cells[column] = Run("┴", "dim")
+    column = seen.column(at)
+    if mark is not None:
+        marked = seen.column(mark)
+        for one in range(max(0, min(marked, column)), min(seen.columns, max(marked, column) + 1)):
+            cells[one] = Run("═", "selected")
+        if 0 <= marked < seen.columns:
+            cells[marked] = Run("m", "selected")
+    if seen.shows(at):
+        cells[column] = Run("┃", "selected")
+    return merged(tuple(cells))
+
+
+def _ticks(seen: TimeWindow) -> list[tuple[int, str]]:
+    """The columns of round times, and the times."""
+    needed = ((one, len(_time(0, one)) + LABEL_GAP) for one in TICKS_MS)
+    fitting = (one for one, cells in needed if one >= cells * seen.column_ms)
+    step = next(fitting, TICKS_MS[-1])
+    first = -(-seen.begin // step) * step
+    return [(seen.column(at), _time(at, step)) for at in range(first, seen.end, step)]
+
+
+def _time(at: Millis, step_ms: int) -> str:
+    return time_s(at) if step_ms >= SECOND_MS else time_ms(at)[:TENTHS_CELLS]
+
+
+def scale(seen: TimeWindow) -> str:
+    """The length of a column.
+
+    >>> scale(TimeWindow(0, 500, 60, 0))
+    '1 column = 0.5s'
+    """
+    return f"1 column = {spoken(seen.column_ms / 1000)}"
