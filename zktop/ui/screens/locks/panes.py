@@ -14,7 +14,6 @@ from zktop.model.history.last_minute import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
-from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import (
@@ -31,8 +30,9 @@ from zktop.ui.screens.locks.alerts import (
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import LockRow
+from zktop.ui.screens.locks.minute_strips import MinuteStrips
 from zktop.ui.screens.locks.preview import preview_lines
-from zktop.ui.screens.locks.pulse import SHOWN_S, pulse_lines, waiting_lines
+from zktop.ui.screens.locks.pulse import SHOWN_S, pulse_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel
@@ -215,26 +215,25 @@ class PulsePane(Pane, can_focus=False):
     def show_state(self, state: ViewState, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
         seconds = state.pulse.until(state.at or 0, SHOWN_S)
-        lines = pulse_lines(seconds, width, is_ascii=state.is_ascii)
+        is_live = state.feed.is_live
+        lines = pulse_lines(seconds, width, has_load=is_live, is_ascii=state.is_ascii)
         self.frame(FrameWords("Pulse", f"{SHOWN_S} s"))
         self.put(lines, (), (), height)
 
 
-class WaitingPane(Pane, can_focus=False):
-    """How many waited in the last minute, as one large graph."""
+class MinutePane(Pane):
+    """What the clients that matter most did in the last minute, and how many waited."""
 
     def __init__(self) -> None:
-        super().__init__(id="waiting")
+        super().__init__(id="minute")
+        self._strips = MinuteStrips()
 
-    def show_state(self, state: ViewState, height: int, width: int) -> None:
+    def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
-        seconds = state.pulse.until(state.at or 0, SHOWN_S)
-        room = max(0, height - self.gutter.height)
-        lines = waiting_lines(seconds, width, room, is_ascii=state.is_ascii)
-        waiting = seconds[-1].waiting
-        facts = "" if waiting is None else f"{with_spaces(waiting)} now"
-        self.frame(FrameWords("Waiting clients", facts, f"-{SHOWN_S} s to now"))
-        self.put(lines, (), (), height)
+        room = height - self.gutter.height
+        lines = self._strips.lines(state, report, width, room) if height else []
+        self.frame(FrameWords(f"Last {SHOWN_S} s", "5 timeline"))
+        self.put([one.drawn for one in lines], [one.link for one in lines], (), height)
 
 
 class PreviewPane(Pane, can_focus=False):

@@ -26,8 +26,10 @@ class PulseLine(NamedTuple):
     ink: Ink
 
 
-def pulse_lines(seconds: Sequence[PulseSecond], width: int, *, is_ascii: bool) -> list[Line]:
-    """Draw all graphs, each in one line."""
+def pulse_lines(
+    seconds: Sequence[PulseSecond], width: int, *, has_load: bool = True, is_ascii: bool = False
+) -> list[Line]:
+    """Draw all graphs, each in one line; a recording has no load of zktop's own."""
     room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
     return [
         (
@@ -37,18 +39,8 @@ def pulse_lines(seconds: Sequence[PulseSecond], width: int, *, is_ascii: bool) -
             *fitted(_graph(one, room, is_ascii=is_ascii), room),
             *right(line((one.newest, one.ink)), VALUE_CELLS),
         )
-        for one in _graphs(seconds)
+        for one in _graphs(seconds, has_load=has_load)
     ]
-
-
-def waiting_lines(
-    seconds: Sequence[PulseSecond], width: int, height: int, *, is_ascii: bool
-) -> list[Line]:
-    """Draw how many clients waited, as a graph of several lines."""
-    values = [one.waiting for one in seconds]
-    top = max([MIN_TOP, *(value for value in values if value is not None)])
-    spread = _stretched(values, 2 * width)
-    return area(spread, width, height=height, top=top, inks=HEAT, is_ascii=is_ascii)
 
 
 def _graph(one: PulseLine, room: int, *, is_ascii: bool) -> Line:
@@ -67,13 +59,13 @@ def _stretched(values: Sequence[float | None], number: int) -> list[float | None
     return made
 
 
-def _graphs(seconds: Sequence[PulseSecond]) -> list[PulseLine]:
+def _graphs(seconds: Sequence[PulseSecond], *, has_load: bool) -> list[PulseLine]:
     last = seconds[-1]
     known = [one for one in seconds[-RATE_S:] if one.waiting is not None]
     rate = sum(one.acquired for one in known) / len(known) if known else None
     acquired = [one.acquired if one.waiting is not None else None for one in seconds]
     waiting, p99 = last.waiting, last.wait_p99_ms
-    return [
+    graphs = [
         PulseLine("acquired/s", acquired, _rate(rate), ("holds",), "holds"),
         PulseLine(
             "waiting", [one.waiting for one in seconds], _number(waiting), HEAT,
@@ -93,6 +85,7 @@ def _graphs(seconds: Sequence[PulseSecond]) -> list[PulseLine]:
             ("dim",), "dim",
         ),
     ]  # fmt: skip
+    return graphs if has_load else graphs[:-1]
 
 
 def _number(number: int | None) -> str:

@@ -20,10 +20,10 @@ from zktop.ui.screens.locks.panes import (
     AlertsPane,
     BlockersPane,
     EventsPane,
+    MinutePane,
     Pane,
     PreviewPane,
     PulsePane,
-    WaitingPane,
     about,
     health,
     set_height,
@@ -46,15 +46,15 @@ class PaneHeights(NamedTuple):
     events: int = 0
     health: int = 0
     pulse: int = 7
-    waiting: int = 0
+    minute: int = 0
 
 
 SHORT: Final = PaneHeights(alerts=4)
 MIN_LINES: Final = 30
 HEIGHTS: Final = (  # by the least height of the page
-    (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, waiting=8)),
-    (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, waiting=6)),
-    (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1)),
+    (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, minute=14)),
+    (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, minute=11)),
+    (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the least width; as in the style sheet
@@ -79,7 +79,9 @@ class LocksScreen(Page):
         "problems and no waiters. Enter opens the line, `f` lists every lock; so does a "
         "filter, or another order.\n\n"
         "**Who is blocking** lists the clients that others wait for, and that wait for no other "
-        "client. Enter opens what the line is about; tab goes from pane to pane.\n\n"
+        "client. **Last 60 s**, in a large window, shows what the clients in alerts and the root "
+        "blockers did, with the signs of the timeline, and how many clients waited. Enter opens "
+        "what the line is about; tab goes from pane to pane.\n\n"
         "`a` acknowledges the alert under the cursor, or the first one while another pane has "
         "the keys; `A` all of them. They are then one line, which enter opens; `a` there takes "
         "it back. An alert comes back by itself when it gets more severe or more certain, when "
@@ -111,7 +113,7 @@ class LocksScreen(Page):
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
-        self._pulse, self._preview, self._waiting = PulsePane(), PreviewPane(), WaitingPane()
+        self._pulse, self._preview, self._minute = PulsePane(), PreviewPane(), MinutePane()
         self.table = LockTable()
         self.table.newest = self._rows.rows
         self._reorder = Reorder(self.table, self._order)
@@ -122,7 +124,7 @@ class LocksScreen(Page):
             with Vertical(id="main"):
                 yield self.table
                 yield self._about
-                yield self._waiting
+                yield self._minute
                 yield self._alerts
             with Container(id="side"):
                 with Vertical(id="lock-side"):
@@ -201,8 +203,8 @@ class LocksScreen(Page):
         self._alerts.show_report(state, report, heights.alerts, main, is_short=is_short)
         fills = number == 3  # noqa: PLR2004  columns
         self._events.show_report(state, report, heights.events, news, fills=fills)
+        self._minute.show_state(state, report, heights.minute if number > 1 else 0, main)
         if number > 1:
-            self._waiting.show_state(state, heights.waiting, main)
             self._pulse.show_state(state, heights.pulse, news)
             self._preview.show_lock(state, report, self.table.row)
         set_height(self._health, heights.health)

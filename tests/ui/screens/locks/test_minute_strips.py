@@ -1,0 +1,149 @@
+"""The last minute on the list of locks: which clients it shows, what they did, how many waited."""
+
+from collections.abc import Sequence
+
+import pytest
+from model.builders import NOW, lock, session
+from msgspec.structs import replace
+from ui.example_ensemble import deadlock, servers, trouble
+from ui.example_past import BEGIN, A, B, past
+from ui.fake_feed import app_of, frames, panel, settled
+
+from zktop.model.report import Report
+from zktop.ui.interfaces import Frame
+from zktop.ui.past import states
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.locks import minute_strips
+from zktop.ui.screens.locks.minute_strips import telling_clients
+
+
+def tape(told: Sequence[Frame]) -> Tape:
+    """These frames on a tape."""
+    made = Tape()
+    for frame in told:
+        made.add(frame)
+    return made
+
+
+def names(report: Report, found: Sequence[int]) -> list[str]:
+    """The names of these sessions."""
+    return [report.client_names(one, None) for one in found]
+
+
+def test_clients_in_alerts_come_first_and_then_root_blockers() -> None:
+    """Those in a deadlock before those of other findings."""
+    told = trouble()
+    found = telling_clients(told[-1].report, tape(told), 9)
+
+    assert {found.index(session(one)) for one in ("ann", "bob")} == {0, 1}
+
+
+def test_a_root_blocker_comes_before_clients_that_did_something_last() -> None:
+    """Others wait for it."""
+    told = frames(
+        (NOW, lock("/locks/a", "ann", "bob")),
+        (NOW + 100, lock("/locks/b", "cid", czxid=900, at=NOW + 100)),
+    )
+
+    assert telling_clients(told[-1].report, tape(told), 2) == [session("ann"), session("cid")]
+
+
+async def test_strips_show_what_clients_did_and_the_graph_how_many_waited() -> None:
+    """With the signs of the timeline, over the same minute."""
+    async with app_of(*past()).run_test(size=(120, 36)) as pilot:
+        await pilot.press("5", "n", "1")
+        lines = panel(await settled(pilot), "Last 60 s")
+        await pilot.press("5", "escape", "1")
+        after = panel(await settled(pilot), "Last 60 s")
+
+        assert after[0].split()[0] == "A"
+        assert after[0].rstrip().endswith("▒" * 10 + "━━")
+        assert any("waiting" in one for one in after)
+        assert after[-1].split()[-5:] == ["-60s", "-45s", "-30s", "-15s", "now"]
+        assert lines[-1].split()[-1] == "00:33:22Z"
+
+
+@pytest.mark.parametrize(
+    ("size", "is_there"),
+    [
+        ((120, 36), True),
+        ((120, 30), False),
+        ((119, 50), False),
+        ((200, 60), True),
+        ((250, 80), True),
+    ],
+)
+async def test_it_needs_a_large_window(size: tuple[int, int], *, is_there: bool) -> None:
+    """The table of locks comes first."""
+    async with app_of(*past()).run_test(size=size) as pilot:
+        screen = "\n".join(await settled(pilot))
+
+        assert ("─ Last 60 s" in screen) == is_there
+
+
+async def test_it_goes_when_the_window_becomes_small() -> None:
+    """And it comes back."""
+    async with app_of(*past()).run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.resize_terminal(100, 36)
+        small = "\n".join(await settled(pilot))
+        await pilot.resize_terminal(120, 36)
+        large = "\n".join(await settled(pilot))
+
+        assert "Last 60 s" not in small
+        assert "Last 60 s" in large
+
+
+async def test_enter_on_a_strip_opens_the_timeline_of_that_client() -> None:
+    """Its strip is the first there."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.screen.set_focus(app.query_one("#minute"))
+        await pilot.press("down", "enter")
+        await settled(pilot)
+
+        assert app.page is not None
+        assert app.page.entry.name == "timeline"
+        assert app.subject.session in (A, B)
+
+
+def test_a_column_that_is_over_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the time goes on, a strip costs one look at a report."""
+    film = frames(
+        (NOW, [*servers(), *deadlock()]), *((NOW + 1_000 * second, []) for second in range(1, 70))
+    )
+    app = app_of(*film)
+    known, report = app.tape, film[-1].report
+    for frame in film:
+        known.add(frame)
+        app.pulse.add(frame)
+    strips = minute_strips.MinuteStrips()
+    strips.lines(app.view_state, report, 80, 9)
+    asked: list[int] = []
+    plain = states.uses
+
+    def counted(report: Report, session: int) -> tuple[bool, bool]:
+        asked.append(session)
+        return plain(report, session)
+
+    monkeypatch.setattr("zktop.ui.screens.timeline.strips.uses", counted)
+    later = Frame(replace(report, now=report.now + 1_000))
+    known.add(later)
+    drawn = strips.lines(app.view_state, later.report, 80, 9)
+    clients = sum(one.link is not None for one in drawn)
+
+    assert clients > 1
+    assert len(asked) <= 3 * clients
+
+
+def test_before_the_first_data_a_strip_is_blank() -> None:
+    """Unknown is not idle."""
+    told = frames((BEGIN, lock("/locks/a", "ann", "bob", at=BEGIN)))
+    app = app_of(*told)
+    app.tape.add(told[0])
+    app.pulse.add(told[0])
+    (strip, *_) = minute_strips.MinuteStrips().lines(app.view_state, told[0].report, 80, 9)
+    cells = "".join(run.text for run in strip.drawn)
+
+    assert cells.split() == ["ann", "━"]

@@ -1,0 +1,152 @@
+"""Strips of the last minute on the list of locks: what the clients that matter most did.
+
+Columns begin at fixed times, so a column that is over never changes and is computed once. While
+little happens, only the newest column of each client is computed.
+"""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Final, NamedTuple
+
+from zktop.model.actors import session_of
+from zktop.model.facts import Millis, Session
+from zktop.model.format import clock, middle
+from zktop.model.report import Report
+from zktop.ui.past.states import Alarms, alarms_in, name_in
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.graphs import HEAT, area
+from zktop.ui.screens.common.line_writer import LineLink
+from zktop.ui.screens.timeline import strips
+from zktop.ui.screens.timeline.strips import ColumnEnd
+from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.styled_text import Ink, Line, fitted, line
+from zktop.ui.view_state import Selection, ViewState
+
+MINUTE_MS: Final[Millis] = 60_000
+NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
+WIDE_FROM_CELLS: Final = 90
+MIN_COLUMNS: Final = 20
+MIN_GRAPH_LINES: Final = 2
+MIN_TOP: Final = 4  # waiters: a single one must not look like a crowd
+QUARTERS: Final = 4  # labels of the axis
+EVENTS_SEARCHED: Final = 200  # for clients that did something lately
+MAX_SIGNS: Final = 20_000
+
+AXIS_LINES: Final = 1
+
+
+class MinuteLine(NamedTuple):
+    """One line, and what Enter opens on it."""
+
+    drawn: Line
+    link: LineLink | None = None
+
+
+def telling_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
+    """The sessions in alerts first, then the root blockers, then those that did something last."""
+    found = dict.fromkeys(
+        chain(
+            _sessions(actor for one in report.deadlocks for actor in one.actors),
+            (one for case in report.findings if case.severity != "info" for one in case.sessions),
+            _sessions(actor for one in report.blockers for actor in one.actors),
+            _lately(report, tape),
+        )
+    )
+    return list(islice((one for one in found if one in report.locks_of), at_most))
+
+
+def _sessions(actors: Iterator[str]) -> Iterator[Session]:
+    return (one for one in map(session_of, actors) if one is not None)
+
+
+def _lately(report: Report, tape: Tape) -> Iterator[Session]:
+    events = islice(tape.events_until(report.now), EVENTS_SEARCHED)
+    return (one.session for one in events if one.session)
+
+
+class MinuteStrips:
+    """Draws the minute before a moment."""
+
+    def __init__(self) -> None:
+        self._signs: dict[tuple[Session, Millis], str] = {}  # by the begin of the column
+        self._alarms: dict[Millis, Alarms] = {}
+        self._column_ms = 0
+
+    def lines(self, state: ViewState, report: Report, width: int, room: int) -> list[MinuteLine]:
+        """So many lines: the strips, how many waited, and the axis."""
+        label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
+        columns = max(MIN_COLUMNS, width - label - 1)
+        seen = self._window(state, report, columns)
+        graph = max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3)
+        clients = telling_clients(report, state.tape, max(0, room - AXIS_LINES - graph))
+        graph = max(0, room - AXIS_LINES - len(clients))
+        return [
+            *(self._strip(state, report, seen, one, label) for one in clients),
+            *_graph(state, seen, graph, label),
+            MinuteLine((*line(" " * label), *_axis(state, seen))),
+        ]
+
+    def _window(self, state: ViewState, report: Report, columns: int) -> TimeWindow:
+        """The minute in columns of equal length, which is even."""
+        column_ms = 2 * -(-MINUTE_MS // (2 * columns))
+        if column_ms != self._column_ms or len(self._signs) > MAX_SIGNS:
+            self._signs, self._alarms, self._column_ms = {}, {}, column_ms
+        at = state.at if state.at is not None else report.now
+        begin = at - at % column_ms - (columns - 1) * column_ms
+        return TimeWindow(begin, column_ms, columns, at)
+
+    def _strip(
+        self, state: ViewState, report: Report, seen: TimeWindow, session: Session, label: int
+    ) -> MinuteLine:
+        begin = seen.begin
+        cells = "".join(
+            self._sign(state.tape, session, begin + column * seen.column_ms)
+            for column in range(seen.columns)
+        )
+        drawn = strips.inked(cells)
+        name = name_in(report, session) or report.client_names(session, None)
+        ink: Ink = "ours" if session in report.ours else "plain"
+        named = fitted(line(" ", (middle(name, label - 3), ink)), label)
+        link = LineLink("timeline", Selection(session=session))
+        return MinuteLine((*named, *(drawn if state.is_ascii else strips.solid(drawn))), link)
+
+    def _sign(self, tape: Tape, session: Session, begin: Millis) -> str:
+        """What a session does at the end of a column."""
+        known = self._signs.get((session, begin))
+        if known is not None:
+            return known
+        end = begin + self._column_ms - 1
+        newest = tape.end or 0
+        at = min(end, newest)
+        frame = tape.frame_at(at)
+        if frame is None or at < frame.at or begin > newest:
+            return " "
+        alarms = self._alarms.get(begin) or alarms_in(frame.report)
+        sign = strips.sign(session, ColumnEnd(at, frame.report, alarms), {})
+        if newest > end:
+            self._signs[session, begin], self._alarms[begin] = sign, alarms
+        return sign
+
+
+def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Iterator[MinuteLine]:
+    """How many clients waited, over the same columns."""
+    if height <= 0:
+        return
+    waiting = state.pulse.waiting(seen.begin, seen.column_ms / 2, 2 * seen.columns)
+    top = max([MIN_TOP, *filter(None, waiting)])
+    drawn = area(waiting, seen.columns, height=height, top=top, inks=HEAT, is_ascii=state.is_ascii)
+    for number, one in enumerate(drawn, start=1):
+        name = " waiting" if number == (height + 1) // 2 else ""
+        yield MinuteLine((*fitted(line((name, "dim")), label), *one))
+
+
+def _axis(state: ViewState, seen: TimeWindow) -> Line:
+    """How long ago the columns were; at the right end now, or the moment that is shown."""
+    last = "now" if state.is_newest else clock(seen.newest)
+    names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
+    cells = [" "] * seen.columns
+    for part, name in enumerate(names):
+        at = part * seen.columns // QUARTERS
+        cells[at : at + len(name)] = name
+    cells[-len(last) :] = last
+    return line(("".join(cells[: seen.columns]), "dim"))
