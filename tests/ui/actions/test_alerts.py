@@ -74,8 +74,7 @@ async def test_capital_a_acknowledges_all_and_takes_all_back() -> None:
         told = await after(pilot, "A")
         again = await after(pilot, "A")
 
-        assert "No new alerts." in told
-        assert "▸ 2 acknowledged" in told
+        assert "▸ No new alerts · 2 acknowledged" in told
         assert "ORPHAN" not in told
         assert again == before
 

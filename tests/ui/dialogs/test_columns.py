@@ -34,7 +34,7 @@ async def test_each_column_has_its_full_name_and_its_meaning(size: tuple[int, in
         await settled(pilot)
         told = "\n".join(await after(pilot, "o", "b"))
 
-        assert "[x]   BLOCKED*s        Total wait" in told
+        assert "[x]   BLOCKED*s      Total wait" in told
         assert "How many seconds all clients have waited for this lock, added up." in told
 
 
@@ -69,7 +69,7 @@ async def test_space_hides_a_column_and_shows_it_again() -> None:
         await settled(pilot)
         before = heads(await settled(pilot))
         hidden = await after(pilot, "o", "h", "space")
-        box = next(line for line in hidden if "Holder" in line)
+        box = next(line for line in hidden if "Who holds it" in line)
         without = heads(await after(pilot, "escape"))
         again = heads(await after(pilot, "o", "h", "space", "escape"))
 
@@ -121,7 +121,7 @@ async def test_a_column_without_room_says_so() -> None:
         await settled(pilot)
         lines = await after(pilot, "o", "m")
 
-        assert any("MIX" in line and "no room, no order" in line for line in lines)
+        assert any("MIX" in line and "no room, unsortable" in line for line in lines)
 
 
 async def test_a_column_without_an_order_does_not_sort() -> None:

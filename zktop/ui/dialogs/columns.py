@@ -15,7 +15,8 @@ from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.text_view import TextList, TextView
 
 USUAL: Final = ""  # the entry for the usual order, among the names of columns
-NAME_CELLS: Final = 16
+NAME_CELLS: Final = 14
+TITLE_CELLS: Final = 25
 ABOUT_LINES: Final = 3
 BOX_PERCENT: Final = 90  # of the screen, as the CSS of `Box` says
 FRAME_LINES: Final = 3  # the border, and the line above the description
@@ -38,7 +39,7 @@ class ColumnsDialog(Dialog[None]):
         self._table, self._title, self._usual_order = table, title, usual_order
 
     def compose(self) -> ComposeResult:
-        keys = "enter sort, reverse  space show, hide  a letter: its column  esc close"
+        keys = "enter sort  space show or hide  a-z its column  esc close"
         with Box(f"Columns of {self._title}", keys):
             yield TextList(id="columns")
             yield TextView(id="about")
@@ -113,14 +114,13 @@ def _drawn(column: Column[Any], table: Table[Any]) -> Line:
     arrow = table.arrow if column.name == table.sorted_by else " "
     box = "[ ]" if is_hidden else "[x]"
     has_room = is_hidden or column.name in table.columns_in_sight
-    notes = ("" if has_room else "no room", "" if column.key else "no order")
-    note = ", ".join(filter(None, notes))
+    notes = ("" if has_room else "no room", "" if column.key else "unsortable")
     return joined(
         [
             line(f" {box} ", (arrow, "key")),
             fitted(line((column.name, "dim" if is_hidden else "strong")), NAME_CELLS),
-            line(column.title),
-            line((note, "dim")) if note else (),
+            fitted(line(column.title), TITLE_CELLS),
+            line((", ".join(filter(None, notes)), "dim")),
         ],
         " ",
     )

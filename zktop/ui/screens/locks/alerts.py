@@ -198,13 +198,15 @@ def alert_lines(
 
 
 def acknowledged_lines(
-    found: Sequence[Alert], now: Millis, *, is_open: bool
+    listed: AlertList, now: Millis, *, is_open: bool
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
     """Draw the line of all acknowledged alerts; when open, each of them below it."""
+    found = listed.acknowledged
     if not found:
         return [], []
     sign = "▾" if is_open else "▸"
-    lines: list[Line] = [line((f" {sign} {len(found)} acknowledged", "dim"))]
+    calm = "" if listed.new else "No new alerts · "
+    lines: list[Line] = [line(f" {sign} {calm}", (f"{len(found)} acknowledged", "dim"))]
     cases: list[str | FindingKind | None] = [ACKNOWLEDGED]
     for one in islice(found, MAX_ALERTS if is_open else 0):
         drawn = _head("  ", one, _for(one.since, now), has_sentence=True)
@@ -263,9 +265,6 @@ def _sentence(alert: Alert, width: int) -> list[Line]:
         return lines
     *kept, last = lines[:MAX_SENTENCE_LINES]
     return [*kept, (*last, Run(" …", "dim"))]
-
-
-NO_NEW: Final = line(" No new alerts.")
 
 
 def no_problems(report: Report, *, is_now: bool) -> Line:

@@ -18,7 +18,6 @@ from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import (
     ACKNOWLEDGED,
-    NO_NEW,
     AlertList,
     acknowledged_lines,
     alert_frame,
@@ -103,13 +102,10 @@ class AlertsPane(Pane):
         lines, cases = alert_lines(
             listed.new, report.now, width, is_short=is_short, opened=self._opened
         )
-        if not lines:
+        if not lines and not listed.acknowledged:
             is_now = state.is_newest and not state.is_stale
-            calm = NO_NEW if listed.acknowledged else no_problems(report, is_now=is_now)
-            lines, cases = [calm], [None]
-        aside = acknowledged_lines(
-            listed.acknowledged, report.now, is_open=ACKNOWLEDGED in self._opened
-        )
+            lines, cases = [no_problems(report, is_now=is_now)], [None]
+        aside = acknowledged_lines(listed, report.now, is_open=ACKNOWLEDGED in self._opened)
         self.frame(alert_frame(listed, report.now))
         targets = [_target_of(case) for case in (*cases, *aside[1])]
         self.put([*lines, *aside[0]], targets, (), height)

@@ -208,18 +208,18 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
 
     return (
         Column("STATE", 12, cells.state, lambda row: row.status.rank,
-               title="State",
+               title="Worst problem",
                about="The worst problem of the lock; a question mark means likely."),
         Column("LOCK", 20, cells.path, lambda row: row.path, share=4,
                keeps_end=True,
-               title="Lock", about="The path of the lock."),
+               title="Path", about="The path of the lock."),
         Column("KIND", 6, cells.kind, lambda row: row.lock.kind, rank=4,
                needs=WIDE,
-               title="Kind",
+               title="Kind of lock",
                about="mutex, rw (read/write), sem (semaphore, and its leases), elect (election), "
                "or single (one znode is the lock)."),
         Column("HOLDER", 16, cells.holder, share=1, names=lambda _: True,
-               title="Holder",
+               title="Who holds it",
                about="The client that holds the lock, with its mode (X exclusive, R read, W "
                "write), and the number of others."),
         Column("HELD", 7, cells.held, lambda row: _start(row.held),
@@ -227,7 +227,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                title="Held for", about="How long the oldest holder has held the lock."),
         Column("QUEUE", BAR_CELLS + 5, cells.queue, lambda row: row.waiting or 0,
                at_right=True, descending=True,
-               title="Queue", about="How many clients wait."),
+               title="Waiting clients", about="How many clients wait."),
         Column("MIX", 8, cells.mix, rank=8, share=1, needs=WIDE,
                title="Queue by mode",
                about="The waiters in their order: W.R5 is a writer, then five readers."),

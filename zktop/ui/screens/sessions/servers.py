@@ -116,9 +116,9 @@ def _note(row: ServerRow) -> Line:
 
 COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("SERVER", 15, lambda row: line((row.name, "strong")), lambda row: row.name, share=1,
-           title="Server", about="The address of the server."),
+           title="Address", about="The address of the server."),
     Column("MODE", 10, _mode, lambda row: row.figures.mode or "",
-           title="Mode",
+           title="Role",
            about="LEADER, follower, observer or standalone; or for how long the server is down."),
     Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: sortable(row.lag),
            at_right=True, rank=3, descending=True,
@@ -132,11 +132,11 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("RECV/s", 6, lambda row: _rate(row, 0),
            lambda row: sortable(row.rates[0] if row.rates else None), at_right=True, rank=5,
            descending=True,
-           title="Packets received per second", about="From all clients."),
+           title="Packets received, per s", about="From all clients."),
     Column("SENT/s", 6, lambda row: _rate(row, 1),
            lambda row: sortable(row.rates[1] if row.rates else None), at_right=True, rank=6,
            descending=True,
-           title="Packets sent per second", about="To all clients."),
+           title="Packets sent, per s", about="To all clients."),
     Column("MIN/AVG/MAX ms", 14, _latency,
            lambda row: sortable(row.figures.latency_ms[2] if row.figures.latency_ms else None),
            at_right=True, rank=2, descending=True,
@@ -153,9 +153,9 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
            lambda row: row.figures.version or "", rank=9,
            title="Version", about="The version of ZooKeeper, or the name of another server."),
     Column("TABLES", 17, _tables, lambda row: len(row.missing), rank=4,
-           title="Tables", about="Which tables the server shows to zktop."),
+           title="Tables it shows", about="Which tables the server shows to zktop."),
     Column("NOTE", 6, _note, None, rank=10, share=2,
-           title="Note", about="Why the server is down, or why a table is missing."),
+           title="What is wrong", about="Why the server is down, or why a table is missing."),
 )  # fmt: skip
 
 

@@ -173,16 +173,16 @@ def _packet_count(row: SessionRow, which: Literal["received", "sent"]) -> int:
 
 COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("RISK", 4, _risk, lambda row: RISKS.index(row.risk.level),
-           title="Risk",
+           title="Risk of trouble",
            about="How likely the session is to cause trouble: HIGH, MED or LOW. NOTE says why."),
     Column("SESSION", 8, lambda row: line(short_id(row.session, 5)), lambda row: row.session,
            title="Session id", about="The last digits of the session's id."),
     Column("IDENTITY", 14, _identity, lambda row: row.name or "", share=2, names=lambda _: True,
-           title="Client", about="The name of the client, unique among all sessions."),
+           title="Name of the client", about="The name of the client, unique among all sessions."),
     Column("CLIENT", 21, _client, lambda row: text_of(_client(row)), rank=5,
            title="Client address", about="The host and port that the client connects from."),
     Column("SERVER", 15, _server, lambda row: text_of(_server(row)), rank=4,
-           title="Server", about="The server that the client is connected to."),
+           title="Its server", about="The server that the client is connected to."),
     Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
            at_right=True, rank=6,
            title="Session timeout", about="After so much silence the session expires."),
@@ -219,5 +219,5 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            title="Last operation",
            about="What the client asked for last, as its server names it."),
     Column("NOTE", 10, _note, lambda row: row.risk.note, share=3,
-           title="Note", about="Why the session is at risk."),
+           title="Why it is at risk", about="Why the session is at risk."),
 )  # fmt: skip
