@@ -1,8 +1,11 @@
 """Acknowledged alerts: covered until they get worse, or end and begin again."""
 
 import pytest
+from model.findings.cases import facts
 from msgspec.structs import replace
-from ui.example_ensemble import trouble
+from ui.example_ensemble import ORDERS, trouble
+from ui.example_queues import looked
+from ui.example_queues import queue as queue_of
 
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
@@ -78,6 +81,21 @@ def test_more_clients_behind_a_deadlock_make_it_worse() -> None:
 
     assert known.covered(REPORT) == {DEADLOCK.id}
     assert known.covered(replace(REPORT, deadlocks=(longer,))) == set()
+
+
+def waiting(number: int) -> Report:
+    """A report about a long queue in which so many clients wait."""
+    queue = looked(facts(*queue_of("X" * (1 + number)), path=ORDERS))[-1].report
+    jam = replace(MILD, lock=ORDERS, locks=(ORDERS,), nodes=(), sessions=())
+    return replace(queue, findings=(jam,))
+
+
+def test_a_queue_that_doubled_is_worse() -> None:
+    """One more waiter is not: busy queues grow and shrink all the time."""
+    known = NOTHING_ACKNOWLEDGED.adding([MILD.id], waiting(5))
+
+    assert known.covered(waiting(6)) == {MILD.id}
+    assert known.covered(waiting(10)) == set()
 
 
 def test_a_longer_sentence_alone_is_not_worse() -> None:

@@ -1,10 +1,11 @@
 """Alerts that the user has acknowledged: they leave the lists until they get worse.
 
 An acknowledgement remembers how bad its alert was. It ends when the alert gets worse than that,
-and when the alert has ended: one that begins again is new.
+and when the alert has ended: one that begins again is new. A queue gets worse when it doubles.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -24,6 +25,7 @@ class AlertWeight(NamedTuple):
     confidence: str
     locks: int
     clients: int
+    doublings: int = 0  # of the queue: a busy one grows and shrinks all the time
 
     def exceeds(self, other: "AlertWeight") -> bool:
         """True if anything about it is worse.
@@ -37,15 +39,20 @@ class AlertWeight(NamedTuple):
             or self.confidence > other.confidence
             or self.locks > other.locks
             or self.clients > other.clients
+            or self.doublings > other.doublings
         )
 
 
-def _weight(finding: Finding) -> AlertWeight:
+def _weight(finding: Finding, report: Report) -> AlertWeight:
+    locks = (report.parts.get(path) for path in finding.locks)
+    queues = (queue for one in locks if one is not None for queue in one.lock.queues)
+    waiting = sum(len(queue.waiters) for queue in queues)
     return AlertWeight(
         severity=-SEVERITIES.index(finding.severity),
         confidence=finding.confidence,
         locks=len(finding.locks),
         clients=max(len(finding.sessions), len(finding.nodes)),
+        doublings=waiting.bit_length(),
     )
 
 
@@ -58,15 +65,21 @@ def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
     )
 
 
-def _weights(report: Report, wanted: Collection[str]) -> Iterator[tuple[str, AlertWeight]]:
-    """Weigh these alerts of a report, by id; a deadlock counts as such, not as its finding."""
+@lru_cache(2)  # each report is asked about by the header and by the lists
+def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight]:
+    """Weigh these alerts of a report, by id."""
+    return dict(_weighed(report, wanted))
+
+
+def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, AlertWeight]]:
+    """Weigh a deadlock as such, not as the finding with the same id."""
     dead = {one.id for one in report.deadlocks}
     for deadlock in report.deadlocks:
         if deadlock.id in wanted:
             yield deadlock.id, _weight_of_deadlock(deadlock)
     for finding in report.findings:
         if finding.id in wanted and finding.id not in dead:
-            yield finding.id, _weight(finding)
+            yield finding.id, _weight(finding, report)
 
 
 class Acknowledged(msgspec.Struct, frozen=True):
@@ -77,7 +90,8 @@ class Acknowledged(msgspec.Struct, frozen=True):
 
     def adding(self, ids: Collection[str], report: Report) -> "Acknowledged":
         """Acknowledge these alerts as they are in this report."""
-        return Acknowledged({**self.weights, **dict(_weights(report, ids))}, self.gone_since)
+        new = _weights(report, frozenset(ids))
+        return Acknowledged({**self.weights, **new}, self.gone_since)
 
     def without(self, ids: Collection[str]) -> "Acknowledged":
         """Take acknowledgements back."""
@@ -88,26 +102,24 @@ class Acknowledged(msgspec.Struct, frozen=True):
         """Drop alerts that got worse or have ended. Call it for every report, in order."""
         if not self.weights:
             return self
-        known = dict(_weights(report, self.weights.keys()))
+        known = _weights(report, frozenset(self.weights))
         gone = {
             name: self.gone_since.get(name, report.now)
             for name in self.weights
             if name not in known
         }
-        kept = {
-            name: weight
-            for name, weight in self.weights.items()
-            if (not known[name].exceeds(weight) if name in known else True)
-            and report.now - gone.get(name, report.now) < ENDED_MS
-        }
-        return Acknowledged(kept, gone)
+        worse = {name for name, one in known.items() if one.exceeds(self.weights[name])}
+        ended = {name for name, since in gone.items() if report.now - since >= ENDED_MS}
+        return Acknowledged(self.without(worse | ended).weights, gone)
 
     def covered(self, report: Report) -> frozenset[str]:
         """Return the ids of the alerts in this report that need no attention."""
         if not self.weights:
             return frozenset()
-        weights = _weights(report, self.weights.keys())
-        return frozenset(name for name, one in weights if not one.exceeds(self.weights[name]))
+        weights = _weights(report, frozenset(self.weights))
+        return frozenset(
+            name for name, one in weights.items() if not one.exceeds(self.weights[name])
+        )
 
 
 NOTHING_ACKNOWLEDGED: Final = Acknowledged()

@@ -85,7 +85,8 @@ class LocksScreen(Page):
         "`a` acknowledges the alert under the cursor, or the first one while another pane has "
         "the keys; `A` all of them. They are then one line, which enter opens; `a` there takes "
         "it back. An alert comes back by itself when it gets more severe or more certain, when "
-        "more locks or clients are in it, and when it begins again after its end."
+        "more locks or clients are in it, when its queue doubles, and when it begins again "
+        "after its end."
     )
     DEFAULT_CSS = """
     LocksScreen #columns { height: 1fr; layout: vertical; }
