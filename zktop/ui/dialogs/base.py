@@ -60,8 +60,21 @@ class Dialog(ModalScreen[T | None], Generic[T]):
         """Close the dialog unless it is closed.
 
         Textual would close the topmost screen instead: another dialog, or the app's last screen.
+        A dialog that is still being made closes a moment later: it would be mounted without its
+        fields.
         """
+        if not self.is_mounted:
+            self.call_later(self._dismiss_later, result)
+            return AwaitComplete()
         return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def _dismiss_later(self, result: T | None) -> None:
+        self.dismiss(result)  # Textual may not wait for it here
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Before the fields are there, a key can only close the dialog."""
+        is_possible = self.is_mounted or action == "leave"
+        return is_possible and super().check_action(action, parameters)
 
     def action_leave(self) -> None:
         """Close without a result."""

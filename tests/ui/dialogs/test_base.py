@@ -1,0 +1,20 @@
+"""What all dialogs have in common."""
+
+import pytest
+from ui.example_states import busy
+from ui.fake_feed import app_of, settled, until
+
+from zktop.ui.dialogs.export import ExportDialog
+
+
+@pytest.mark.parametrize("keys", [("leave",), ("up", "accept", "leave")])
+async def test_a_dialog_may_be_closed_before_its_fields_are_there(keys: tuple[str, ...]) -> None:
+    """On a busy machine, keys can arrive while the dialog is being made."""
+    app = app_of(*busy().news)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.push_screen(dialog := ExportDialog(["text"], "zktop"))
+        for key in keys:
+            await app.run_action(key, dialog)
+        await until(pilot, lambda: len(app.screen_stack) == 1, "the dialog is closed")
+        assert app.error_log.last is None
