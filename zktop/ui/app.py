@@ -43,7 +43,7 @@ class Zktop(
         from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
 
         frame, page, pointed = self.view_state.frame, self.page, self.pointed
-        if frame is None or page is None or page.entry.name == "findings":
+        if frame is None or page is None:
             return None
         live = [one.id for one in worst_first(frame.report)] if frame.report.deadlocks else []
         is_over = pointed.case in self.tape.deadlocks and pointed.case not in live

@@ -139,6 +139,8 @@ KEYS: Final = (
         short="End", writes=True),
     Action("scene", "S", "play a scene", "contenders", short="Scene", writes=True),
     Action("copy", "y", "copy the selected item as text", "keep", short="Copy"),
+    Action("copy_text", "Y", "copy everything about the deadlock or finding as text", "keep",
+        pages=(FINDINGS,)),
     Action("export", "x", "write a file: JSON, text, DOT, Mermaid, SVG; on screen 5 a recording",
         "keep", short="Export"),
     Action("record", "r", "start or stop a recording", "keep", short="Record"),

@@ -36,7 +36,13 @@ class ExportActions(Shell):
 
     def action_copy(self) -> None:
         """Copy the selected item, and say where the text is now."""
-        text = self.page.copied() if self.page else ""
+        self._copy_or_say(self.page.copied() if self.page else "")
+
+    def action_copy_text(self) -> None:
+        """Copy all that is known of the selected item."""
+        self._copy_or_say(self.page.copied_text() if self.page else "")
+
+    def _copy_or_say(self, text: str) -> None:
         if not text:
             self.show_message("Nothing to copy here.")
             return

@@ -119,5 +119,9 @@ class Page(Vertical):
         """Text of the row under the cursor, for the clipboard."""
         return ""
 
+    def copied_text(self) -> str:
+        """All that is known of it as text, where `copied` is something shorter."""
+        return self.copied()
+
     def say(self, sentence: str, *, is_wrong: bool = False) -> None:
         self.post_message(ShowMessage(sentence, is_wrong=is_wrong))

@@ -6,12 +6,10 @@ from model.waits.notation import learned
 from msgspec.structs import replace
 from ui.example_queues import looked, ring_of
 
-from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.ui.screens.common.line_writer import LineWriter
 from zktop.ui.screens.findings.detail import write_finding
 from zktop.ui.screens.findings.lock_order import write_lock_order
-from zktop.ui.screens.findings.ring import draw_ring
 from zktop.ui.styled_text import text_of, width_of
 
 ORDERS, STOCK = "/orders", "/stock"
@@ -91,23 +89,3 @@ def test_the_finding_has_the_story() -> None:
 
     assert any("IF THEY RUN AT THE SAME TIME" in line for line in text(pen))
     assert any("A  bob" in line and "B  ann" in line for line in text(pen))
-
-
-def ring(edge: str) -> Deadlock:
-    """Two clients that wait for each other, the first as given."""
-    (dead,) = looked(ring_of("ann", "bob"))[-1].report.deadlocks
-    first, second = dead.steps
-    return replace(dead, steps=(replace(first, edge=edge), second))
-
-
-def test_an_edge_through_the_queue_is_dotted() -> None:
-    """In words, too; the other edge is a solid line."""
-    boxes = [text_of(one) for one in draw_ring(ring("soft"), 100)]
-    listed = [text_of(one) for one in draw_ring(ring("soft"), 60)]
-    hard = "".join(text_of(one) for one in draw_ring(ring("hard"), 100))
-
-    assert sum("┄┄▶" in line for line in boxes) == 1
-    assert sum("◀──" in line for line in boxes) == 1
-    assert any("behind the queue" in line for line in boxes)
-    assert sum(line.startswith(" ┊ ") for line in listed) == 1
-    assert "┄" not in hard

@@ -2,13 +2,13 @@
 
 import pytest
 from model.builders import NOW
-from model.findings.cases import ZXID, facts, k
+from model.findings.cases import ZXID, connected, facts, k
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, page_on, queue, ring_of, shown
 from ui.example_states import deadlock_frames
 from ui.fake_feed import frames
 
-from zktop.model.facts import Gone
+from zktop.model.facts import AnyFact, Gone
 from zktop.model.text import Text
 from zktop.ui.view_state import Selection
 
@@ -16,14 +16,14 @@ PAGE = "findings"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
-async def test_shows_the_sentence_and_the_ring_in_any_size(size: tuple[int, int]) -> None:
-    """The sentence comes before any drawing."""
+async def test_shows_what_to_do_and_the_ring_in_any_size(size: tuple[int, int]) -> None:
+    """The client to stop comes before any drawing."""
     async with page_on(PAGE, looked(ring_of("ann", "bob", behind=2)), size) as (_, pilot):
         told = await shown(pilot)
 
-    assert "holds X:/locks/l1 and waits for X:/locks/l0" in told
     assert "● still there for" in told
-    assert "waits for X:/locks/l0" in told
+    assert " Kill  ann " in told
+    assert "has l0" in told
 
 
 async def test_moving_in_the_list_shows_another_finding() -> None:
@@ -39,7 +39,7 @@ async def test_moving_in_the_list_shows_another_finding() -> None:
 async def test_enter_goes_to_the_finding_and_from_there_to_the_lock() -> None:
     """From the list to what to kill, then to a step, and from there to its lock."""
     async with page_on(PAGE, looked(ring_of("ann", "bob"))) as (app, pilot):
-        await shown(pilot, "enter", "down", "down", "enter")
+        await shown(pilot, "enter", "down", "down", "down", "enter")
 
         assert app.page is not None
         assert app.page.entry.name == "lock"
@@ -69,18 +69,14 @@ async def test_a_selected_deadlock_stays_when_it_is_over() -> None:
         told = await shown(pilot)
 
     assert "○ over since" in told
-    assert "STEPS" in told
+    assert "has l0" in told
 
 
 async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> None:
     """Unless the user selects it."""
     ring = ring_of("ann", "bob")
     wait = Gone(path=Text(f"/locks/l0/{k('bob', 2).name}"), zxid=ZXID + 1, at=NOW + 20_000)
-    other = [
-        fact
-        for path, names in (("/v", ("cid", "dee")), ("/w", ("dee", "cid")))
-        for fact in facts(*(k(name, at) for at, name in enumerate(names)), path=path)
-    ]
+    other = ring_at("/v", "/w")
     some = frames((NOW, ring), (NOW + 5_000, ()), (NOW + 20_000, [wait]), (NOW + 30_000, other))
     (first,), (second,) = (made.report.deadlocks for made in (some[1], some[-1]))
     async with page_on(PAGE, some[:2]) as (app, pilot):
@@ -92,7 +88,7 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
         told = await shown(pilot, "3")
 
         assert (over, app.pointed.case) == (first.id, second.id)
-        assert "DEADLOCK #2" in told
+        assert "Deadlock #2" in told
         app.turn_to(PAGE, Selection(case=first.id))
         assert "HOW IT ENDED" in await shown(pilot)
 
@@ -115,14 +111,82 @@ async def test_the_blocking_tree_is_an_entry_of_the_list() -> None:
     assert "↑ back to" in told
 
 
-async def test_y_copies_the_whole_finding() -> None:
-    """All of it, including lines out of view."""
+async def test_3_leaves_a_deadlock_that_is_over_on_screen_3_itself() -> None:
+    """Pressed again, it goes to the worst live one."""
+    ring = ring_of("ann", "bob")
+    wait = Gone(path=Text(f"/locks/l0/{k('bob', 2).name}"), zxid=ZXID + 1, at=NOW + 20_000)
+    other = ring_at("/v", "/w")
+    some = frames((NOW, ring), (NOW + 5_000, ()), (NOW + 20_000, [wait]), (NOW + 30_000, other))
+    async with page_on(PAGE, some) as (app, pilot):
+        app.turn_to(PAGE, Selection(case=some[1].report.deadlocks[0].id))
+        before = await shown(pilot)
+        after = await shown(pilot, "3")
+
+    assert "Deadlock #1 · over" in before
+    assert "Deadlock #2" in after
+
+
+async def test_y_copies_the_command_and_capital_y_the_whole_text() -> None:
+    """The pane says so before."""
+    some = looked(ring_of("ann", "bob"), [connected("ann", "bob")])
+    async with page_on(PAGE, some, (80, 24)) as (app, pilot):
+        told = await shown(pilot, "y")
+        command = app.clipboard
+        await shown(pilot, "Y")
+        ticket = app.clipboard
+
+    assert command.startswith("ssh 10.0.0.1 'ss -tnp sport = :")
+    assert f"y copies {command}" in told
+    assert ticket.startswith("DEADLOCK #1")
+    assert "CONFIDENCE" in ticket
+    assert " Kill " in ticket
+
+
+async def test_y_copies_the_whole_text_where_no_address_is_known() -> None:
+    """And that of any other finding."""
     async with page_on(PAGE, looked(ring_of("ann", "bob")), (80, 24)) as (app, _):
         assert app.page is not None
-        told = app.page.copied()
+        assert app.page.copied() == app.page.copied_text()
+        assert "DEADLOCK #1" in app.page.copied()
 
-        assert "DEADLOCK #1" in told
-        assert "HOW TO RESOLVE IT" in told
+
+async def test_f_unfolds_the_explanation_and_it_stays_unfolded() -> None:
+    """Also that of the next deadlock; f again folds all of it."""
+    two = [*ring_of("ann", "bob"), *ring_at("/v", "/w")]
+    async with page_on(PAGE, looked(two)) as (_, pilot):
+        folded = await shown(pilot)
+        open_ = await shown(pilot, "f")
+        other = await shown(pilot, "down")
+        again = await shown(pilot, "f")
+
+    assert ("▸ Proof" in folded, "CONFIDENCE" in folded) == (True, False)
+    assert "CONFIDENCE" in open_
+    assert "CONFIDENCE" in other
+    assert "▸ Proof" in again
+
+
+async def test_enter_left_and_right_fold_one_section() -> None:
+    """That of the line under the cursor."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob")), (120, 60)) as (_, pilot):
+        await shown(pilot, "enter", "G")
+        sentence = await shown(pilot, "enter")
+        closed = await shown(pilot, "left")
+        opened = await shown(pilot, "right")
+
+    assert "▾ Full sentence" in sentence
+    assert "▸ Proof" in sentence
+    assert "▸ Full sentence" in closed
+    assert "▾ Full sentence" in opened
+
+
+def ring_at(*paths: str) -> list[AnyFact]:
+    """A ring of cid and dee in two locks."""
+    queues = zip(paths, (("cid", "dee"), ("dee", "cid")), strict=True)
+    return [
+        fact
+        for path, names in queues
+        for fact in facts(*(k(name, at) for at, name in enumerate(names)), path=path)
+    ]
 
 
 async def test_a_filter_leaves_matching_findings() -> None:

@@ -1,6 +1,6 @@
 """Text for numbers, rates, times of day and ages; drawings side by side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Final
@@ -8,9 +8,14 @@ from typing import Final
 from zktop.model.facts import Millis, Session, session_text
 from zktop.model.format import spoken
 from zktop.model.history.events import How
+from zktop.model.layouts.layout import LockMode
 from zktop.ui.styled_text import Line, Run, fitted
 
 MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
+MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
+    "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
+    "candidate": " (to lead)",
+}  # fmt: skip
 TENTHS_BELOW = 10.0  # per second; larger rates are written without a fraction
 
 

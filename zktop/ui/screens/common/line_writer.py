@@ -1,6 +1,6 @@
-"""Writes lines of text, some of which open another screen."""
+"""Writes lines of text, some of which open another screen, or fold what is below them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
@@ -15,15 +15,24 @@ class LineLink(NamedTuple):
     name: str = ""
 
 
+class FoldLink(NamedTuple):
+    """The head of a section that opens and closes."""
+
+    section: str
+
+
 class LineWriter:
-    """Collects lines that are `width` cells wide, and their links."""
+    """Collects lines that are `width` cells wide, and their links.
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    Of the sections that fold, those in `opened` are open; None: nothing folds.
+    """
+
+    def __init__(self, width: int, opened: Collection[str] | None = None) -> None:
+        self.width, self.opened = width, opened
         self.lines: list[Line] = []
-        self.links: list[LineLink | None] = []
+        self.links: list[LineLink | FoldLink | None] = []
 
-    def write(self, drawn: Line = (), link: LineLink | None = None) -> None:
+    def write(self, drawn: Line = (), link: LineLink | FoldLink | None = None) -> None:
         self.lines.append(drawn)
         self.links.append(link)
 
@@ -36,6 +45,17 @@ class LineWriter:
         if self.lines and self.lines[-1]:
             self.write()
         self.write(line((f" {text}", "title"), (f"  {note}" if note else "", "dim")))
+
+    def fold(self, section: str, text: str, note: str = "") -> bool:
+        """Write the head of a section that folds; return whether its lines follow."""
+        if self.opened is None:
+            self.title(text, note)
+            return True
+        is_open = section in self.opened
+        mark, said = ("▾" if is_open else "▸"), (f"  {note}" if note else "")
+        drawn = line((f" {mark} ", "key"), (text, "title"), (said, "dim"))
+        self.write(drawn, FoldLink(section))
+        return is_open
 
     def say(self, text: str, ink: Ink = "plain", indent: str = "  ") -> None:
         """Write text, wrapped between words."""

@@ -1,28 +1,20 @@
-"""The right pane of the findings screen: one deadlock or finding, its evidence, what to do."""
+"""The right pane of the findings screen: one finding or group, its evidence, what to do."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
-from zktop.model.actors import session_of
 from zktop.model.facts import session_text
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.format import clock, count, fold_name, session_name, short
+from zktop.model.format import session_name, short
 from zktop.model.report import Report
-from zktop.model.text import Text
 from zktop.model.waits.confidence import Evidence
-from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock, pill
+from zktop.ui.screens.common.status_codes import ink_of, pill
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
-from zktop.ui.screens.findings.list import deadlock_age
 from zktop.ui.screens.findings.lock_order import write_lock_order
-from zktop.ui.screens.findings.ring import draw_ring
-from zktop.ui.screens.findings.steps import write_steps
-from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.styled_text import Ink, line
 from zktop.ui.view_state import Selection
 
 MEANS: Final = {rule.id: rule for rule in RULES}
@@ -80,117 +72,8 @@ def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
             writer.item(("      - ", "unknown"), means, "dim")
 
 
-MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
-MAX_CLASSES: Final = 4
 MAX_NODES: Final = 12
 MAX_SENTENCES: Final = 100
-NEVER: Final = (
-    "Never delete the node of a live session: its owner would carry on as if it held the lock."
-)
-KINDS: Final = {
-    "cycle": "Each client waits for a lock the next one holds.",
-    "fairness": "The cycle exists only because another request is queued in between.",
-    "knot": "No lease of the pool can be returned.",
-    "upgrade": "A reader wants to write and waits for itself.",
-    "upgraders": "Several readers all want to write.",
-    "watches": "They sleep on watches on each other's nodes.",
-    "election": "The leader waits for a client that waits to lead.",
-}
-
-
-def write_deadlock(writer: LineWriter, case: DeadlockRecord, live: Report, times: int) -> None:
-    """Write a deadlock: what to do, then the picture as it was first seen, then the proof."""
-    dead = case.deadlock
-    now = next((one for one in live.deadlocks if one.number == dead.number), None)
-    judged = now or case.verdict
-    ink = ink_of_deadlock(judged)  # it may be surer by now
-    writer.write(_title(dead, ink, times))
-    writer.write(deadlock_age(case, now, live))
-    when = clock(case.first_seen_at)
-    writer.say(f"{KINDS[dead.kind]} The diagram shows it as it was at {when}.", "dim", " ")
-    writer.write()
-    known = live if now else case.last  # later tables prove more
-    writer.say(judged.sentence, "strong")
-    if now:
-        _write_ways(writer, judged, known)
-    else:
-        _write_end(writer, case, live)
-    writer.write()
-    writer.all(draw_ring(dead, writer.width - 1, ink))
-    write_steps(writer, dead, known, ink)
-    _write_behind(writer, judged, known)
-    write_reasons(writer, judged.confidence, judged.evidence)
-    write_blind(writer, dead.rule, live.blind)
-
-
-def _title(dead: Deadlock, ink: Ink, times: int) -> Line:
-    queued = sum(not step.holds for step in dead.steps)
-    size = f"{count(len(dead.actors) - queued, 'client')}, {count(len(dead.locks), 'lock')}"
-    size += f", {queued} queued" if queued else ""
-    formed = f"   formed {clock(dead.since_ms)}" if dead.since_ms is not None else ""
-    again = f"   seen {times} times" if times > 1 else ""
-    return line(
-        (f" DEADLOCK {deadlock_name(dead)}", ink),
-        (f"  {size}", "strong"),
-        (f"{formed}{again}", "dim"),
-    )
-
-
-def _write_end(writer: LineWriter, case: DeadlockRecord, live: Report) -> None:
-    over = case.ending(live)
-    writer.title("HOW IT ENDED", "" if over is None else clock(over.at))
-    writer.say("It did not exist at this moment." if over is None else f"{over.how}.")
-
-
-def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
-    """Write the requests queued behind it, lock by lock."""
-    writer.title(f"BEHIND IT ({dead.behind})")
-    if not dead.behind:
-        writer.say("No other client waits behind it.", "dim")
-        return
-    for path in dead.locks:
-        part = report.parts.get(Text(path))
-        if part is None:
-            continue
-        own = {step.waits.node for step in dead.steps if step.waits.lock == path}
-        others = [member for member in part.lock.waiters if member.node not in own]
-        if others:
-            named = [report.owner_name(one.owner, one.label) for one in others[:MAX_NAMED]]
-            classes = _classes([name for name in named if name])
-            drawn = line(("  ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
-                         (f"  {classes}", "dim"))  # fmt: skip
-            writer.write(drawn, LineLink("lock", Selection(path=path), f"behind {path}"))
-
-
-def _classes(names: Sequence[str]) -> str:
-    """Names counted by class; a single one is written out.
-
-    >>> _classes(["web-1", "cart-1", "cart-2"])
-    'cart-* 2, web-1'
-    """
-    example = {fold_name(name): name for name in names}
-    classes = Counter(map(fold_name, names)).most_common(MAX_CLASSES)
-    return ", ".join(example[name] if n == 1 else f"{name} {n}" for name, n in classes)
-
-
-def _write_ways(writer: LineWriter, dead: Deadlock, report: Report) -> None:
-    writer.title("HOW TO RESOLVE IT", "zktop will not do it for you")
-    for number, way in enumerate(dead.ways_out, start=1):
-        freed = count(way.frees, "client")
-        text = f"Kill {way.process}, which {way.why}: unblocks {freed}"
-        session = session_of(way.actor)
-        link = (
-            LineLink("sessions", Selection(session=session), f"way {way.actor}")
-            if session
-            else None
-        )
-        writer.item((f"  {number}. ", "key"), text, link=link)
-    known = next((one.advice for one in report.findings if one.id == dead.id), "")
-    advice, _, _ = known.partition(" Cheapest: ")  # the first of the ways above
-    if advice:
-        writer.item(("  →  ", "good"), advice)
-    else:
-        writer.item(("  -  ", "warning"), NEVER, "dim")
 
 
 def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:

@@ -1,6 +1,7 @@
 """A potential deadlock: the locks that each client takes, in turns, a column per client."""
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Final
 
 from zktop.model.facts import Millis
@@ -8,7 +9,6 @@ from zktop.model.format import clock, count
 from zktop.model.waits.lock_order_story import Inversion, StoryLine
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.findings.ring import letter
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 from zktop.ui.view_state import Selection
@@ -17,6 +17,16 @@ MIN_COLUMN_CELLS: Final = 22  # cells of a column; narrower columns are written 
 MAX_COLUMNS: Final = 4
 GAP_CELLS: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}
+
+
+def letter(at: int) -> str:
+    """Letter of the client in a column.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'A2')
+    """
+    again, place = divmod(at, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(again + 1) if again else "")
 
 
 def write_lock_order(writer: LineWriter, inversion: Inversion) -> None:

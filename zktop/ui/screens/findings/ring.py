@@ -1,35 +1,38 @@
 """A deadlock as a ring: each client waits for the next, and the last one for the first."""
 
-from collections.abc import Sequence
-from string import ascii_uppercase
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
-from zktop.model.actors import session_of
+from rich.cells import cell_len
+
 from zktop.model.facts import Millis
 from zktop.model.format import clock, middle
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-from zktop.ui.screens.common.format import MODE_LETTERS, short_id
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, width_of
+from zktop.ui.screens.common.cell_grid import HARD, SOFT, CellGrid, Point
+from zktop.ui.screens.common.format import MODE_WORDS
+from zktop.ui.screens.common.status_codes import pill
+from zktop.ui.styled_text import Ink, Line, Run, line
 
-MIN_BOXES_CELLS: Final = 76  # cells that two boxes with arrows need
-MAX_ACTORS: Final = 6  # actors; of more only the first and the last are drawn
-FIRST, LAST = 3, 2
+MIN_DRAWN: Final = 2  # clients
+MAX_DRAWN: Final = 6  # clients; a ring of more is a list
+FIRST, LAST = 3, 2  # clients of a long list
+MAX_TEXT_CELLS: Final = 24  # of a name or a lock in the drawing
+MIN_GAP_CELLS: Final = 10  # between the two columns of boxes
+BORDERS_CELLS: Final = 4  # of a box, with a blank at each side
+CORNER_CELLS: Final = 4  # from the corner of a box to the arrow that leaves it
+QUEUES: Final = "only queues"
 
 
-def letters(deadlock: Deadlock) -> dict[str, str]:
-    """Letters A, B, C for the actors, in the order of the ring."""
-    names = [step.actor for step in ring_order(deadlock.steps)]
-    return {actor: letter(at) for at, actor in enumerate(dict.fromkeys(names))}
+class RingClient(NamedTuple):
+    """One client of the ring: its box, and the arrow to the next client."""
 
-
-def letter(at: int) -> str:
-    """Letter of the actor at an index of the ring.
-
-    >>> letter(0), letter(25), letter(26)
-    ('A', 'Z', 'A2')
-    """
-    again, place = divmod(at, len(ascii_uppercase))
-    return ascii_uppercase[place] + (str(again + 1) if again else "")
+    name: str
+    has: str
+    wants: str
+    address: str = ""
+    is_hard: bool = True  # the next client holds what it wants; else that one only queues
+    closes: bool = False  # its request came last
+    is_chosen: bool = False  # the one to stop
 
 
 def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
@@ -42,106 +45,210 @@ def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
     return ring if len(ring) == len(waiting) else list(steps)
 
 
-def draw_ring(deadlock: Deadlock, width: int, ink: Ink = "critical") -> list[Line]:
-    """Draw the ring; the request that closes it gets this ink."""
+def is_ring(steps: Sequence[DeadlockStep]) -> bool:
+    """Whether each step waits for the actor of the next, and the last one for the first."""
+    after = [*steps[1:], *steps[:1]]
+    return all(one.blocker == other.actor for one, other in zip(steps, after, strict=True))
+
+
+def ring_clients(
+    deadlock: Deadlock,
+    called: Mapping[str, str],
+    addresses: Mapping[str, str],
+    chosen: str | None = None,
+) -> list[RingClient]:
+    """The clients in the order of the ring; `called` has the short names of locks."""
+    steps = ring_order(deadlock.steps) if deadlock.steps else []
+    return [
+        RingClient(
+            step.name,
+            _has(step, called),
+            lock_words(step.waits, called),
+            addresses.get(step.actor, ""),
+            step.edge == "hard",
+            step.closing,
+            step.actor == chosen,
+        )
+        for step in steps
+    ]
+
+
+def _has(step: DeadlockStep, called: Mapping[str, str]) -> str:
+    held = ", ".join(lock_words(place, called) for place in step.holds)
+    return f"has {held}" if held else QUEUES
+
+
+def lock_words(place: DeadlockPlace, called: Mapping[str, str]) -> str:
+    """A lock with the mode in which it is held or wanted, if it has several."""
+    return f"{called.get(place.lock, place.lock)}{MODE_WORDS[place.mode]}"
+
+
+def can_be_drawn(deadlock: Deadlock) -> bool:
+    """Whether this is a ring of a few clients."""
+    steps = deadlock.steps
+    return MIN_DRAWN <= len(steps) <= MAX_DRAWN and is_ring(ring_order(steps))
+
+
+def draw_ring(clients: Sequence[RingClient], ink: Ink = "critical") -> list[Line]:
+    """Draw two to six boxes in two columns, with arrows clockwise.
+
+    The arrow of the request that came last has this ink, and the client to stop its pill.
+    """
+    return _Drawing(clients, ink).lines()
+
+
+class _Drawing:
+    """Boxes down the right column, and up the left one; an odd one stands between them below."""
+
+    def __init__(self, clients: Sequence[RingClient], ink: Ink) -> None:
+        self.clients, self.ink = clients, ink
+        self.is_pair = len(clients) == MIN_DRAWN
+        self.box_width = self._box_width()
+        self.box_height = 4 if any(one.address for one in clients) else 3
+        self.gap = self._gap()
+        rows = (len(clients) + 1) // 2
+        height = max(4, self.box_height) if self.is_pair else rows * (self.box_height + 1) - 1
+        self.grid = CellGrid(2 * self.box_width + self.gap, height)
+        self.places = [self._place(at) for at in range(len(clients))]
+
+    def lines(self) -> list[Line]:
+        for client, place in zip(self.clients, self.places, strict=True):
+            self._box(client, place)
+        for at, client in enumerate(self.clients):
+            self._arrow(client, self.places[at], self.places[(at + 1) % len(self.places)])
+        return list(self.grid.lines())
+
+    def _box_width(self) -> int:
+        beside = 0 if self.is_pair else CORNER_CELLS  # an arrow enters beside the name
+        texts = [cell_len(one.has) for one in self.clients]
+        texts += [cell_len(one.address) for one in self.clients]
+        texts += [cell_len(one.name) + 2 + beside for one in self.clients]
+        return min(MAX_TEXT_CELLS, max(texts)) + BORDERS_CELLS
+
+    def _gap(self) -> int:
+        wanted = [min(MAX_TEXT_CELLS, cell_len(one.wants)) for one in self.clients]
+        if self.is_pair:
+            return max(MIN_GAP_CELLS, max(wanted) + 4)
+        down = 2 * max(wanted) + 8 - self.box_width  # two of them share a line
+        return max(MIN_GAP_CELLS, wanted[0] + 4, down)
+
+    def _place(self, at: int) -> Point:
+        """The upper left corner of a box."""
+        number, right = len(self.clients), self.box_width + self.gap
+        pitch = self.box_height + 1
+        rows = (number + 1) // 2
+        if number % 2 and at == rows:  # between the columns
+            return Point(right // 2, (rows - 1) * pitch)
+        if at == 0:
+            return Point(0, 0)
+        if at <= number // 2:
+            return Point(right, (at - 1) * pitch)
+        return Point(0, (number - at) * pitch)
+
+    def _box(self, client: RingClient, place: Point) -> None:
+        x, y = place
+        inner = self.box_width - BORDERS_CELLS
+        self.grid.box(x, y, self.box_width, self.box_height)
+        room = inner - 2 - (0 if self.is_pair else CORNER_CELLS)
+        ink: Ink = pill(self.ink) if client.is_chosen else "strong"
+        self.grid.write(x + 2, y, f" {middle(client.name, room)} ", ink)
+        if self.box_height > 3:  # noqa: PLR2004  there is a line for addresses
+            self.grid.write(x + 2, y + 1, middle(client.address, inner), "address")
+        held: Ink = "dim" if client.has == QUEUES else "holds"
+        self.grid.write(x + 2, y + self.box_height - 2, middle(client.has, inner), held)
+
+    def _arrow(self, client: RingClient, start: Point, end: Point) -> None:
+        ink: Ink = self.ink if client.closes else "waits"
+        strokes = HARD if client.is_hard else SOFT
+        if start.y == end.y and abs(start.x - end.x) == self.box_width + self.gap:
+            self._across(client.wants, start, end, ink, strokes)
+        elif start.x == end.x:
+            self._along(client.wants, start, end, ink, strokes)
+        else:
+            self._round(client.wants, start, end, ink, strokes)
+
+    def _across(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
+        """From one column to the other; two that face each other have an arrow each way."""
+        goes_right = start.x < end.x
+        is_back = self.is_pair and not goes_right
+        y = start.y + (2 if is_back else 1)
+        begin, last = self.box_width + 1, self.box_width + self.gap - 2
+        points = [Point(begin, y), Point(last, y)]
+        self.grid.arrow(points if goes_right else points[::-1], ink, strokes)
+        text = middle(wants, self.gap - 2)
+        x = self.box_width + (self.gap - cell_len(text)) // 2
+        self.grid.write(x, y + 1 if is_back else y - 1, text, ink)
+
+    def _along(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
+        """Down the right column, or up the left one."""
+        x = start.x + self.box_width - CORNER_CELLS
+        room = (self.box_width + self.gap - 6) // 2
+        text = middle(wants, room)
+        if end.y > start.y:
+            low = start.y + self.box_height - 1
+            self.grid.arrow([Point(x, low), Point(x, end.y)], ink, strokes)
+            self.grid.write(x, low, "┬", ink)
+            self.grid.write(x - 1 - cell_len(text), low + 1, text, ink)
+        else:
+            low = end.y + self.box_height - 1
+            self.grid.arrow([Point(x, start.y), Point(x, low)], ink, strokes)
+            self.grid.write(x, start.y, "┴", ink)
+            self.grid.write(x + 2, low + 1, text, ink)
+
+    def _round(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
+        """Round the corner to the box between the columns, or from it to the left column."""
+        width, height = self.box_width, self.box_height
+        if end.x < start.x and end.y > start.y:
+            x, y = start.x + width - CORNER_CELLS, end.y + 1
+            low = start.y + height - 1
+            points = [Point(x, low), Point(x, y), Point(end.x + width + 1, y)]
+            text = middle(wants, x - end.x - width - 3)
+            self.grid.arrow(points, ink, strokes)
+            self.grid.write(x, low, "┬", ink)
+            self.grid.write(x - 1 - cell_len(text), end.y, text, ink)
+        else:
+            x, y = CORNER_CELLS - 1, start.y + 1
+            low = end.y + height - 1
+            text = middle(wants, start.x - x - 3)
+            self.grid.arrow([Point(start.x - 2, y), Point(x, y), Point(x, low)], ink, strokes)
+            self.grid.write(x + 2, start.y, text, ink)
+
+
+def list_ring(deadlock: Deadlock, called: Mapping[str, str], ink: Ink = "critical") -> list[Line]:
+    """Draw a list with an arrow from its end to its beginning; it fits any width."""
     if not deadlock.steps:
         return []
     ring = ring_order(deadlock.steps)
-    if len(ring) == 2 and width >= MIN_BOXES_CELLS:  # noqa: PLR2004  two stand face to face
-        return _boxes(ring, letters(deadlock), width, ink)
-    return _list(ring, letters(deadlock), ink)
+    lines: list[Line] = []
+    hidden = len(ring) - FIRST - LAST
+    for at, step in enumerate(ring):
+        if len(ring) > MAX_DRAWN and FIRST <= at < FIRST + hidden:
+            if at == FIRST:
+                lines.append(line((" │    ", "waits"), (f"… {hidden} more …", "dim")))
+            continue
+        lines += _entry(step, called, ink, is_first=at == 0)
+    return [*lines, line((" └─── ", "waits"), ("back to ", "dim"), (ring[0].name, "strong"))]
 
 
-def place_name(place: DeadlockPlace) -> str:
-    """A lock with the mode in which it is held or wanted."""
-    return f"{MODE_LETTERS[place.mode]}:{place.lock}"
+def _entry(
+    step: DeadlockStep, called: Mapping[str, str], ink: Ink, *, is_first: bool
+) -> list[Line]:
+    arrow = " ┌─▶ " if is_first else " │   "
+    has = _has(step, called)
+    who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, "holds"))
+    if has == QUEUES:
+        who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, "dim"))
+    bar = " │      " if step.edge == "hard" else " ┊      "
+    return [who, (Run(bar, "waits"), *_wait(step, called, ink))]
+
+
+def _wait(step: DeadlockStep, called: Mapping[str, str], ink: Ink) -> Line:
+    """Say what it waits for, since when, and whether its request closed the cycle."""
+    behind = "" if step.edge == "hard" else "  behind a queued request"
+    closing: tuple[str, Ink] = ("  ← closes the cycle" if step.closing else "", ink)
+    drawn = line("waits for ", (lock_words(step.waits, called), "waits"))
+    return (*drawn, *line((f"  {since(step.since_ms)}", "dim"), (behind, "warning"), closing))
 
 
 def since(at: Millis | None) -> str:
     return "" if at is None else f"since {clock(at)}"
-
-
-def _list(ring: Sequence[DeadlockStep], names: dict[str, str], ink: Ink) -> list[Line]:
-    """Draw a list with an arrow from its end to its beginning; it fits any width."""
-    lines: list[Line] = []
-    hidden = len(ring) - FIRST - LAST
-    for at, step in enumerate(ring):
-        if len(ring) > MAX_ACTORS and FIRST <= at < FIRST + hidden:
-            if at == FIRST:
-                lines.append(line((" │    ", "waits"), (f"… {hidden} more …", "dim")))
-            continue
-        lines += _entry(step, names, ink, is_first=at == 0)
-    return [
-        *lines,
-        line((" └─── ", "waits"), ("back to ", "dim"), (names[ring[0].actor], "strong")),
-    ]
-
-
-def _entry(step: DeadlockStep, names: dict[str, str], ink: Ink, *, is_first: bool) -> list[Line]:
-    arrow = " ┌─▶ " if is_first else " │   "
-    held = ", ".join(place_name(place) for place in step.holds)
-    holds = line("  holds ", (held, "holds")) if held else line(("  only queues", "dim"))
-    who = line((arrow, "waits"), (f"{names[step.actor]} ", "strong"), (step.name, "strong"))
-    bar = " │      " if step.edge == "hard" else " ┊      "
-    return [(*who, *holds), (Run(bar, "waits"), *_wait(step, ink))]
-
-
-def _wait(step: DeadlockStep, ink: Ink) -> Line:
-    """Say what it waits for, since when, and whether the client before it holds the lock."""
-    is_hard = step.edge == "hard"
-    edge: tuple[str, Ink] = (
-        ("hard", "dim") if is_hard else ("soft: who is before it only queues", "warning")
-    )
-    closing: tuple[str, Ink] = ("  CLOSES THE CYCLE" if step.closing else "", ink)
-    drawn = line("waits for ", (place_name(step.waits), "waits"))
-    return (*drawn, *line((f"  {since(step.since_ms)}  ", "dim"), edge, closing))
-
-
-def _boxes(
-    ring: Sequence[DeadlockStep], names: dict[str, str], width: int, ink: Ink
-) -> list[Line]:
-    boxes = [_box(step, names, max(16, min(30, width // 4))) for step in ring]
-    room = width - width_of(boxes[0][0]) - width_of(boxes[1][0]) - 4
-    there, back = ring
-    middle = [
-        _label(there, room, ink),
-        line((_shaft(there) * (room - 1) + "▶", "waits")),
-        (),
-        line(("◀" + _shaft(back) * (room - 1), "waits")),
-        _label(back, room, ink),
-    ]
-    return [
-        (Run(" "), *left, Run(" "), *fitted(between, room), Run(" "), *right)
-        for left, between, right in zip(boxes[0], middle, boxes[1], strict=True)
-    ]
-
-
-def _shaft(step: DeadlockStep) -> str:
-    """Line of an arrow: dotted where the one ahead only queues."""
-    return "─" if step.edge == "hard" else "┄"
-
-
-def _box(step: DeadlockStep, names: dict[str, str], most: int) -> list[Line]:
-    session = session_of(step.actor)
-    brief = short_id(session) if session is not None else "actor"
-    held = ", ".join(place.lock.rpartition("/")[2] for place in step.holds)
-    name = middle(step.name, most - len(names[step.actor]) - 2)
-    lines = [f"{names[step.actor]}  {name}", brief, f"holds {held}" if held else "only queues"]
-    inner = min(most, max(len(one) for one in lines))
-    inks: list[Ink] = ["strong", "dim", "holds"]
-    rows = [
-        (Run("│ "), *fitted(line((one, ink)), inner), Run(" │"))
-        for one, ink in zip(lines, inks, strict=True)
-    ]
-    return [line("┌" + "─" * (inner + 2) + "┐"), *rows, line("└" + "─" * (inner + 2) + "┘")]
-
-
-def _label(step: DeadlockStep, room: int, ink: Ink) -> Line:
-    closing: tuple[str, Ink] = ("  CLOSES" if step.closing else "", ink)
-    soft: tuple[str, Ink] = ("" if step.edge == "hard" else "  behind the queue", "warning")
-    text = line((f"waits for {place_name(step.waits)}", "waits"), soft, closing)
-    when = line((f"  {since(step.since_ms)}", "dim"))
-    whole = (*text, *when)
-    drawn = whole if width_of(whole) <= room else text
-    left = max(0, (room - width_of(drawn)) // 2)
-    return (Run(" " * left), *drawn)

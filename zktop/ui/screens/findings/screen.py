@@ -1,5 +1,6 @@
 """Screen 3: deadlocks and findings, worst first, and the selected one with its evidence."""
 
+from collections.abc import Collection
 from typing import Final
 
 from textual.app import ComposeResult
@@ -9,15 +10,16 @@ from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty_screen import empty_state
-from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
-from zktop.ui.screens.findings.detail import (
-    write_all_blind,
+from zktop.ui.screens.findings.deadlock_detail import (
+    SECTIONS,
+    ShownDeadlock,
+    ticket_text,
     write_deadlock,
-    write_finding,
-    write_group,
 )
+from zktop.ui.screens.findings.detail import write_all_blind, write_finding, write_group
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
 from zktop.ui.screens.findings.list import (
     BLOCKING,
@@ -36,6 +38,7 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left
 LIST_LINES: Final = 9  # lines of the list where it stands above
 LIST_CELLS: Final = 36
+COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
 class FindingsScreen(Page):
@@ -44,12 +47,14 @@ class FindingsScreen(Page):
     FIELDS = CASE_FIELDS
     HELP = (
         "Deadlocks first, then other findings, worst first; +3 means that three more follow from"
-        " it. The diagram of a deadlock shows the moment of its confirmation; the line with the"
-        " dot shows its state now. ▸ is a group of equal findings: enter lists them. hard: the"
-        " one ahead holds the lock; soft, dotted: it only queues. + supports the verdict, -"
-        " speaks against it, ? is assumed. Potential: locks taken in"
-        " different orders, which may collide one day. Tab goes to the other pane, enter there"
-        " opens the lock or session of the line, y copies everything as text."
+        " it. A deadlock begins with the client to stop; y copies the command that finds its"
+        " process, Y copies everything as text. In the diagram each client points to the one it"
+        " waits for: a dotted arrow means that one only queues, the red arrow closed the cycle."
+        " It shows the moment of confirmation; the line with the dot shows the state now."
+        " ▸ opens with enter, or all with f: groups of equal findings, the proof, the clients"
+        " behind a deadlock. + supports the verdict, - speaks against it, ? is assumed."
+        " Potential: locks taken in different orders, which may collide one day. Tab goes to"
+        " the other pane, enter there opens the lock or session of the line."
     )
     DEFAULT_CSS = """
     FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
@@ -65,6 +70,7 @@ class FindingsScreen(Page):
         self._is_held = False  # the user has chosen; do not jump to a worse one
         self._arranged = ("", "")
         self._opened: set[FindingKind] = set()  # kinds that are listed one by one
+        self._sections: set[str] = set()  # sections of the explanation that are open
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
 
     def compose(self) -> ComposeResult:
@@ -134,42 +140,52 @@ class FindingsScreen(Page):
         width = (
             self.size.width - LIST_CELLS if self.size.width >= WIDE_FROM_CELLS else self.size.width
         ) - 4
-        chosen = next((one for one in state.frame.report.findings if one.id == self._case), None)
-        is_alarm = chosen is not None and ink_of(chosen) == "critical"
-        sheet.frame(FrameWords("Explanation", "", "y copy  enter open", is_alarm=is_alarm))
-        writer = self._written(state, state.frame.report, width)
+        report = state.frame.report
+        sheet.frame(self._frame_words(state, report))
+        writer = LineWriter(width, self._sections)
+        self._write(writer, state, report)
         sheet.show(writer.lines, writer.links)
 
-    def _written(self, state: ViewState, report: Report, width: int) -> LineWriter:
-        """Text about the chosen entry."""
-        writer = LineWriter(width)
-        if self._case == BLOCKING:
+    def _frame_words(self, state: ViewState, report: Report) -> FrameWords:
+        shown = self._deadlock(state, report)
+        if shown is not None:
+            return shown.frame
+        chosen = next((one for one in report.findings if one.id == self._case), None)
+        is_alarm = chosen is not None and ink_of(chosen) == "critical"
+        return FrameWords("Explanation", "", "y copy  enter open", is_alarm=is_alarm)
+
+    def _write(self, writer: LineWriter, state: ViewState, report: Report) -> None:
+        """Write about the chosen entry."""
+        shown = self._deadlock(state, report)
+        if shown is not None:
+            (write_deadlock if writer.opened is not None else ticket_text)(writer, shown)
+        elif self._case == BLOCKING:
             write_blocking_tree(writer, report)
-            return writer
-        if self._case == NO_DATA:
+        elif self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
                 writer.say("✓ No problems found in the data that zktop can read.", "good", " ")
             writer.title("CHECKS WITHOUT DATA")
             write_all_blind(writer, report.blind)
-            return writer
-        if self._kind is not None:
+        elif self._kind is not None:
             write_group(writer, self._kind, report)
-            return writer
-        case = self._frozen(state, report)
-        if case is not None:
-            alike = [
-                c
-                for c in state.tape.deadlocks.values()
-                if c.deadlock.signature == case.deadlock.signature
-            ]
-            write_deadlock(writer, case, report, len(alike))
-            return writer
+        else:
+            self._write_finding(writer, report)
+
+    def _write_finding(self, writer: LineWriter, report: Report) -> None:
         finding = next((one for one in report.findings if one.id == self._case), None)
         if finding is not None:
             write_finding(writer, finding, report)
         else:
             writer.say("It is over.", "good")
-        return writer
+
+    def _deadlock(self, state: ViewState, report: Report) -> ShownDeadlock | None:
+        """The chosen deadlock; None if something else is chosen."""
+        case = self._frozen(state, report) if self._kind is None else None
+        if case is None:
+            return None
+        records = state.tape.deadlocks.values()
+        alike = [one for one in records if one.deadlock.signature == case.deadlock.signature]
+        return ShownDeadlock(case, report, len(alike))
 
     def _frozen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
         """The chosen deadlock as it was first seen."""
@@ -231,14 +247,29 @@ class FindingsScreen(Page):
         self.redraw()
 
     def action_right(self) -> None:
-        self._fold(opens=True)
+        self._open_or_close(opens=True)
 
     def action_left(self) -> None:
-        self._fold(opens=False)
+        self._open_or_close(opens=False)
 
-    def _fold(self, *, opens: bool) -> None:
+    def _open_or_close(self, *, opens: bool) -> None:
+        """Open or close the group, or the section, under the cursor."""
+        head = self._sheet.target
         if self._kind is not None and self._list.has_focus:
             self._turn(self._kind, opens=opens)
+        elif isinstance(head, FoldLink) and self._sheet.has_focus:
+            self._turn_sections({head.section}, opens=opens)
+
+    def _turn_sections(self, sections: Collection[str], *, opens: bool) -> None:
+        (self._sections.update if opens else self._sections.difference_update)(sections)
+        self._show_case()
+
+    def action_fold(self) -> None:
+        """Turn the group in the list; else open all sections of the explanation, or close them."""
+        if self._kind is not None and self._list.has_focus:
+            self._turn(self._kind, opens=self._kind not in self._opened)
+        else:
+            self._turn_sections(SECTIONS, opens=not self._sections.issuperset(SECTIONS))
 
     def action_open(self) -> None:
         """Follow the line's link; in the list, enter the finding or open the group."""
@@ -249,10 +280,19 @@ class FindingsScreen(Page):
             self._sheet.focus()
         elif isinstance(link, LineLink):
             self.post_message(ShowPage(link.page, link.subject))
+        elif isinstance(link, FoldLink):
+            self._turn_sections({link.section}, opens=link.section not in self._sections)
 
     def copied(self) -> str:
-        state = self.view_state
-        if state is None or state.frame is None:
+        """The command that finds the process to stop; without its address, all as text."""
+        state, report = self.view_state, self.report
+        shown = self._deadlock(state, report) if state is not None and report else None
+        return (shown.command if shown else None) or self.copied_text()
+
+    def copied_text(self) -> str:
+        state, report = self.view_state, self.report
+        if state is None or report is None:
             return ""
-        writer = self._written(state, state.frame.report, 100)
+        writer = LineWriter(COPY_CELLS)
+        self._write(writer, state, report)
         return "\n".join(text_of(one).rstrip() for one in writer.lines)

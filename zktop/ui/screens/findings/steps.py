@@ -1,26 +1,31 @@
 """The steps that led to a deadlock, in the order of their transactions."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
+
+from rich.cells import cell_len
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis
-from zktop.model.format import short
+from zktop.model.format import middle, short
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
-from zktop.ui.screens.common.format import MODE_LETTERS, time_ms, time_s
+from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.findings.ring import letters
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
+from zktop.ui.screens.findings.ring import lock_words
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right, width_of
 from zktop.ui.view_state import Selection
 
 MAX_STEPS: Final = 24
 EXACT_FROM_CELLS: Final = 84  # cells; narrower tables have neither milliseconds nor zxids
 WIDE_FROM_CELLS: Final = 116  # cells; narrower tables have no node names
 MAX_STEP_CELLS: Final = 30  # the widest column of steps
+MAX_NAME_CELLS: Final = 20
 SOON_MS: Final = 50  # a grant this soon after its request was immediate
+VERBS: Final = {"got": "acquired", "asked": "requested"}
+CLOSES: Final = "closes the cycle"
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
     "elsewhere": "watches something else",
@@ -41,11 +46,17 @@ class StepRow(NamedTuple):
     verb: str
     proof: str
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether this request closed the cycle."""
+        return self.step.closing and self.verb == "asked"
+
 
 class StepColumns(NamedTuple):
-    """Widths of the table, and of its column of steps."""
+    """Widths of the table, and of its columns of names and of steps."""
 
     width: int
+    name: int
     step: int
 
 
@@ -81,52 +92,97 @@ def _watch(view: LockView | None, node: str) -> str:
     return "" if view is None or member is None else WATCHING[view.watch_check.of(member).verdict]
 
 
-def write_steps(writer: LineWriter, deadlock: Deadlock, report: Report, ink: Ink) -> None:
-    """Write the steps as a table; each line links to its lock."""
-    names, found = letters(deadlock), step_rows(deadlock, report)
-    called = brief_paths(deadlock.locks)
+# Beside the ring
+
+
+def brief_steps(
+    moves: Sequence[StepRow], called: Mapping[str, str], room: int, ink: Ink
+) -> list[Line] | None:
+    """A line for each step: when, who, what; None if a line is wider than the room.
+
+    Before that, times lose their milliseconds, and the note at the last step its words.
+    """
+    for note in (f" ← {CLOSES}", " ←"):
+        for when in (time_ms, time_s):
+            found = [_brief(move, called, when) for move in moves]
+            found = [
+                (*drawn, Run(note, ink)) if move.is_closing else drawn
+                for move, drawn in zip(moves, found, strict=True)
+            ]
+            if max(map(width_of, found), default=0) <= room:
+                return found
+    return None
+
+
+def _brief(move: StepRow, called: Mapping[str, str], when: Callable[[Millis], str]) -> Line:
+    held: Ink = "holds" if move.verb == "got" else "waits"
+    return line(
+        (f"{'?' if move.at is None else when(move.at)} ", "dim"),
+        (middle(move.step.name, MAX_NAME_CELLS), "strong"),
+        f" {VERBS[move.verb]} ",
+        (middle(lock_words(move.place, called), MAX_STEP_CELLS), held),
+    )
+
+
+# The whole table
+
+
+def write_steps(
+    writer: LineWriter, moves: Sequence[StepRow], called: Mapping[str, str], ink: Ink
+) -> None:
+    """Write the steps with zxids, nodes and watches; each line links to its lock."""
     writer.title("STEPS", "in zxid order")
-    step_width = max(len(f"asked X:{name}") for name in called.values())
-    layout = StepColumns(writer.width, min(MAX_STEP_CELLS, step_width))
-    writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "EDGE", "PROOF"), layout))
+    texts = [f"{VERBS[one.verb]} {lock_words(one.place, called)}" for one in moves]
+    layout = StepColumns(
+        writer.width,
+        min(MAX_NAME_CELLS, max((cell_len(one.step.name) for one in moves), default=3)),
+        min(MAX_STEP_CELLS, max(map(len, texts), default=4)),
+    )
+    writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "PROOF"), layout))
     when = time_ms if writer.width >= EXACT_FROM_CELLS else time_s
-    for number, move in enumerate(found[:MAX_STEPS], start=1):
+    for number, (move, text) in enumerate(zip(moves, texts, strict=True), start=1):
+        if number > MAX_STEPS:
+            break
         cells = (
             str(number),
             "?" if move.at is None else when(move.at),
             f"{move.czxid:x}",
-            names[move.step.actor],
-            f"{move.verb:<5} {MODE_LETTERS[move.place.mode]}:{called[move.place.lock]}",
+            middle(move.step.name, layout.name),
+            middle(text, layout.step),
             short(move.place.node),
-            move.step.edge if move.verb == "asked" else "-",
-            move.proof,
+            _proof(move),
         )
-        closing = move.step.closing and move.verb == "asked"
-        writer.write(_row(cells, layout, ink if closing else None), _link(move))
-    if len(found) > MAX_STEPS:
-        writer.say(f"… and {len(found) - MAX_STEPS} more steps", "dim")
+        writer.write(_row(cells, layout, ink if move.is_closing else None), step_link(move))
+    if len(moves) > MAX_STEPS:
+        writer.say(f"… and {len(moves) - MAX_STEPS} more steps", "dim")
+
+
+def _proof(move: StepRow) -> str:
+    """What is known about the step, after whether its request waits for a holder."""
+    is_soft = move.verb == "asked" and move.step.edge != "hard"
+    known = ("behind a queued request" if is_soft else "", move.proof)
+    return ", ".join(filter(None, known))
 
 
 def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
     """One line of the table; a narrow table has fewer columns."""
-    number, when, zxid, who, step, node, edge, proof = cells
+    number, when, zxid, who, step, node, proof = cells
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"
     kept = [
         right(line((number, ink)), 3),
         fitted(line((when, ink)), 12 if width >= EXACT_FROM_CELLS else 8),
         fitted(line((zxid, "dim")), 9) if width >= EXACT_FROM_CELLS else (),
-        fitted(line((who, "strong")), 3),
+        fitted(line((who, "strong")), layout.name),
         fitted(line((step, ink)), layout.step),
         fitted(line((node, "dim")), 24) if width >= WIDE_FROM_CELLS else (),
-        fitted(line((edge, ink)), 4),
-        line(("CLOSES THE CYCLE", closing)) if closing else (),
+        line((f"{CLOSES}, " if proof else CLOSES, closing)) if closing else (),
         line((proof, "dim")),
     ]
     made: list[Run] = []
     for piece in kept:
         if piece:
-            made += [*piece, Run(" ")]
+            made += [*piece, Run("" if piece[-1].text.endswith(", ") else " ")]
     return tuple(made)
 
 
@@ -144,7 +200,8 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _link(move: StepRow) -> LineLink:
+def step_link(move: StepRow) -> LineLink:
+    """The place in its lock."""
     place = move.place
     subject = Selection(path=place.lock, node=place.node, session=session_of(move.step.actor))
     return LineLink("lock", subject, f"{move.verb} {place.lock}/{place.node}")

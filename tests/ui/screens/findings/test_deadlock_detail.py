@@ -1,0 +1,215 @@
+"""One deadlock: what to do, the ring and its steps, and what folds."""
+
+import pytest
+from model.builders import NOW
+from model.findings.cases import ZXID, connected, k, watching
+from ui.example_queues import looked, ring_of
+from ui.fake_feed import frames
+
+from zktop.model.facts import Gone
+from zktop.model.text import Text
+from zktop.ui.interfaces import Frame
+from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
+from zktop.ui.screens.findings.deadlock_detail import (
+    SECTIONS,
+    ShownDeadlock,
+    ticket_text,
+    write_deadlock,
+)
+from zktop.ui.screens.findings.steps import step_rows
+from zktop.ui.styled_text import text_of
+
+FOUND = connected("ann", "bob")
+
+
+def shown(some: list[Frame], times: int = 1) -> ShownDeadlock:
+    """The only deadlock on the tape of these frames."""
+    tape = Tape()
+    for frame in some:
+        tape.add(frame)
+    (case,) = tape.deadlocks.values()
+    return ShownDeadlock(case, some[-1].report, times)
+
+
+def written(some: list[Frame], width: int = 100, *opened: str, times: int = 1) -> LineWriter:
+    """The explanation of the only deadlock, with these sections open."""
+    writer = LineWriter(width, opened)
+    write_deadlock(writer, shown(some, times))
+    return writer
+
+
+def text(writer: LineWriter) -> str:
+    """All lines as one text."""
+    return "\n".join(map(text_of, writer.lines))
+
+
+def in_ring(some: list[Frame], width: int) -> list[str]:
+    """The lines of the drawing, from the first box on."""
+    lines = [text_of(one) for one in written(some, width).lines]
+    top = next(n for n, one in enumerate(lines) if "╭" in one)
+    return lines[top:]
+
+
+class TestWhatToDo:
+    """The answer comes first."""
+
+    def test_the_client_to_stop_comes_before_the_picture(self) -> None:
+        """With its address, and with what stopping it frees."""
+        lines = [text_of(one) for one in written(looked(ring_of("ann", "bob"), [FOUND])).lines]
+
+        assert lines[0].startswith(" ● still there for")
+        assert lines[1].startswith(" Kill  ann   10.0.0.1:")
+        assert "unblocks 2 clients" in lines[1]
+
+    def test_it_says_which_command_y_copies(self) -> None:
+        """The line is the command itself."""
+        some = looked(ring_of("ann", "bob"), [FOUND])
+        command = shown(some).command
+
+        assert command is not None
+        assert command.startswith("ssh 10.0.0.1 'ss -tnp sport = :")
+        assert f" y copies {command}" in text(written(some))
+        assert "y copy command  Y copy text" in shown(some).frame.keys
+
+    def test_without_an_address_y_copies_the_text(self) -> None:
+        """There is no host to log in to."""
+        some = looked(ring_of("ann", "bob"))
+
+        assert shown(some).command is None
+        assert "y copies all of this: the client's address is unknown" in text(written(some))
+
+    def test_the_other_clients_have_a_line_each(self) -> None:
+        """Stopping one of them works, too."""
+        assert "\n   or bob" in text(written(looked(ring_of("ann", "bob"))))
+
+
+class TestRing:
+    """The drawing of the ring, and its steps."""
+
+    def test_the_steps_stand_beside_the_ring_where_there_is_room(self) -> None:
+        """Else below it."""
+        some = looked(ring_of("ann", "bob"))
+
+        assert "acquired" in in_ring(some, 100)[0]
+        assert "acquired" not in in_ring(some, 50)[0]
+        assert "acquired" in "".join(in_ring(some, 50))
+
+    def test_addresses_give_way_to_the_steps(self) -> None:
+        """They are above, beside the clients to stop."""
+        some = looked(ring_of("ann", "bob"), [FOUND])
+
+        assert "10.0.0.1" in "".join(in_ring(some, 120))
+        assert "10.0.0.1" not in "".join(in_ring(some, 72))
+
+    @pytest.mark.parametrize(("number", "width"), [(7, 100), (3, 30)])
+    def test_many_clients_or_a_narrow_panel_make_a_list(self, number: int, width: int) -> None:
+        """It fits any width."""
+        told = text(written(looked(ring_of(*(f"p{one}" for one in range(number)))), width))
+
+        assert "╭" not in told
+        assert "└─── back to p" in told
+
+    def test_steps_are_in_the_order_of_transactions(self) -> None:
+        """First both acquired theirs, then both requested the other's."""
+        frame = looked(ring_of("ann", "bob"))[-1]
+        found = step_rows(frame.report.deadlocks[0], frame.report)
+
+        assert [move.verb for move in found] == ["got", "got", "asked", "asked"]
+        assert [move.czxid for move in found] == sorted(move.czxid for move in found)
+        assert found[-1].is_closing
+
+    def test_the_last_step_closes_the_cycle(self) -> None:
+        """A narrow room has only the arrow."""
+        some = looked(ring_of("ann", "bob"))
+
+        assert text(written(some)).count("← closes the cycle") == 1
+        assert text(written(some, 66)).count(" ←") == 1
+
+    def test_clients_and_steps_can_be_opened(self) -> None:
+        """A client leads to its session, a step to the place in its lock."""
+        links = [one for one in written(looked(ring_of("ann", "bob"))).links if one]
+        doors = [one for one in links if isinstance(one, LineLink)]
+
+        assert [one.page for one in doors] == ["sessions", "sessions", *["lock"] * 4]
+        assert "/locks/l0" in {one.subject.path for one in doors}
+        assert len(set(links)) == len(links)
+
+
+class TestFolding:
+    """Proof, waiters and sentence are one line each until they are opened."""
+
+    def test_folded_sections_have_a_summary(self) -> None:
+        """How much stands for the verdict, and how many wait behind it."""
+        writer = written(looked(ring_of("ann", "bob", behind=2)))
+        told = text(writer)
+
+        assert "▸ Proof  1 for, 2 assumptions" in told
+        assert "▸ Behind it  4 clients" in told
+        assert "▸ Full sentence" in told
+        assert [one.section for one in writer.links if isinstance(one, FoldLink)] == list(SECTIONS)
+
+    @pytest.mark.parametrize("width", [60, 78, 100, 160])
+    def test_unfolded_it_is_complete_in_any_width(self, width: int) -> None:
+        """Evidence, steps with their watches, waiters behind it, and the sentence."""
+        told = text(written(looked(ring_of("ann", "bob", behind=2)), width, *SECTIONS))
+
+        for title in ("▾ Proof", "CONFIDENCE", "STEPS", "▾ Behind it", "▾ Full sentence"):
+            assert title in told
+        assert "/locks/l0 ◀ 2  late-* 2" in told
+        assert "? one blocked thread per client is assumed" in told
+        assert "waits for X:/locks/l" in " ".join(told.split())
+
+    def test_the_text_for_a_ticket_has_no_folds(self) -> None:
+        """Its sentence comes first."""
+        writer = LineWriter(100)
+        ticket_text(writer, shown(looked(ring_of("ann", "bob", behind=2))))
+        told = text(writer)
+
+        assert told.startswith("DEADLOCK #1")
+        assert "holds X:/locks" in told.splitlines()[1]
+        assert "▸" not in told
+        assert "CONFIDENCE" in told
+
+
+class TestOverTime:
+    """What becomes of it."""
+
+    def test_an_ended_deadlock_keeps_its_last_verdict_and_says_how_it_ended(self) -> None:
+        """Not the present state, in which no waiters are left."""
+        ring = ring_of("ann", "bob", behind=2)
+        later = [(NOW + after, ()) for after in (5_000, 10_000)]
+        wait = k("bob", 2).name
+        end = Gone(path=Text(f"/locks/l0/{wait}"), zxid=ZXID + 1, at=NOW + 60_000)
+        some = frames((NOW, ring), *later, (NOW + 60_000, [end]))
+        told, live = text(written(some, 100, *SECTIONS)), some[-2].report.deadlocks[0]
+
+        assert "○ over since" in told
+        assert "✓" not in told
+        assert "Behind it  4 clients" in told
+        assert " ".join(live.sentence.split()[:6]) in " ".join(told.split())
+        assert "younger than the settle time" not in told
+        assert "HOW IT ENDED" in told
+        assert "bob gave up waiting for /locks/l0." in told
+        assert "Kill" not in told
+        assert shown(some).command is None
+
+    def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:
+        """The steps never say less than the reasons beside them."""
+        rows = {
+            "ann": (f"/locks/l1/{k('bob', 1).name}",),
+            "bob": (f"/locks/l0/{k('ann', 1).name}",),
+        }
+        tables = (connected("ann", "bob", at=NOW + 15_000), watching(rows, at=NOW + 15_000))
+        moments = [(NOW + after, ()) for after in (5_000, 10_000)]
+        some = frames((NOW, ring_of("ann", "bob")), *moments, (NOW + 15_000, tables))
+        early, late = (text(written(one, 100, *SECTIONS)) for one in (some[:-1], some))
+
+        assert "watch unknown" in early
+        assert "watch unknown" not in late
+        assert late.count("watch OK") == 2
+        assert "every waiter watches what its recipe needs" in late
+
+    def test_says_how_often_it_was_seen(self) -> None:
+        """The third time is no accident."""
+        assert "seen 3 times" in text(written(looked(ring_of("ann", "bob")), times=3))

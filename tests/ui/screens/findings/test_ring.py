@@ -1,0 +1,154 @@
+"""The drawing of a ring: boxes, and arrows clockwise from each client to the next."""
+
+import pytest
+from msgspec.structs import replace
+from ui.example_queues import looked, ring_of
+
+from zktop.ui.screens.findings.ring import (
+    RingClient,
+    can_be_drawn,
+    draw_ring,
+    is_ring,
+    list_ring,
+    ring_order,
+)
+from zktop.ui.styled_text import Line, text_of, width_of
+from zktop.ui.terminal_filters import to_ascii
+
+
+def clients(number: int, address: str = "") -> list[RingClient]:
+    """Philosophers: each has a fork and wants the next one's; the last request closes it."""
+    return [
+        RingClient(
+            f"P{at}",
+            f"has fork{at}",
+            f"fork{(at + 1) % number}",
+            address,
+            closes=at == number - 1,
+            is_chosen=at == number - 1,
+        )
+        for at in range(number)
+    ]
+
+
+def text(lines: list[Line]) -> str:
+    """All lines as one text."""
+    return "\n".join(text_of(one).rstrip() for one in lines)
+
+
+def test_two_face_each_other() -> None:
+    """With an arrow each way, and what is wanted beside it."""
+    assert text(draw_ring(clients(2))).splitlines() == [
+        "╭─ P0 ──────╮  fork1   ╭─ P1 ──────╮",
+        "│ has fork0 │ ───────▶ │ has fork1 │",
+        "╰───────────╯ ◀─────── ╰───────────╯",
+        "               fork0",
+    ]
+
+
+def test_five_stand_in_two_columns_with_one_between_them() -> None:
+    """The arrows go down at the right and up at the left."""
+    assert text(draw_ring(clients(5))).splitlines() == [
+        "╭─ P0 ──────╮  fork1   ╭─ P1 ──────╮",
+        "│ has fork0 │ ───────▶ │ has fork1 │",
+        "╰────────▲──╯          ╰────────┬──╯",
+        "         │ fork0          fork2 │",
+        "╭─ P4 ───┴──╮          ╭─ P2 ───▼──╮",
+        "│ has fork4 │          │ has fork2 │",
+        "╰──▲────────╯          ╰────────┬──╯",
+        "   │                            │",
+        "   │ fork4 ╭─ P3 ──────╮  fork3 │",
+        "   ╰────── │ has fork3 │ ◀──────╯",
+        "           ╰───────────╯",
+    ]
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("address", ["", "10.0.1.7:55940"])
+def test_every_client_has_a_box_and_an_arrow(number: int, address: str) -> None:
+    """No box or label covers another one."""
+    lines = draw_ring(clients(number, address))
+    told = text(lines)
+
+    for at in range(number):
+        assert told.count(f" P{at} ") == 1
+        assert told.count(f"has fork{at}") == 1
+        assert told.replace(f"has fork{at}", "").count(f"fork{at}") == 1
+    assert sum(told.count(head) for head in "▶◀▲▼") == number
+    assert told.count(address or "╭─ P") == number
+    assert len({width_of(one) for one in lines}) == 1
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    """A port stays whole."""
+    long = [one._replace(name="a-very-long-host.example.com:59112") for one in clients(4)]
+    told = text(draw_ring(long))
+
+    assert told.count(":59112 ") == 4
+    assert max(map(len, told.splitlines())) < 80
+
+
+def test_the_request_that_closed_the_cycle_has_its_own_ink() -> None:
+    """So has the client to stop."""
+    inks = {run.ink for one in draw_ring(clients(3), "critical") for run in one}
+    pills = [run.text for one in draw_ring(clients(3)) for run in one if run.ink == "alarm"]
+
+    assert {"critical", "waits", "holds"} <= inks
+    assert pills == [" P2 "]
+
+
+def test_an_arrow_to_a_client_that_only_queues_is_dotted() -> None:
+    """It holds nothing."""
+    soft = [one._replace(is_hard=at != 1) for at, one in enumerate(clients(3))]
+
+    assert "┄" in text(draw_ring(soft))
+    assert "┊" in text(draw_ring(soft))
+
+
+def test_in_ascii_it_is_the_same_drawing() -> None:
+    """Each character has a look-alike."""
+    assert [to_ascii(text_of(one)) for one in draw_ring(clients(2))][:2] == [
+        "+- P0 ------+  fork1   +- P1 ------+",
+        "| has fork0 | -------> | has fork1 |",
+    ]
+
+
+@pytest.mark.parametrize(("number", "is_drawn"), [(2, True), (6, True), (7, False)])
+def test_up_to_six_can_be_drawn(number: int, is_drawn: bool) -> None:  # noqa: FBT001  a column
+    """More are a list."""
+    (dead,) = looked(ring_of(*(f"p{one}" for one in range(number))))[-1].report.deadlocks
+
+    assert can_be_drawn(dead) == is_drawn
+
+
+def test_the_middle_of_a_long_list_is_left_out() -> None:
+    """First three, last two."""
+    (dead,) = looked(ring_of(*(f"p{one}" for one in range(30))))[-1].report.deadlocks
+    told = text(list_ring(dead, {}))
+
+    assert "… 25 more …" in told
+    assert told.count("waits for") == 5
+    assert "└─── back to " in told
+
+
+@pytest.mark.parametrize(("edge", "bars"), [("hard", 0), ("soft", 1)])
+def test_a_list_shows_a_request_behind_the_queue(edge: str, bars: int) -> None:
+    """In words, too."""
+    (dead,) = looked(ring_of("ann", "bob"))[-1].report.deadlocks
+    first, second = dead.steps
+    told = text(list_ring(replace(dead, steps=(replace(first, edge=edge), second)), {}))
+
+    assert told.count(" ┊ ") == bars
+    assert told.count("behind a queued request") == bars
+    assert told.count("← closes the cycle") == 1
+
+
+def test_goes_round_in_the_order_of_waiting() -> None:
+    """Each one waits for the next."""
+    (dead,) = looked(ring_of("a", "b", "c", "d"))[-1].report.deadlocks
+    mixed = [dead.steps[at] for at in (2, 0, 3, 1)]
+    ring = ring_order(mixed)
+
+    assert [one.blocker for one in ring] == [one.actor for one in [*ring[1:], ring[0]]]
+    assert is_ring(ring)
+    assert not is_ring(ring[:3])

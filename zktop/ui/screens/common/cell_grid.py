@@ -1,0 +1,87 @@
+"""A grid of cells to draw on: texts, boxes and arrows at any place, read off as lines."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len
+
+from zktop.ui.styled_text import Ink, Line, Run, merged
+
+HARD: Final = "─│"  # the strokes of a line across, and down
+SOFT: Final = "┄┊"
+
+
+class Point(NamedTuple):
+    """A cell of the grid."""
+
+    x: int
+    y: int
+
+
+CORNERS: Final[dict[tuple[Point, Point], str]] = {  # by the directions before and after it
+    (Point(1, 0), Point(0, 1)): "╮", (Point(0, -1), Point(-1, 0)): "╮",
+    (Point(1, 0), Point(0, -1)): "╯", (Point(0, 1), Point(-1, 0)): "╯",
+    (Point(-1, 0), Point(0, 1)): "╭", (Point(0, -1), Point(1, 0)): "╭",
+    (Point(-1, 0), Point(0, -1)): "╰", (Point(0, 1), Point(1, 0)): "╰",
+}  # fmt: skip
+HEADS: Final = {Point(1, 0): "▶", Point(-1, 0): "◀", Point(0, 1): "▼", Point(0, -1): "▲"}
+
+
+class CellGrid:
+    """Later drawings cover earlier ones; what lies outside of the grid is left out."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self._rows: list[list[Run]] = [[Run(" ")] * width for _ in range(height)]
+
+    def write(self, x: int, y: int, text: str, ink: Ink = "plain") -> None:
+        """Write a text from this cell on; wide characters take two."""
+        at = x
+        for character in text:
+            cells = cell_len(character)
+            self._put(Point(at, y), character if cells else "", ink)
+            for more in range(1, cells):
+                self._put(Point(at + more, y), "", ink)
+            at += cells
+
+    def box(self, x: int, y: int, width: int, height: int, ink: Ink = "dim") -> None:
+        """Draw a frame."""
+        self.write(x, y, f"╭{'─' * (width - 2)}╮", ink)
+        for row in range(y + 1, y + height - 1):
+            self.write(x, row, "│", ink)
+            self.write(x + width - 1, row, "│", ink)
+        self.write(x, y + height - 1, f"╰{'─' * (width - 2)}╯", ink)
+
+    def arrow(self, points: list[Point], ink: Ink, strokes: str = HARD) -> None:
+        """Draw a line from point to point, straight between two of them; it ends in a head.
+
+        >>> grid = CellGrid(5, 3)
+        >>> grid.arrow([Point(0, 0), Point(4, 0), Point(4, 2)], "plain")
+        >>> ["".join(run.text for run in one) for one in grid.lines()]
+        ['────╮', '    │', '    ▼']
+        """
+        before: Point | None = None
+        for begin, end in pairwise(points):
+            step = Point(_sign(end.x - begin.x), _sign(end.y - begin.y))
+            stroke = strokes[0] if step.x else strokes[1]
+            at = begin
+            while at != end:
+                is_corner = before is not None and at == begin
+                self._put(at, CORNERS[before, step] if before and is_corner else stroke, ink)
+                at = Point(at.x + step.x, at.y + step.y)
+            before = step
+        if before is not None:
+            self._put(points[-1], HEADS[before], ink)
+
+    def lines(self) -> Iterator[Line]:
+        """Read the lines off."""
+        return (merged(tuple(row)) for row in self._rows)
+
+    def _put(self, at: Point, text: str, ink: Ink) -> None:
+        if 0 <= at.x < self.width and 0 <= at.y < self.height:
+            self._rows[at.y][at.x] = Run(text, ink)
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)

@@ -1,0 +1,295 @@
+"""One deadlock: which client to stop, the ring with its steps, and, folded, the proof."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from zktop.model.actors import session_of
+from zktop.model.facts import Session
+from zktop.model.format import clock, count, fold_name
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.ways_out import WayOut
+from zktop.ui.past.tape import DeadlockRecord
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock, pill
+from zktop.ui.screens.findings.detail import SURENESS, write_blind, write_reasons
+from zktop.ui.screens.findings.find_process import find_command
+from zktop.ui.screens.findings.list import deadlock_age
+from zktop.ui.screens.findings.ring import (
+    RingClient,
+    can_be_drawn,
+    draw_ring,
+    list_ring,
+    ring_clients,
+)
+from zktop.ui.screens.findings.steps import (
+    StepRow,
+    brief_paths,
+    brief_steps,
+    step_link,
+    step_rows,
+    write_steps,
+)
+from zktop.ui.styled_text import Line, Run, fitted, line, width_of, wrapped
+from zktop.ui.view_state import Selection
+from zktop.ui.widgets.panel import FrameWords
+
+SECTIONS: Final = ("proof", "behind", "sentence")  # they fold
+GAP_CELLS: Final = 3  # between the ring and its steps
+MAX_OTHER_WAYS: Final = 2
+MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
+MAX_CLASSES: Final = 4
+NEVER: Final = (
+    "Never delete the node of a live session: its owner would carry on as if it held the lock."
+)
+KINDS: Final = {
+    "cycle": "Each client waits for a lock the next one holds.",
+    "fairness": "The cycle exists only because another request is queued in between.",
+    "knot": "No lease of the pool can be returned.",
+    "upgrade": "A reader wants to write and waits for itself.",
+    "upgraders": "Several readers all want to write.",
+    "watches": "They sleep on watches on each other's nodes.",
+    "election": "The leader waits for a client that waits to lead.",
+}
+
+
+class ShownDeadlock:
+    """A deadlock as it was first seen, and as it is judged by the report on display."""
+
+    def __init__(self, case: DeadlockRecord, live: Report, times: int = 1) -> None:
+        self.case, self.live, self.times = case, live, times
+        self.first = case.deadlock
+        found = (one for one in live.deadlocks if one.number == self.first.number)
+        self.now = next(found, None)  # None: it is over
+        self.judged = self.now or case.verdict
+        self.known = live if self.now else case.last  # later tables prove more
+        self.ink = ink_of_deadlock(self.judged)
+
+    @property
+    def ways(self) -> tuple[WayOut, ...]:
+        """Which clients to stop, the cheapest first; none once it is over."""
+        return self.now.ways_out if self.now else ()
+
+    @property
+    def command(self) -> str | None:
+        """The command line that finds the process to stop."""
+        return find_command(self.ways[0].client) if self.ways else None
+
+    @property
+    def frame(self) -> FrameWords:
+        """The title of the pane: its number, how sure it is, and its size."""
+        confidence = SURENESS[self.judged.confidence][0].partition(" ")[0].rstrip(",")
+        state = confidence if self.now else "over"
+        copies = "y copy command  Y copy text" if self.command else "y copy text"
+        return FrameWords(
+            f"Deadlock {deadlock_name(self.first)} · {state}",
+            _size(self.first),
+            f"{copies}  f unfold  enter open",
+            is_alarm=self.now is not None and self.ink == "critical",
+        )
+
+
+def _size(dead: Deadlock) -> str:
+    queued = sum(not step.holds for step in dead.steps)
+    size = [count(len(dead.actors) - queued, "client"), count(len(dead.locks), "lock")]
+    size += [f"{queued} queued"] if queued else []
+    size += [f"formed {clock(dead.since_ms)}"] if dead.since_ms is not None else []
+    return " · ".join(size)
+
+
+def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
+    """Write what to do, then the picture as it was first seen, then what folds."""
+    again = f"   seen {shown.times} times" if shown.times > 1 else ""
+    age = deadlock_age(shown.case, shown.now, shown.live)
+    writer.write((*age, *line((again, "dim"))))
+    if shown.now:
+        _write_ways(writer, shown)
+    else:
+        _write_end(writer, shown)
+    writer.write()
+    when = clock(shown.case.first_seen_at)
+    writer.say(f"{KINDS[shown.first.kind]} Diagram of {when}.", "dim", " ")
+    moves = step_rows(shown.first, shown.known)
+    called = brief_paths(shown.first.locks)
+    _write_picture(writer, shown, moves, called)
+    writer.write()
+    _write_proof(writer, shown, moves, called)
+    _write_behind(writer, shown.judged, shown.known)
+    if writer.fold("sentence", "Full sentence"):
+        writer.say(shown.judged.sentence, "strong")
+
+
+def ticket_text(writer: LineWriter, shown: ShownDeadlock) -> None:
+    """Write all of it for a ticket: the sentence first, and nothing folded."""
+    dead = shown.first
+    writer.write(line((f"DEADLOCK {deadlock_name(dead)}", shown.ink), f"  {_size(dead)}"))
+    writer.say(shown.judged.sentence, "strong", "")
+    writer.write()
+    write_deadlock(writer, shown)
+
+
+# What to do
+
+
+def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
+    first, others = shown.ways[:1], shown.ways[1 : 1 + MAX_OTHER_WAYS]
+    for way in first:
+        _write_first(writer, way, shown)
+    for way in others:
+        link = _session_link(way)
+        name = fitted(line((way.owner, "strong")), min(20, max(len(one.owner) for one in others)))
+        drawn = line(
+            ("   or ", "dim"), *name, (_address(way), "address"),
+            f"  unblocks {count(way.frees, 'client')}", (f"  {way.why}", "dim"),
+        )  # fmt: skip
+        writer.write(drawn, link)
+    advice = next((one.advice for one in shown.known.findings if one.id == shown.first.id), "")
+    advice, _, _ = advice.partition(" Cheapest: ")  # the first of the ways above
+    if advice:
+        writer.item((" → ", "good"), advice, "dim")
+    else:
+        writer.item((" - ", "warning"), NEVER, "dim")
+
+
+def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
+    """The client to stop, where it is, and what that frees."""
+    name = Run(f" {way.owner} ", pill(shown.ink))
+    freed = f"unblocks {count(way.frees, 'client')}"
+    session = f"session {way.actor}" if session_of(way.actor) is not None else ""
+    about = ", ".join(filter(None, (session, way.why)))
+    head = line((" Kill ", shown.ink), name, (_address(way), "address"), f"  {freed}")
+    is_short = width_of(head) + len(about) + 2 <= writer.width
+    writer.write((*head, *line((f"  {about}" if is_short else "", "dim"))), _session_link(way))
+    if not is_short:
+        writer.all(wrapped(about, writer.width - 1, "dim", " " * 6))
+    if shown.command is not None:
+        writer.write(line((" y copies ", "key"), (shown.command, "strong")))
+    else:
+        writer.write(line((" y copies ", "key"), "all of this: the client's address is unknown"))
+
+
+def _address(way: WayOut) -> str:
+    return f"  {way.client}" if way.client and way.client != way.owner else ""
+
+
+def _session_link(way: WayOut) -> LineLink | None:
+    session = session_of(way.actor)
+    subject = Selection(session=session)
+    return None if session is None else LineLink("sessions", subject, f"way {way.actor}")
+
+
+def _write_end(writer: LineWriter, shown: ShownDeadlock) -> None:
+    over = shown.case.ending(shown.live)
+    writer.title("HOW IT ENDED", "" if over is None else clock(over.at))
+    writer.say("It did not exist at this moment." if over is None else f"{over.how}.")
+
+
+# The picture
+
+
+def _write_picture(
+    writer: LineWriter, shown: ShownDeadlock, moves: Sequence[StepRow], called: dict[str, str]
+) -> None:
+    """Draw the ring with the steps beside it, or below, as the width allows."""
+    drawings = _drawings(shown, called) if can_be_drawn(shown.first) else []
+    fitting = [one for one in drawings if _width(one) + 1 <= writer.width]
+    for drawn in fitting:
+        room = writer.width - 1 - _width(drawn) - GAP_CELLS - 1
+        steps = brief_steps(moves, called, room, shown.ink)
+        if steps is not None:
+            _beside(writer, drawn, steps, moves)
+            return
+    for drawn in fitting[:1] or [list_ring(shown.first, called, shown.ink)]:
+        writer.all((Run(" "), *one) for one in drawn)
+    writer.write()
+    width = writer.width - 2
+    steps = brief_steps(moves, called, width, shown.ink)
+    for move, step in zip(moves, steps or [], strict=False):
+        writer.write((Run("  "), *step), step_link(move))
+
+
+def _drawings(shown: ShownDeadlock, called: dict[str, str]) -> list[list[Line]]:
+    """The ring with addresses, and a narrower one without."""
+    chosen = shown.ways[0].actor if shown.ways else None
+    clients = ring_clients(shown.first, called, _addresses(shown), chosen)
+    bare: list[RingClient] = [one._replace(address="") for one in clients]
+    return [draw_ring(some, shown.ink) for some in (clients, bare)]
+
+
+def _addresses(shown: ShownDeadlock) -> dict[str, str]:
+    """The addresses of the clients, unless they are their names."""
+    return {
+        step.actor: client
+        for step in shown.first.steps
+        if (client := _client(session_of(step.actor), shown.known)) != step.name
+    }
+
+
+def _client(session: Session | None, report: Report) -> str:
+    presence = report.ensemble.presence(session) if session is not None else None
+    return presence.client if presence else ""
+
+
+def _width(drawn: Sequence[Line]) -> int:
+    return max(map(width_of, drawn), default=0)
+
+
+def _beside(
+    writer: LineWriter, drawn: Sequence[Line], steps: Sequence[Line], moves: Sequence[StepRow]
+) -> None:
+    left = _width(drawn) + GAP_CELLS
+    for row in range(max(len(drawn), len(steps))):
+        ring = drawn[row] if row < len(drawn) else ()
+        step = steps[row] if row < len(steps) else ()
+        link = step_link(moves[row]) if row < len(steps) else None
+        writer.write((Run(" "), *fitted(ring, left), *step), link)
+
+
+# What folds
+
+
+def _write_proof(
+    writer: LineWriter, shown: ShownDeadlock, moves: Sequence[StepRow], called: dict[str, str]
+) -> None:
+    evidence = shown.judged.evidence
+    signs = Counter(one.supports for one in evidence)
+    parts = [f"{signs[True]} for"]
+    parts += [f"{signs[False]} against"] if signs[False] else []
+    parts += [count(signs[None], "assumption")] if signs[None] else []
+    if writer.fold("proof", "Proof", ", ".join(parts)):
+        write_reasons(writer, shown.judged.confidence, evidence)
+        write_steps(writer, moves, called, shown.ink)
+        write_blind(writer, shown.first.rule, shown.live.blind)
+        writer.write()
+
+
+def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
+    """Write the requests queued behind it, lock by lock."""
+    behind = count(dead.behind, "client") if dead.behind else "no other client waits behind it"
+    if not writer.fold("behind", "Behind it", behind) or not dead.behind:
+        return
+    for path in dead.locks:
+        part = report.parts.get(Text(path))
+        if part is None:
+            continue
+        own = {step.waits.node for step in dead.steps if step.waits.lock == path}
+        others = [member for member in part.lock.waiters if member.node not in own]
+        if others:
+            named = [report.owner_name(one.owner, one.label) for one in others[:MAX_NAMED]]
+            classes = _classes([name for name in named if name])
+            drawn = line(("    ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
+                         (f"  {classes}", "dim"))  # fmt: skip
+            writer.write(drawn, LineLink("lock", Selection(path=path), f"behind {path}"))
+
+
+def _classes(names: Sequence[str]) -> str:
+    """Names counted by class; a single one is written out.
+
+    >>> _classes(["web-1", "cart-1", "cart-2"])
+    'cart-* 2, web-1'
+    """
+    example = {fold_name(name): name for name in names}
+    classes = Counter(map(fold_name, names)).most_common(MAX_CLASSES)
+    return ", ".join(example[name] if n == 1 else f"{name} {n}" for name, n in classes)
