@@ -11,6 +11,7 @@ from zktop.ui.actions.contenders import ContenderActions, why_none
 from zktop.ui.actions.export import ExportActions
 from zktop.ui.actions.record import RecordActions
 from zktop.ui.actions.time import TimeActions
+from zktop.ui.actions.tree import TreeActions
 from zktop.ui.dialogs.choice import ThemeDialog
 from zktop.ui.dialogs.columns import ColumnsDialog
 from zktop.ui.dialogs.palette import PaletteDialog, PaletteItem
@@ -23,7 +24,13 @@ REFRESH_STEP: Final = 5  # frames per second
 
 
 class Zktop(
-    AlertActions, CommandActions, ContenderActions, ExportActions, RecordActions, TimeActions
+    AlertActions,
+    CommandActions,
+    ContenderActions,
+    ExportActions,
+    RecordActions,
+    TimeActions,
+    TreeActions,
 ):
     """Shows what a feed reports, one screen at a time."""
 

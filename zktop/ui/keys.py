@@ -93,6 +93,8 @@ KEYS: Final = (
         pages=(LOCKS, FINDINGS)),
     Action("filter", "slash", "filter: text, !text, /pattern/, state:waiting, owner:name", "find",
         short="Filter"),
+    Action("tree", "w", "who waits for whom around the selected item; again: all locks by path",
+        "look", short="Waits"),
     Action("sort", "o", "columns: what they mean, hide, show, sort", "look",
         pages=(LOCKS, SESSIONS), short="Sort"),
     Action("reverse", "O", "reverse the sort order", "look", pages=(LOCKS, SESSIONS)),

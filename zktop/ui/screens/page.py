@@ -115,6 +115,11 @@ class Page(Vertical):
         """The ids of the alerts under the cursor: several if it is on a group."""
         return ()
 
+    @property
+    def under_cursor(self) -> Selection:
+        """The item under the cursor of the focused pane."""
+        return self.subject
+
     def copied(self) -> str:
         """Text of the row under the cursor, for the clipboard."""
         return ""

@@ -2,7 +2,7 @@
 
 import msgspec
 from model.builders import NOW
-from model.findings.cases import facts, k
+from model.findings.cases import facts
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
@@ -12,7 +12,6 @@ from zktop.ui.filters import NO_FILTER, parsed
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
 from zktop.ui.screens.findings.detail import write_all_blind, write_finding
 from zktop.ui.screens.findings.list import BLOCKING, NO_DATA, entries
 from zktop.ui.styled_text import Line, text_of, width_of
@@ -29,13 +28,6 @@ def taped(some: list[Frame]) -> tuple[Tape, Report]:
     for frame in some:
         tape.add(frame)
     return tape, some[-1].report
-
-
-def forest(report: Report) -> str:
-    """The blocking tree as text."""
-    pen = LineWriter(100)
-    write_blocking_tree(pen, report)
-    return text(pen.lines)
 
 
 class TestFinding:
@@ -122,38 +114,6 @@ class TestList:
         titles = [text_of(one.drawn).strip() for one in listed if one.case is None]
 
         assert titles == ["DEADLOCKS", "FINDINGS", "POTENTIAL: not happening now", "OVERVIEW"]
-
-
-class TestForest:
-    """The blocking tree."""
-
-    def test_a_root_blocker_has_its_waiters_below(self) -> None:
-        """The root does not wait; a waiter that holds a lock is drawn with its own waiters."""
-        report = looked(
-            facts(k("ann", 1), k("bob", 2, czxid=120), path="/locks/a"),
-            facts(k("bob", 1, czxid=110), k("cid", 2, czxid=130), path="/locks/b"),
-        )[-1].report
-        told = forest(report)
-
-        assert "ann  not waiting itself" in told
-        assert "/locks/a ◀ 1 waiter" in told
-        assert "X bob  also blocks others" in told
-        assert told.index("X bob") < told.index("/locks/b ◀ 1 waiter")
-
-    def test_a_ring_is_cut_where_it_closes(self) -> None:
-        """The drawing must come to an end."""
-        told = forest(looked(ring_of("ann", "bob", behind=2))[-1].report)
-
-        assert "DEADLOCK #1" in told
-        assert told.count("↑ back to") == 2
-
-    def test_a_node_without_owner_is_a_root(self) -> None:
-        """A node without an owner blocks others like any holder."""
-        assert "zed  has no session" in forest(trouble()[-1].report)
-
-    def test_says_that_no_client_is_waiting(self) -> None:
-        """An empty picture says nothing."""
-        assert "No client is waiting" in forest(looked(facts(*queue("X")))[-1].report)
 
 
 def test_blind_rules_say_what_they_would_have_seen() -> None:

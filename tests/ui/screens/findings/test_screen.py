@@ -108,7 +108,7 @@ async def test_the_blocking_tree_is_an_entry_of_the_list() -> None:
         told = await shown(pilot, "down")
 
     assert "WHO IS BLOCKING" in told
-    assert "↑ back to" in told
+    assert "part of the deadlock" in told
 
 
 async def test_3_leaves_a_deadlock_that_is_over_on_screen_3_itself() -> None:

@@ -12,7 +12,6 @@ from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.status_codes import ink_of
-from zktop.ui.screens.findings.blocking_tree import write_blocking_tree
 from zktop.ui.screens.findings.deadlock_detail import (
     SECTIONS,
     ShownDeadlock,
@@ -32,6 +31,7 @@ from zktop.ui.screens.findings.list import (
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of
+from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 
@@ -160,7 +160,7 @@ class FindingsScreen(Page):
         if shown is not None:
             (write_deadlock if writer.opened is not None else ticket_text)(writer, shown)
         elif self._case == BLOCKING:
-            write_blocking_tree(writer, report)
+            write_overview(writer, report)
         elif self._case == NO_DATA:
             if not (report.deadlocks or report.findings or report.is_lost):
                 writer.say("✓ No problems found in the data that zktop can read.", "good", " ")

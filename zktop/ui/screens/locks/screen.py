@@ -246,6 +246,12 @@ class LocksScreen(Page):
     def chosen_subject(self) -> Selection:
         return self.subject if self.table.held else Selection()
 
+    @property
+    def under_cursor(self) -> Selection:
+        """The lock, or what the line of another pane is about."""
+        pane = self.screen.focused
+        return pane.subject if isinstance(pane, Pane) else self.subject
+
     def on_table_cursor_moved(self) -> None:
         """Select the lock on the other screens as well, and describe it."""
         self._followed = self.subject.path
@@ -313,8 +319,7 @@ class LocksScreen(Page):
         state, report = self.view_state, self.report
         if state is None or report is None:
             return ""
-        pane = self.screen.focused
-        pointed = pane.subject if isinstance(pane, Pane) else self.subject
+        pane, pointed = self.screen.focused, self.under_cursor
         tagged = self.table.tagged & self._rows.rows.keys()
         group = self._group
         if group is not None and pane is self.table and not tagged:

@@ -1,0 +1,103 @@
+"""All locks by path, with totals."""
+
+from ui.example_ensemble import trouble
+from ui.example_states import deadlock_frames
+
+from zktop.model.text import Text
+from zktop.ui.screens.common.line_writer import FoldLink, LineWriter
+from zktop.ui.screens.common.status_codes import FREE, OK, LockStatus
+from zktop.ui.styled_text import text_of, width_of
+from zktop.ui.trees.path_tree import (
+    ITSELF,
+    OPEN_BELOW,
+    LockTotal,
+    PathTreeLines,
+    is_open_by_default,
+    lock_totals,
+    path_tree,
+)
+
+BAD = LockStatus("DED", "critical", 1)
+
+
+def total(path: str, waiting: int = 0, status: LockStatus = OK) -> LockTotal:
+    """One lock."""
+    return LockTotal(Text(path), waiting, status)
+
+
+def test_a_prefix_has_the_totals_of_its_locks() -> None:
+    """Their number, their waiters, and their worst state."""
+    (top,) = path_tree([total("/l/a", 2), total("/l/b/x", 3, BAD), total("/l/b/y")])
+
+    assert (top.path, top.locks, top.waiting, top.worst) == ("/l", 3, 5, BAD)
+    assert [(one.path, one.locks, one.waiting) for one in top.below] == [
+        ("/l/b", 2, 3),
+        ("/l/a", 1, 2),
+    ]
+
+
+def test_the_worst_comes_first_then_the_longest_queue() -> None:
+    """Then the name."""
+    (top,) = path_tree(
+        [total("/l/a"), total("/l/b"), total("/l/c", 5), total("/l/d", 1, BAD)],
+    )
+
+    assert [one.name for one in top.below] == ["d", "c", "a", "b"]
+
+
+def test_a_prefix_with_one_child_is_joined_with_it() -> None:
+    """A line says more that way."""
+    (top,) = path_tree([total("/a/b/c/x"), total("/a/b/c/y")])
+
+    assert (top.name, top.path) == ("a/b/c", "/a/b/c")
+
+
+def test_a_lock_above_other_locks_is_its_own_child() -> None:
+    """So that it can be opened."""
+    (top,) = path_tree([total("/l", 2), total("/l/x", 1)])
+
+    assert (top.locks, top.waiting) == (2, 3)
+    assert [(one.name, one.path) for one in top.below] == [(ITSELF, "/l"), ("x", "/l/x")]
+
+
+def test_a_prefix_is_free_only_if_all_its_locks_are() -> None:
+    """One that is held makes it ok."""
+    (top,) = path_tree([total("/l/a", status=FREE), total("/l/b", status=OK)])
+
+    assert top.worst is OK
+
+
+def test_a_large_prefix_is_closed_unless_the_selected_lock_is_in_it() -> None:
+    """A thousand lines hide the rest."""
+    (top,) = path_tree(total(f"/l/{number}") for number in range(OPEN_BELOW + 1))
+
+    assert not is_open_by_default(top, None)
+    assert is_open_by_default(top, "/l/3")
+    assert not is_open_by_default(top, "/lx/3")
+    assert is_open_by_default(top._replace(below=top.below[1:]), None)
+
+
+def test_totals_agree_with_the_report() -> None:
+    """As screen 1 counts them."""
+    report = trouble()[-1].report
+    totals = list(lock_totals(report))
+
+    assert sorted(one.path for one in totals) == list(report.paths)
+    assert sum(one.waiting for one in totals) == sum(
+        len(part.lock.waiters) for part in report.parts.values()
+    )
+
+
+def test_the_drawing_has_columns_and_fits() -> None:
+    """Prefixes fold, locks open."""
+    writer = LineWriter(78)
+    PathTreeLines(lambda _: True).write(
+        writer, path_tree(lock_totals(deadlock_frames()[-1].report))
+    )
+    lines = [text_of(one) for one in writer.lines]
+
+    assert lines[0].split() == ["PATH", "LOCKS", "WAITING", "WORST", "STATE"]
+    assert lines[1].split()[1:] == ["▾", "locks/", "4", "7", "DEADLOCK?"]
+    assert lines[2].split()[1:] == ["stock", "3", "DEADLOCK?"]
+    assert isinstance(writer.links[1], FoldLink)
+    assert max(map(width_of, writer.lines)) <= 78

@@ -1,0 +1,115 @@
+"""The drawing of trees."""
+
+from model.builders import session
+from model.findings.cases import facts, k
+from ui.example_ensemble import trouble
+from ui.example_queues import looked, queue, ring_of
+
+from zktop.model.report import Report
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.styled_text import line, text_of
+from zktop.ui.trees.tree_lines import Branch, WaitTreeLines, write_branches, write_overview
+from zktop.ui.trees.wait_tree import tree_of
+from zktop.ui.view_state import Selection
+
+
+def text(writer: LineWriter) -> str:
+    """All lines as one text."""
+    return "\n".join(map(text_of, writer.lines))
+
+
+def overview_of(report: Report) -> str:
+    """The overview of all root blockers."""
+    writer = LineWriter(100)
+    write_overview(writer, report)
+    return text(writer)
+
+
+def drawn(report: Report, selected: Selection) -> LineWriter:
+    """The tree of one item."""
+    tree = tree_of(report, selected)
+    assert tree is not None
+    writer = LineWriter(100)
+    WaitTreeLines(report).write(writer, [tree])
+    return writer
+
+
+def test_the_last_branch_hangs_on_a_corner() -> None:
+    """No stroke goes on below it."""
+    leaf, writer = Branch(line("leaf")), LineWriter(80)
+    write_branches(writer, [Branch(line("first"), below=(leaf, leaf)), Branch(line("last"))])
+
+    assert text(writer).splitlines() == [
+        " ├─ first",
+        " │  ├─ leaf",
+        " │  └─ leaf",
+        " └─ last",
+    ]
+
+
+def test_columns_stand_below_each_other() -> None:
+    """At any depth."""
+    leaf, writer = Branch(line("leaf"), columns=line("2")), LineWriter(80)
+    write_branches(writer, [Branch(line("top"), None, (leaf,), line("1"))], columns_at=20)
+
+    assert [text_of(one)[20:] for one in writer.lines] == ["1", "2"]
+
+
+def test_a_waiter_that_holds_a_lock_has_its_own_waiters_below() -> None:
+    """The root does not wait."""
+    report = looked(
+        facts(k("ann", 1), k("bob", 2, czxid=120), path="/locks/a"),
+        facts(k("bob", 1, czxid=110), k("cid", 2, czxid=130), path="/locks/b"),
+    )[-1].report
+
+    assert text(drawn(report, Selection(path="/locks/b"))).splitlines() == [
+        " ann  not waiting itself",
+        " └─ /locks/a ◀ 1 waiter",
+        "    └─ bob  waits ≥1m10s",
+        "       └─ /locks/b ◀ 1 waiter  selected",
+        "          └─ cid  waits ≥1m10s",
+    ]
+    assert "ann  not waiting itself   blocks 2" in overview_of(report)
+
+
+def test_each_line_opens_what_it_is_about() -> None:
+    """A client its session, a lock itself."""
+    report = looked(facts(k("ann", 1), k("bob", 2), path="/locks/a"))[-1].report
+    links = drawn(report, Selection(path="/locks/a")).links
+
+    assert [one.page for one in links if isinstance(one, LineLink)] == [
+        "sessions",
+        "lock",
+        "sessions",
+    ]
+    assert len(set(links)) == len(links)
+    assert [one.subject.session for one in links if isinstance(one, LineLink)] == [
+        session("ann"),
+        None,
+        session("bob"),
+    ]
+
+
+def test_modes_of_a_read_write_lock_are_named() -> None:
+    """An exclusive lock has only one."""
+    report = looked(facts(*queue("RW"), path="/locks/a"))[-1].report
+
+    assert "w1  waits (write)" in text(drawn(report, Selection(path="/locks/a")))
+
+
+def test_a_ring_is_cut_where_it_closes() -> None:
+    """The drawing must come to an end."""
+    told = overview_of(looked(ring_of("ann", "bob", behind=2))[-1].report)
+
+    assert "DEADLOCK #1" in told
+    assert told.count("part of the deadlock") == 2
+
+
+def test_a_node_without_owner_is_a_root() -> None:
+    """A node without an owner blocks others like any holder."""
+    assert "zed  has no session" in overview_of(trouble()[-1].report)
+
+
+def test_says_that_no_client_is_waiting() -> None:
+    """An empty picture says nothing."""
+    assert "No client is waiting" in overview_of(looked(facts(*queue("X")))[-1].report)

@@ -1,0 +1,163 @@
+"""Who waits for whom as a tree, from the root blocker to the last waiter."""
+
+from model.builders import NOW, session
+from model.findings.cases import ZXID, facts, k
+from ui.example_ensemble import trouble
+from ui.example_queues import looked, queue, ring_of
+from ui.fake_feed import frames
+
+from zktop.model.facts import Gone
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.ui.trees.wait_tree import TreeClient, TreeLock, WaitTree, overview, tree_of
+from zktop.ui.view_state import Selection
+
+A, B = "/locks/a", "/locks/b"
+
+
+def chain(crowd: int = 0) -> Report:
+    """Ann holds a; bob holds b and waits for a; cid and a crowd wait for b."""
+    late = [k(f"late-{one}", 10 + one, czxid=200 + one) for one in range(crowd)]
+    return looked(
+        facts(k("ann", 1), k("bob", 2, czxid=120), path=A),
+        facts(k("bob", 1, czxid=110), k("cid", 2, czxid=130), *late, path=B),
+    )[-1].report
+
+
+def outline(item: TreeClient | TreeLock) -> list[object]:
+    """Names and paths, each with what is below it."""
+    if isinstance(item, TreeLock):
+        return [item.path, *map(outline, item.clients)]
+    return [item.name, *map(outline, item.locks)]
+
+
+def tops(tree: WaitTree | None) -> list[object]:
+    """The outline of a tree."""
+    assert tree is not None
+    return [outline(one) for one in tree.tops]
+
+
+WHOLE = [["ann", [A, ["bob", [B, ["cid"]]]]]]
+
+
+def test_a_session_is_shown_below_the_root_of_its_waiting() -> None:
+    """With those that wait for it."""
+    for name in ("ann", "bob", "cid"):
+        assert tops(tree_of(chain(), Selection(session=session(name)))) == WHOLE
+
+
+def test_a_lock_is_shown_below_the_client_that_blocks_it() -> None:
+    """Its holder may wait itself."""
+    for path in (A, B):
+        assert tops(tree_of(chain(), Selection(path=path))) == WHOLE
+
+
+def test_the_selected_item_is_marked() -> None:
+    """Once."""
+    tree = tree_of(chain(), Selection(session=session("cid")))
+    assert tree is not None
+    (ann,) = tree.tops
+    assert isinstance(ann, TreeClient)
+    bob = ann.locks[0].clients[0]
+    cid = bob.locks[0].clients[0]
+
+    assert [one.is_selected for one in (ann, bob, cid)] == [False, False, True]
+
+
+def test_a_selected_waiter_is_shown_in_a_long_queue() -> None:
+    """Of the others, the first are listed and the rest is counted."""
+    tree = tree_of(chain(crowd=40), Selection(session=session("late-33")))
+    assert tree is not None
+    (ann,) = tree.tops
+    assert isinstance(ann, TreeClient)
+    (lock,) = ann.locks[0].clients[0].locks
+    names = [one.name for one in lock.clients]
+
+    assert (names[0], names[-1], len(names)) == ("cid", "late-33", 13)
+    assert (lock.waiting, lock.hidden, lock.names) == (41, 28, "late-* 28")
+
+
+def test_a_ring_is_cut_where_it_closes() -> None:
+    """The deadlock is the root; each of its clients refers to itself."""
+    report = looked(ring_of("ann", "bob", behind=1))[-1].report
+    tree = tree_of(report, Selection(session=session("ann")))
+    assert tree is not None
+    assert tree.deadlock is not None
+    ann, bob = sorted(one for one in tree.tops if isinstance(one, TreeClient))
+    (back, late) = ann.locks[0].clients
+
+    assert (ann.name, bob.name) == ("ann", "bob")
+    assert (back.kind, back.name, back.elsewhere) == ("again", "bob", "part of the deadlock")
+    assert (late.kind, late.name) == ("waits", "late-0-0")
+
+
+def test_who_waits_behind_a_deadlock_is_shown_below_it() -> None:
+    """Also a lock of the deadlock, and the deadlock itself."""
+    report = looked(ring_of("ann", "bob", behind=1))[-1].report
+    (dead,) = report.deadlocks
+    places = (
+        Selection(session=session("late-0-0")),
+        Selection(path="/locks/l1"),
+        Selection(case=dead.id),
+    )
+
+    for place in places:
+        tree = tree_of(report, place)
+        assert tree is not None
+        assert tree.deadlock is dead
+        assert len(tree.tops) == 2
+
+
+def test_a_node_without_an_owner_is_a_root() -> None:
+    """It blocks others like any holder."""
+    report = trouble()[-1].report
+    orphan = next(one for one in report.findings if one.rule == "B1")
+    tree = tree_of(report, Selection(case=orphan.id))
+    assert tree is not None
+    (top,) = tree.tops
+
+    assert isinstance(top, TreeClient)
+    assert (top.kind, top.session, top.name) == ("by-name", None, "zed")
+    assert top.locks[0].waiting
+
+
+def test_a_free_lock_stands_alone() -> None:
+    """And a lock without waiters below its holder."""
+    left = Gone(path=Text(f"{A}/{k('ann', 1).name}"), zxid=ZXID + 1, at=NOW + 1)
+    held, free = (
+        one.report for one in frames((NOW, facts(k("ann", 1), path=A)), (NOW + 1, [left]))
+    )
+
+    assert tops(tree_of(free, Selection(path=A))) == [[A]]
+    assert tops(tree_of(held, Selection(path=A))) == [["ann", [A]]]
+
+
+def test_what_is_not_in_the_report_has_no_tree() -> None:
+    """A lock that was deleted, or a session that expired."""
+    report = chain()
+
+    assert tree_of(report, Selection(path="/locks/gone")) is None
+    assert tree_of(report, Selection(session=session("gone"))) is None
+    assert tree_of(report, Selection()) is None
+
+
+def test_readers_that_share_a_lock_are_named_beside_it() -> None:
+    """The waiters stand below one of them."""
+    report = looked(facts(*queue("RRW")))[-1].report
+    tree = tree_of(report, Selection(session=session("r1")))
+    assert tree is not None
+    (top,) = tree.tops
+    assert isinstance(top, TreeClient)
+
+    assert top.name == "r1"
+    assert top.locks[0].co_holders == ("r0",)
+    assert [one.name for one in top.locks[0].clients] == ["w2"]
+
+
+def test_the_overview_shows_only_waiters_that_block_others() -> None:
+    """The rest is counted."""
+    (tree,) = overview(chain(crowd=3))
+
+    assert tops(tree) == [["ann", [A, ["bob", [B]]]]]
+    assert tree.blocker is not None
+    assert tree.blocker.blocked == 5

@@ -1,0 +1,40 @@
+"""The key for the tree of waiting."""
+
+from typing import TYPE_CHECKING
+
+from zktop.ui.shell import Shell
+from zktop.ui.view_state import Selection
+
+if TYPE_CHECKING:
+    from zktop.ui.dialogs.tree import TreeDialog
+    from zktop.ui.screens.common.line_writer import LineLink
+
+
+class TreeActions(Shell):
+    """Opens the tree of what is under the cursor, and keeps it up to date."""
+
+    _tree: "TreeDialog | None" = None
+
+    def action_tree(self) -> None:
+        """Show who waits for whom around the selected item."""
+        from zktop.ui.dialogs.tree import TreeDialog  # noqa: PLC0415  after the first frame
+
+        state = self.view_state
+        if state.frame is None:
+            self.show_message("There is no data yet.")
+            return
+
+        def chosen(link: "LineLink | None") -> None:
+            self._tree = None
+            if link is not None:
+                self.turn_to(link.page, link.subject)
+
+        selected = self.page.under_cursor if self.page is not None else Selection()
+        self._tree = TreeDialog(state, selected)
+        self.push_screen(self._tree, chosen)
+
+    def draw(self) -> None:
+        """Draw the page, and the tree above it."""
+        super().draw()
+        if self._tree is not None and self._tree.is_current:
+            self._tree.show_state(self.view_state)

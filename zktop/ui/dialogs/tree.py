@@ -1,0 +1,154 @@
+"""Who waits for whom around the selected item; and, with the same key again, all locks by path."""
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+
+from zktop.model.report import Report
+from zktop.ui.dialogs.base import Box, Dialog
+from zktop.ui.keys import KEYS
+from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
+from zktop.ui.trees.path_tree import (
+    PathNode,
+    PathTreeLines,
+    is_open_by_default,
+    lock_totals,
+    path_tree,
+)
+from zktop.ui.trees.tree_lines import WaitTreeLines, write_overview
+from zktop.ui.trees.wait_tree import tree_of
+from zktop.ui.view_state import Selection, ViewState
+from zktop.ui.widgets.text_view import TextList
+
+WAITING: Final = ("Who waits for whom", "enter go there   w locks by path   esc close")
+BY_PATH: Final = (
+    "Locks by path",
+    "enter go there, or open   left, right fold   w who waits for whom   esc close",
+)
+BOX_PERCENT: Final = 90  # of the screen's height, as the CSS of `Box` says
+FRAME_LINES: Final = 2
+MIN_LINES: Final = 6
+
+
+class TreeDialog(Dialog[LineLink]):
+    """Returns the line that the user chose. It follows the state that the page shows."""
+
+    BINDINGS: ClassVar = [key.binding() for key in KEYS if key.id in ("left", "right", "tree")]
+    DEFAULT_CSS = """
+    TreeDialog Box { max-width: 140; }
+    TreeDialog TextList { background: $surface; }
+    """
+    moves_in = "#tree"
+
+    def __init__(self, state: ViewState, selected: Selection) -> None:
+        super().__init__()
+        self._state, self._selected = state, selected
+        self._is_by_path = False
+        self._height = 0  # of the list, in lines
+        self._paths: tuple[PathNode, ...] = ()
+        self._paths_of: Report | None = None  # the report that they are of
+        self._folded: dict[str, bool] = {}  # prefixes that the user opened (True) or closed
+
+    def compose(self) -> ComposeResult:
+        with Box(*WAITING):
+            yield TextList(id="tree")
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw)
+
+    def show_state(self, state: ViewState) -> None:
+        """Draw the tree of a newer moment, or of an earlier one."""
+        is_new = state.frame is not self._state.frame
+        self._state = state
+        if is_new and self.is_mounted:
+            self._draw()
+
+    def _draw(self) -> None:
+        frame, view = self._state.frame, self.query_one(TextList)
+        if frame is None or not view.room.width:
+            return
+        box = self.query_one(Box)
+        box.border_title, box.border_subtitle = BY_PATH if self._is_by_path else WAITING
+        writer = LineWriter(view.room.width)
+        if self._is_by_path:
+            self._write_paths(writer, frame.report)
+        else:
+            self._write_waiting(writer, frame.report)
+        self._grow(view, len(writer.lines))
+        if view.target is None:
+            view.target = self._first_target(writer)
+        view.show(writer.lines, writer.links)
+
+    def _grow(self, view: TextList, lines: int) -> None:
+        """Make room for all lines; do not shrink, so that the frame stays where it is."""
+        most = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
+        self._height = max(MIN_LINES, min(most, max(self._height, lines)))
+        if view.styles.height is None or view.styles.height.value != self._height:
+            view.styles.height = self._height
+
+    def _write_waiting(self, writer: LineWriter, report: Report) -> None:
+        tree = tree_of(report, self._selected)
+        if tree is None:
+            write_overview(writer, report)
+        else:
+            WaitTreeLines(report, is_ascii=self._state.is_ascii).write(writer, [tree])
+
+    def _write_paths(self, writer: LineWriter, report: Report) -> None:
+        if self._paths_of is not report:
+            self._paths, self._paths_of = path_tree(lock_totals(report)), report
+        PathTreeLines(self._is_open).write(writer, self._paths)
+
+    def _is_open(self, node: PathNode) -> bool:
+        default = is_open_by_default(node, self._selected.path)
+        return self._folded.get(node.path, default)
+
+    def _first_target(self, writer: LineWriter) -> LineLink | None:
+        """The line of the selected item."""
+        wanted = self._selected
+        for link in writer.links:
+            if not isinstance(link, LineLink):
+                continue
+            is_session = wanted.session is not None and link.subject.session == wanted.session
+            is_path = wanted.session is None and link.subject.path == wanted.path
+            if is_session or (is_path and wanted.path is not None):
+                return link
+        return None
+
+    # Keys
+
+    def action_tree(self) -> None:
+        """Change between the two trees."""
+        self._is_by_path = not self._is_by_path
+        self.query_one(TextList).target = None
+        self._draw()
+
+    def action_accept(self) -> None:
+        """Go to what the line is about; open or close a prefix."""
+        target = self.query_one(TextList).target
+        if isinstance(target, LineLink):
+            self.dismiss(target)
+        elif isinstance(target, FoldLink):
+            self._fold(target.section)
+
+    action_open = action_accept  # by the mouse
+
+    def action_left(self) -> None:
+        self._turn(opens=False)
+
+    def action_right(self) -> None:
+        self._turn(opens=True)
+
+    def _turn(self, *, opens: bool) -> None:
+        target = self.query_one(TextList).target
+        if isinstance(target, FoldLink):
+            self._folded[target.section] = opens
+            self._draw()
+
+    def _fold(self, path: str) -> None:
+        node = next(one for one in _every(self._paths) if one.path == path)
+        self._folded[path] = not self._is_open(node)
+        self._draw()
+
+
+def _every(nodes: tuple[PathNode, ...]) -> list[PathNode]:
+    return [one for node in nodes for one in (node, *_every(node.below))]

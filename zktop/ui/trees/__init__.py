@@ -1,0 +1,1 @@
+"""Trees: who waits for whom, and all locks by path."""

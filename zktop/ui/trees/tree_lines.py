@@ -1,0 +1,181 @@
+"""Draws trees as lines: branches with what hangs below them, and the tree of waiting."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.format import count, several
+from zktop.model.report import Report
+from zktop.model.waits.root_blockers import RootBlocker
+from zktop.ui.screens.common.format import MODE_WORDS, age, with_spaces
+from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.trees.wait_tree import (
+    MAX_ROOTS,
+    ClientKind,
+    TreeClient,
+    TreeLock,
+    WaitTree,
+    overview,
+)
+from zktop.ui.view_state import Selection
+
+MAX_NAMED: Final = 3  # clients of a deadlock
+HERE: Final[tuple[str, Ink]] = ("  selected", "selected")
+ROOT_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
+    "runs": ("not waiting itself", "holds"),
+    "stuck": ("", "critical"),
+    "by-name": ("has no session: its node outlives it", "warning"),
+    "no-owner": ("has no owner: nothing will remove it", "warning"),
+    "stranded": ("stranded: its client failed", "warning"),
+    "hidden": ("owner hidden", "unknown"),
+}
+
+
+class Branch(NamedTuple):
+    """A line of a tree, and the branches below it; what it has in columns is aligned."""
+
+    drawn: Line
+    link: LineLink | FoldLink | None = None
+    below: "tuple[Branch, ...]" = ()
+    columns: Line = ()
+
+
+def write_branches(
+    writer: LineWriter, branches: Sequence[Branch], indent: str = " ", columns_at: int = 0
+) -> None:
+    """Write branches below the line before; each hangs on a stroke, the last one on a corner."""
+    for number, branch in enumerate(branches, start=1):
+        is_last = number == len(branches)
+        mark, more = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        drawn = (Run(indent + mark, "dim"), *branch.drawn)
+        if branch.columns:
+            drawn = (*fitted(drawn, columns_at), *branch.columns)
+        writer.write(drawn, branch.link)
+        write_branches(writer, branch.below, indent + more, columns_at)
+
+
+def write_overview(writer: LineWriter, report: Report) -> None:
+    """Write the trees of all root blockers."""
+    writer.title("WHO IS BLOCKING", "root blockers first; below each, the waiters for its locks")
+    if not report.blockers:
+        if report.is_lost:
+            writer.say("No client was waiting when the connection dropped.", "unknown")
+        else:
+            writer.say("✓ No client is waiting.", "good")
+        return
+    WaitTreeLines(report).write(writer, overview(report))
+    hidden = len(report.blockers) - MAX_ROOTS
+    if hidden > 0:
+        writer.say(f"… and {hidden} more root blockers with fewer waiters", "dim")
+
+
+class WaitTreeLines:
+    """Draws the trees of one report."""
+
+    def __init__(self, report: Report, *, is_ascii: bool = False) -> None:
+        self.report, self.is_ascii = report, is_ascii
+        self._number = 0  # two lines may open the same
+
+    def write(self, writer: LineWriter, trees: Iterable[WaitTree]) -> None:
+        """Write one tree below the other."""
+        for tree in trees:
+            if tree.deadlock is not None:
+                self._deadlock(writer, tree)
+                continue
+            for top in tree.tops:
+                branch = self._top(top, tree)
+                writer.write((Run(" "), *branch.drawn), branch.link)
+                write_branches(writer, branch.below)
+
+    def _deadlock(self, writer: LineWriter, tree: WaitTree) -> None:
+        """A deadlock has one line, with its clients below it."""
+        dead = tree.deadlock
+        if dead is None:
+            return
+        names = [step.name for step in dead.steps[:MAX_NAMED]]
+        more = f" +{len(dead.actors) - MAX_NAMED}" if len(dead.actors) > MAX_NAMED else ""
+        head = line(
+            (f" {' + '.join(names)}{more}", "strong"),
+            (f"  DEADLOCK {deadlock_name(dead)}", ink_of_deadlock(dead)),
+        )
+        link = LineLink("findings", Selection(case=dead.id), f"deadlock {dead.id}")
+        writer.write((*head, *_blocked(tree.blocker)), link)
+        write_branches(writer, [self._top(one, tree) for one in tree.tops])
+
+    def _top(self, top: TreeClient | TreeLock, tree: WaitTree) -> Branch:
+        if isinstance(top, TreeLock):
+            return self._lock(top, tree)
+        says, ink = ROOT_SAYS.get(top.kind, ("", "plain"))
+        if top.also_waits:
+            says, ink = f"waits in {several(top.also_waits)}", "waits"
+        blocked = _blocked(tree.blocker) if tree.deadlock is None else ()
+        drawn = (*self._who(top), *line((f"  {says}" if says else "", ink)), *blocked)
+        below = tuple(self._lock(one, tree) for one in top.locks)
+        return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
+
+    def _who(self, client: TreeClient) -> Line:
+        """Its name, and its address if that is another text."""
+        session = client.session
+        presence = self.report.ensemble.presence(session) if session else None
+        address = presence.client if presence and presence.client != client.name else ""
+        ink: Ink = "selected" if client.is_selected else "strong"
+        return line((client.name, ink), (f" {address}" if address else "", "address"))
+
+    def _lock(self, lock: TreeLock, tree: WaitTree) -> Branch:
+        ink: Ink = "selected" if lock.is_selected else "strong"
+        waiting = count(lock.waiting, "waiter") if lock.waiting else "no waiters"
+        shared = f"  also held by {several(lock.co_holders)}" if lock.co_holders else ""
+        names = f" ({lock.names})" if tree.is_overview and lock.names else ""
+        drawn = line(
+            (lock.path, ink), " ◀ ", (waiting, "waits" if lock.waiting else "dim"),
+            (f"{names}{shared}", "dim"), HERE if lock.is_selected else "",
+        )  # fmt: skip
+        below = [self._waiter(one, tree) for one in lock.clients]
+        if lock.hidden and (below or not tree.is_overview):
+            below.append(_hidden(lock, has_names=not tree.is_overview))
+        self._number += 1
+        link = LineLink("lock", Selection(path=lock.path), f"{self._number} {lock.path}")
+        return Branch(drawn, link, tuple(below))
+
+    def _waiter(self, client: TreeClient, tree: WaitTree) -> Branch:
+        request = client.request
+        waits = f"waits{MODE_WORDS[request.mode]}" if request else "waits"
+        since = request.since if request else None
+        if since is not None and since.at is not None:
+            waits += f" {age(since.at, since.how, self.report.now, is_ascii=self.is_ascii)}"
+        if client.kind == "again":
+            says = line((f"  {waits}", "waits"), (f"  {client.elsewhere}", "critical"))
+        elif client.kind == "no-owner":
+            says = line((f"  {waits}", "waits"), ("  no owner", "warning"))
+        else:
+            says = line((f"  {waits}", "waits"))
+        below = tuple(self._lock(one, tree) for one in client.locks)
+        here = line(HERE if client.is_selected else "")
+        return Branch((*self._who(client), *says, *here), self._link(client), below)
+
+    def _link(self, client: TreeClient) -> LineLink | None:
+        """A waiter opens its place in the lock, others their session."""
+        self._number += 1
+        request, session = client.request, client.session
+        if session is not None:
+            subject = Selection(session=session)
+            return LineLink("sessions", subject, f"{self._number} {client.name}")
+        if request is not None:
+            subject = Selection(path=request.path, node=request.node)
+            return LineLink("lock", subject, f"{self._number} {client.name}")
+        return None
+
+
+def _hidden(lock: TreeLock, *, has_names: bool) -> Branch:
+    names = f" ({lock.names})" if lock.names and has_names else ""
+    return Branch(line((f"… and {count(lock.hidden, 'more waiter')}{names}", "dim")))
+
+
+def _blocked(root: RootBlocker | None) -> Line:
+    """How many a root blocker keeps waiting, and for how long in total."""
+    if root is None:
+        return ()
+    bound = "≥" if root.undated else ""
+    seconds = f"{bound}{with_spaces(root.blocked_ms // 1000)} s in total"
+    return line("   blocks ", (with_spaces(root.blocked), "waits"), (f"  ({seconds})", "dim"))

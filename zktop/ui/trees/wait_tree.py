@@ -1,0 +1,407 @@
+"""The tree of waiting: root blockers on top, below each its locks, below each lock its waiters.
+
+A tree is about one item, the lock, session or deadlock that the user selected; or it is the
+overview of all root blockers. Each session stands in it once; further places refer to the first.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
+from zktop.model.facts import Session, session_text, split
+from zktop.model.format import fold_name, short
+from zktop.model.history.events import UNKNOWN_SINCE, Since
+from zktop.model.layouts.layout import LockMode
+from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.report import LockView, Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.root_blockers import RootBlocker
+from zktop.ui.past.states import locks_held, name_in
+from zktop.ui.view_state import Selection
+
+MAX_ROOTS: Final = 20
+MAX_SEARCHED: Final = 500  # waiters of one lock that are checked for locks of their own
+MAX_NESTED: Final = 6  # waiters of one lock that are shown for the locks they hold
+MAX_LISTED: Final = 12  # waiters of one lock that are shown anyway, in a tree about one item
+MAX_DEPTH: Final = 5  # locks below each other, but for the way to the selected item
+MAX_ITEMS: Final = 300
+MAX_CLIMB: Final = 50
+MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
+MAX_CLASSES: Final = 3  # of names, in a summary
+
+ClientKind = Literal[
+    "runs",  # waits for nothing
+    "waits",
+    "stuck",  # in the deadlock at the root
+    "again",  # stands elsewhere in the tree
+    "by-name",  # no session, but a label
+    "no-owner",
+    "stranded",
+    "hidden",
+]
+_KINDS: Final[dict[str, ClientKind]] = {
+    UNOWNED: "no-owner",
+    STRANDED: "stranded",
+    UNKNOWN: "hidden",
+    BY_NAME: "by-name",
+}
+
+
+class Request(NamedTuple):
+    """A place in the queue of a lock."""
+
+    path: Text
+    node: Text | None
+    mode: LockMode
+    since: Since = UNKNOWN_SINCE
+
+
+class TreeClient(NamedTuple):
+    """A client, or a node without one; below it the locks that others wait for."""
+
+    kind: ClientKind
+    name: str
+    session: Session | None = None
+    request: Request | None = None  # in the lock above it, or the node that it is
+    elsewhere: str = ""  # where it stands, if it is here again
+    also_waits: tuple[Text, ...] = ()  # in further locks
+    locks: "tuple[TreeLock, ...]" = ()
+    is_selected: bool = False
+
+
+class TreeLock(NamedTuple):
+    """A lock; below it its waiters, or those that block others."""
+
+    path: Text
+    waiting: int
+    co_holders: tuple[str, ...] = ()  # besides the client above it
+    clients: tuple[TreeClient, ...] = ()
+    names: str = ""  # of the waiters that are not shown, by class
+    is_selected: bool = False
+
+    @property
+    def hidden(self) -> int:
+        """Waiters that are not shown."""
+        return max(0, self.waiting - len(self.clients))
+
+
+class WaitTree(NamedTuple):
+    """One root blocker with everything below it; a deadlock is one, too."""
+
+    tops: tuple[TreeClient | TreeLock, ...]
+    deadlock: Deadlock | None = None
+    blocker: RootBlocker | None = None
+    is_overview: bool = False
+
+
+def overview(report: Report) -> Iterator[WaitTree]:
+    """The trees of the worst root blockers; of the waiters only those that block others."""
+    made = 0
+    for root in report.blockers[:MAX_ROOTS]:
+        if made > MAX_ITEMS:
+            return
+        building = _Building(report, listed=0)
+        dead = deadlock_of(root, report)
+        sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
+        if sessions:
+            tops = building.tops(sessions, "stuck" if dead else "runs")
+        else:
+            tops = tuple(building.without_session(actor) for actor in root.actors)
+        made += building.made
+        yield WaitTree(tops, dead, root, is_overview=True)
+
+
+def tree_of(report: Report, selected: Selection) -> WaitTree | None:
+    """The tree around the selected session, lock or deadlock; None if it is not in the report."""
+    dead = next((one for one in report.deadlocks if one.id == selected.case), None)
+    record = report.parts.get(Text(selected.path)) if selected.path else None
+    if selected.session is not None and selected.session in report.locks_of:
+        return _of_session(report, selected.session, selected)
+    if record is not None:
+        return _of_lock(report, record.lock, selected)
+    if dead is not None:
+        return _of_deadlock(report, dead, selected, ())
+    finding = next((one for one in report.findings if one.id == selected.case), None)
+    if finding is None:
+        return None
+    places = [*([finding.lock] if finding.lock else []), *finding.locks]
+    path = next((one for one in places if Text(one) in report.parts), None)
+    return tree_of(report, Selection(path=path)) if path else None
+
+
+def _of_session(report: Report, session: Session, selected: Selection) -> WaitTree:
+    way = list(way_up(report, session))
+    last = way[-1]
+    kept = [one.owner for one in way if one.owner]
+    dead = next((one for one in map(_deadlocks(report).get, reversed(kept)) if one), None)
+    if dead is not None:
+        return _of_deadlock(report, dead, selected, kept)
+    building = _Building(report, MAX_LISTED, selected, kept)
+    if not last.owner:
+        actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
+        return WaitTree((building.without_session(actor),))
+    return WaitTree(building.tops([last.owner], "runs"))
+
+
+def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
+    """Climb from a holder that waits itself, if there is one."""
+    owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
+    session = next((one for one in owners if main_wait(report, one)), next(iter(owners), None))
+    if session is not None:
+        return _of_session(report, session, selected)
+    building = _Building(report, MAX_LISTED, selected)
+    for holder in lock.holders[:1]:
+        actor = Actors(report.settings).of(lock, holder)
+        return WaitTree((building.without_session(actor),))
+    return WaitTree((building.lock(lock.path, 1),))
+
+
+def _of_deadlock(
+    report: Report, dead: Deadlock, selected: Selection, kept: Collection[Session]
+) -> WaitTree:
+    building = _Building(report, MAX_LISTED, selected, kept)
+    sessions = [one for actor in dead.actors if (one := session_of(actor)) is not None]
+    if sessions:
+        return WaitTree(building.tops(sessions, "stuck"), dead)
+    return WaitTree(tuple(building.without_session(actor) for actor in dead.actors), dead)
+
+
+# Upwards
+
+
+class Step(NamedTuple):
+    """One step up: the first member that another one waits for, and its lock."""
+
+    owner: Session  # 0: no session owns the node
+    path: Text
+    member: Member
+
+
+def way_up(report: Report, session: Session) -> Iterator[Step]:
+    """From a session to the root of its waiting, by the oldest wait of each client."""
+    seen = {session}
+    at = session
+    first = main_wait(report, session)
+    path = first.path if first else next(iter(report.locks_of[session]))
+    member = next(one for one in report.parts[path].lock.members if one.owner == session)
+    yield Step(session, path, member)
+    for _ in range(MAX_CLIMB):
+        wait = main_wait(report, at)
+        before = report.parts[wait.path].lock.before(wait.member) if wait else ()
+        if wait is None or not before or before[0].owner in seen:
+            return
+        above = before[0]
+        yield Step(above.owner, wait.path, above)
+        if not above.owner:
+            return
+        seen.add(above.owner)
+        at = above.owner
+
+
+def main_wait(report: Report, session: Session) -> Step | None:
+    """The oldest wait of a session; a candidate that may never lead does not wait."""
+    waits = [
+        Step(session, path, member)
+        for path in dict.fromkeys(report.locks_of.get(session, ()))
+        for lock in [report.parts[path].lock]
+        if lock.kind != "election" or lock.blocking
+        for member in lock.waiters
+        if member.owner == session
+    ]
+    return min(waits, key=lambda one: one.member.czxid, default=None)
+
+
+def _deadlocks(report: Report) -> dict[Session, Deadlock]:
+    """The deadlock that each session is in."""
+    return {
+        session: dead
+        for dead in report.deadlocks
+        for actor in dead.actors
+        if (session := session_of(actor)) is not None
+    }
+
+
+# Downwards
+
+
+class _Building:
+    """Builds one tree; remembers which sessions stand in it."""
+
+    def __init__(
+        self,
+        report: Report,
+        listed: int,
+        selected: Selection | None = None,
+        kept: Collection[Session] = (),
+    ) -> None:
+        self.report, self.listed = report, listed
+        self.selected = selected or Selection()
+        self.kept = frozenset((*kept, *filter(None, (self.selected.session,))))
+        self.seen: dict[Session, str] = {}
+        self.made = 0
+
+    def tops(self, sessions: Sequence[Session], kind: ClientKind) -> tuple[TreeClient, ...]:
+        for session in sessions:
+            self.seen[session] = "part of the deadlock" if kind == "stuck" else "listed above"
+        return tuple(self._top(session, kind) for session in sessions)
+
+    def _top(self, session: Session, kind: ClientKind) -> TreeClient:
+        self.made += 1
+        is_selected = self.selected.session == session
+        locks = self._locks(session, 1)
+        also = self._waits(session) if kind == "runs" else ()
+        shown: ClientKind = "waits" if also else kind
+        return TreeClient(
+            shown,
+            self._name(session),
+            session,
+            also_waits=also,
+            locks=locks,
+            is_selected=is_selected,
+        )
+
+    def _waits(self, session: Session) -> tuple[Text, ...]:
+        wait = main_wait(self.report, session)
+        return (wait.path,) if wait else ()
+
+    def without_session(self, actor: str) -> TreeClient:
+        """An actor without a session: a node, or a label, and the locks that it holds."""
+        self.made += 1
+        held = tuple(held_by(actor, self.report))
+        kind = _kind_of(actor)
+        name = actor.removeprefix(BY_NAME)
+        request = Request(*held[0], "exclusive") if held else None
+        if (place := place_of(actor)) is not None:
+            path, node = place
+            name = absolute(path, node) if kind == "hidden" else f"{short(node)} in {path}"
+            request = Request(path, node, "exclusive")
+        paths = dict.fromkeys(path for path, _ in held)
+        locks = tuple(self.lock(path, 1) for path in paths if self._is_waited_for(path))
+        return TreeClient(kind, name, request=request, locks=locks)
+
+    def _locks(self, session: Session, depth: int) -> tuple[TreeLock, ...]:
+        """The locks of a session that others wait for, and the selected one."""
+        if depth > MAX_DEPTH and session not in self.kept:
+            return ()
+        wanted = (
+            path
+            for path in locks_held(self.report, session)
+            if self._is_waited_for(path) or path == self.selected.path
+        )
+        return tuple(self.lock(path, depth, session) for path in wanted)
+
+    def lock(self, path: Text, depth: int, holder: Session | None = None) -> TreeLock:
+        self.made += 1
+        view = self.report.view(path)
+        if view is None:
+            return TreeLock(path, 0)
+        waiters, watchers = view.lock.waiters, view.watch_check.crowd
+        shown = self._chosen_waiters(waiters, path)
+        clients = [self._waiter(view, waiters[at], depth) for at in shown]
+        room = 0 if self.made > MAX_ITEMS else max(0, self.listed - len(clients))
+        clients += [self._watcher(view, one) for one in watchers[:room]]
+        left = [one for at, one in enumerate(waiters[:MAX_SEARCHED]) if at not in set(shown)]
+        others = [one for one in view.lock.holders[:MAX_HOLDERS] if one.owner != holder]
+        return TreeLock(
+            path,
+            len(waiters) + len(watchers),
+            tuple(self._name(one.owner, one) for one in others) if holder is not None else (),
+            tuple(clients),
+            _classes(left if self.listed else waiters[:MAX_SEARCHED]),
+            is_selected=path == self.selected.path and self.selected.session is None,
+        )
+
+    def _chosen_waiters(self, waiters: Sequence[Member], path: Text) -> list[int]:
+        """Which waiters to show: the first, those that block others, those on the way down."""
+        is_full = self.made > MAX_ITEMS
+        nested = [
+            at
+            for at, one in enumerate(waiters[:MAX_SEARCHED])
+            if not is_full and one.owner and self._blocks_elsewhere(one.owner, path)
+        ]
+        on_the_way = [at for at, one in enumerate(waiters) if one.owner in self.kept]
+        first = range(0 if is_full else min(self.listed, len(waiters)))
+        return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
+
+    def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
+        held = locks_held(self.report, session)
+        return any(one != path and self._is_waited_for(one) for one in held)
+
+    def _is_waited_for(self, path: Text) -> bool:
+        record = self.report.parts.get(path)
+        if record is None:
+            return False
+        if record.lock.waiters:
+            return True
+        view = self.report.view(path) if record.lock.kind == "single" else None
+        return view is not None and bool(view.watch_check.crowd)
+
+    def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:
+        self.made += 1
+        session, path = member.owner, view.lock.path
+        one = view.contender(member)
+        request = Request(path, member.node, member.mode, Since(one.since, one.since_is))
+        made = TreeClient("waits", one.name, session or None, request)
+        if not session:
+            return made._replace(kind="no-owner")
+        if session in self.seen:
+            return made._replace(kind="again", elsewhere=self.seen[session])
+        self.seen[session] = f"also waits in {path}, see there"
+        is_selected = session == self.selected.session
+        return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
+
+    def _watcher(self, view: LockView, session: Session) -> TreeClient:
+        """A session that waits by a watch alone."""
+        self.made += 1
+        one = view.watcher(session)
+        return TreeClient("waits", one.name, session, Request(view.lock.path, None, one.mode))
+
+    def _name(self, session: Session, member: Member | None = None) -> str:
+        if member is None:
+            return name_in(self.report, session) or session_text(session)
+        return self.report.client_names(session, member.label)
+
+
+def _kind_of(actor: str) -> ClientKind:
+    for start, kind in _KINDS.items():
+        if actor.startswith(start):
+            return kind
+    return "runs"
+
+
+def _classes(waiters: Sequence[Member]) -> str:
+    """The most frequent names of waiters."""
+    named = [fold_name(label) for member in waiters if (label := member.label)]
+    classes = Counter(named).most_common(MAX_CLASSES)
+    text = ", ".join(name if number == 1 else f"{name} {number}" for name, number in classes)
+    return f"{text}, …" if len(set(named)) > len(classes) else text
+
+
+def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
+    """The deadlock whose clients are this root blocker."""
+    if root.core is None:
+        return None
+    return next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
+
+
+def place_of(actor: str) -> tuple[Text, Text] | None:
+    """The lock and the node of an actor that is a node without a session; None for others."""
+    if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
+        return None
+    return split(Text(actor.partition(":")[2]))
+
+
+def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
+    """The locks that an actor without a session holds, and its node in each."""
+    place = place_of(actor)
+    if place is not None:
+        yield place
+        return
+    named = Actors(report.settings)
+    for path, part in report.parts.items():
+        for member in part.lock.holders[:MAX_HOLDERS]:
+            if named.of(part.lock, member) == actor:
+                yield path, member.node
+                break
