@@ -2,7 +2,7 @@
 
 import pytest
 from textual.pilot import Pilot
-from ui.example_ensemble import IMPORT, STOCK, trouble
+from ui.example_ensemble import IMPORT, ORDERS, STOCK, trouble
 from ui.fake_feed import app_of, settled
 from ui.screens.locks.locks_app import WIDE, chosen
 
@@ -82,6 +82,16 @@ async def test_alt_left_goes_back_and_alt_right_forward() -> None:
         assert f"{CRUMB} Locks" in crumbs[1]
         assert f"{CRUMB} Lock  {CRUMB} /locks/stock" in crumbs[2]
         assert f"{CRUMB} Lock  {CRUMB} /locks/stock" in crumbs[4]
+
+
+async def test_the_header_names_the_lock_that_nobody_selected() -> None:
+    """Screen 2 shows the worst one then."""
+    app = app_of(*FILM, page="lock")
+    async with app.run_test(size=(160, 40)) as pilot:
+        lines = await settled(pilot)
+
+        assert app.subject.path is None
+        assert f"{CRUMB} Lock  {CRUMB} {ORDERS}" in lines[0]
 
 
 async def test_the_cursor_returns_to_the_row_that_was_left() -> None:

@@ -267,6 +267,7 @@ class Shell(BaseApp):
 
     def _draw_head(self, state: ViewState, page: str) -> None:
         result = self._filter_result(state)
+        state = replace(state, subject=self.pointed)  # a page may choose what it shows
         try:
             self._head.show(state, page, self.recording, self.trouble, result)
         except Exception as error:  # noqa: BLE001  the header itself cannot show its error
