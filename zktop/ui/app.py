@@ -97,8 +97,7 @@ class Zktop(
 
         page = self.page
         if page is not None:
-            keys = tuple(known_on(page.entry.name, self.table))
-            self.push_screen(HelpDialog(page.entry.title, page.HELP or "", keys))
+            self.push_screen(HelpDialog(page, tuple(known_on(page.entry.name, self.table))))
 
     def action_sort(self) -> None:
         """Let the user choose the columns and the order of the table."""

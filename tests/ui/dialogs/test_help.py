@@ -1,12 +1,16 @@
 """The help and the foot: what can be done here, with the keys as they are now."""
 
+from typing import ClassVar
+
 import pytest
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled
 
+from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.help import GROUPS, INKS, HelpDialog, help_lines
-from zktop.ui.keys import KEYS, known_on, remapped
+from zktop.ui.keys import KEYS, Action, known_on, remapped, shown
 from zktop.ui.screens import PAGES
+from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import INKS as ALL_INKS
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.widgets.footer import drawn
@@ -31,6 +35,78 @@ UNTOLD = {
 }  # they say nothing of a state
 
 
+SIZES = [(120, 36), (80, 24)]
+
+
+class Bare(Page):
+    """A page with a text, and without anything else in its help."""
+
+    HELP: ClassVar[str | None] = "**Bold**, a \\*, `*` for ten or more, `/locks/*`."
+
+
+async def opened(page: str, size: tuple[int, int], *keys: str) -> str:
+    """What the help of a page shows after these keys."""
+    app = app_of(*trouble(), page=page)
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        await pilot.press("question_mark", *keys)
+        return "\n".join(await settled(pilot))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+async def test_the_first_screenful_has_the_most_useful_keys(
+    entry: object, size: tuple[int, int]
+) -> None:
+    """Each with its key, and what it does on this screen."""
+    page = entry.made()
+    names = {key.id: shown(key.names[0]) for key in known_on(entry.name)}
+    told = await opened(entry.name, size)
+
+    assert len(page.HELP_KEYS) <= 8
+    for action, does in page.HELP_KEYS.items():
+        assert f" {names[action]:<7} {does} " in told
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+async def test_the_first_screenful_explains_the_columns(
+    entry: object, size: tuple[int, int]
+) -> None:
+    """An example row, with a label below each of its columns."""
+    told = await opened(entry.name, size)
+
+    for cell in entry.made().HELP_ROW:
+        assert cell.text in told
+        assert f"└ {cell.says}" in told
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.short], ids=lambda key: key.id)
+def test_typing_a_word_of_the_footer_finds_its_key(key: Action) -> None:
+    """`export` finds the key whose line says `write a file`."""
+    page = key.pages[0] if key.pages else "locks"
+    found = map(text_of, help_lines(Bare(), tuple(known_on(page)), 90, key.short))
+    told = " ".join(" ".join(found).split())
+
+    assert key.help in told
+
+
+def test_all_typed_words_must_be_there() -> None:
+    """In any order, and in one entry."""
+    keys = tuple(known_on("locks"))
+
+    assert any("next alert" in text_of(one) for one in help_lines(Bare(), keys, 90, "alert next"))
+    assert text_of(help_lines(Bare(), keys, 90, "alert quit")[0]) == "No match."
+
+
+def test_the_rules_come_last() -> None:
+    """All of them, with the ids that JSON and --fail-on have."""
+    told = [text_of(one).strip() for one in help_lines(Bare(), tuple(known_on("locks")), 200)]
+    first = next(at for at, one in enumerate(told) if one.startswith("Rules"))
+
+    assert [one.split()[0] for one in told[first + 1 :]] == [rule.id for rule in RULES]
+
+
 @pytest.mark.parametrize("key", ["question_mark", "f1"])
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 async def test_it_describes_the_visible_screen(entry: object, key: str) -> None:
@@ -45,7 +121,7 @@ async def test_it_describes_the_visible_screen(entry: object, key: str) -> None:
         await settled(pilot)
 
         assert opened
-        assert any(f"Screen {app.page.entry.title}" in line for line in lines)
+        assert any(f"Help: {app.page.entry.title}" in line for line in lines)
         assert len(app.screen_stack) == 1
         assert app.page.HELP
 
@@ -83,7 +159,7 @@ async def test_it_scrolls() -> None:
 def test_every_key_of_a_page_is_in_it(width: int) -> None:
     """In a group, with its description; no line is too wide."""
     keys = tuple(known_on("timeline"))
-    lines = help_lines("Timeline", "What happened.", keys, width)
+    lines = help_lines(Bare(), keys, width)
     told = " ".join(" ".join(map(text_of, lines)).split())
 
     assert {key.group for key in KEYS} <= set(GROUPS)
@@ -94,8 +170,7 @@ def test_every_key_of_a_page_is_in_it(width: int) -> None:
 
 def test_code_is_shown_unchanged() -> None:
     """A star means emphasis elsewhere; in code it is a star."""
-    about = "**Bold**, a \\*, `*` for ten or more, `/locks/*`."
-    told = text_of(help_lines("Timeline", about, (), 90)[1])
+    told = text_of(help_lines(Bare(), (), 90)[0])
 
     assert told.strip() == "Bold, a *, * for ten or more, /locks/*."
 
@@ -108,7 +183,7 @@ def test_inks_are_explained() -> None:
 def test_it_lists_the_keys_that_the_user_has_set() -> None:
     """Not those of the table."""
     keys = tuple(known_on("locks", remapped({"export": "f9"})))
-    row = next(one for one in map(text_of, help_lines("", "", keys, 90)) if "write a file" in one)
+    row = next(one for one in map(text_of, help_lines(Bare(), keys, 90)) if "write a file" in one)
 
     assert row.split()[0] == "f9"
 

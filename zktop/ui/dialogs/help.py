@@ -1,15 +1,18 @@
-"""The help: what the visible screen shows, its keys, and what signs and colours mean."""
+"""The help of a screen: in short, then all its keys, signs and colours, and the rules."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.widgets import Input
 
+from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.keys import Action, Group, shown
+from zktop.ui.screens.common.example_row import example_row
 from zktop.ui.screens.common.status_codes import legend
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, hanging, line, text_of, wrapped
+from zktop.ui.screens.page import Page
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, hanging, line, text_of, wrapped
 
 GROUPS: Final[dict[Group, str]] = {
     "move": "Navigation",
@@ -18,12 +21,18 @@ GROUPS: Final[dict[Group, str]] = {
     "time": "Time",
     "keep": "Copy, export, record",
     "commands": "Your own commands",
-    "contenders": "Demo contenders",
+    "contenders": "Demo clients",
     "zktop": "zktop",
 }
 _MARKS: Final = re.compile(r"`([^`]*)`|\\(.)|\*")  # Markdown: code, escapes, emphasis
+RULE_IDS: Final = "Rules: their ids in JSON and for --fail-on, their names, what they mean"
 NAMES: Final = "Action names, for ui.keys in the config"
 KEY_WIDTH: Final = 16
+SHORT_KEY_WIDTH: Final = 7
+KEY_COLUMN_CELLS: Final = 36  # the widest of the two columns of keys
+MIN_TEXT_CELLS: Final = 40
+RULE_WIDTH: Final = 3
+
 INKS: Final[tuple[tuple[str, Ink, str], ...]] = (
     ("holds", "holds", "has the lock"),
     ("waits", "waits", "waits for the lock"),
@@ -32,67 +41,119 @@ INKS: Final[tuple[tuple[str, Ink, str], ...]] = (
     ("warning", "warning", "a possible problem, or one that is about to happen"),
     ("info", "info", "worth knowing"),
     ("ok", "good", "no problem"),
-    ("?", "unknown", "unknown: not the same as ok"),
-    ("demo", "ours", "a demo contender, started by zktop"),
+    ("?", "unknown", "no data: not the same as ok"),
+    ("demo", "ours", "a demo client, started by zktop"),
     ("PAUSED", "paused", "the display does not show the newest state"),
 )
 SIGNS: Final = (
-    (">= 5s", "at least: it was so when zktop first looked"),
-    ("W: R: X:", "a writer, a reader, an exclusive client of the lock that follows"),
+    (">= 5s", "at least: it began before zktop started"),
+    ("X: R: W:", "mode of the lock that follows: exclusive, read, write"),
     ("DEADLOCK?", "a question mark after a state: likely, not confirmed"),
     ("times", "UTC; ages count from the creation of the znode"),
 )
 
 
-def help_lines(
-    title: str, about: str, keys: Sequence[Action], width: int, wanted: str = ""
-) -> list[Line]:
-    """The lines of the help; with a search text, only those that contain it."""
-    lines: list[Line] = []
-    for heading, section in _sections(title, about, keys, width):
-        kept = [one for one in section if wanted.casefold() in text_of(one).casefold()]
+class Entry(NamedTuple):
+    """Some lines that belong together, and the words that a search finds them by."""
+
+    lines: Sequence[Line]
+    words: str
+
+
+def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "") -> list[Line]:
+    """The lines of the help; with a search text, only entries that contain all its words."""
+    words = wanted.casefold().split()
+    lines = [] if words else _in_short(page, keys, width)
+    about = _paragraphs(page.HELP or "", width)[0 if words else 1 :]
+    for heading, section in [("About this screen", about), *_sections(keys, width)]:
+        kept = [one for entry in section if _matches(entry, words) for one in entry.lines]
         if kept:
             lines += [NOTHING] if lines else []
             lines += [line((heading, "title")), *kept]
     return lines or [line(("No match.", "dim"))]
 
 
-def _sections(
-    title: str, about: str, keys: Sequence[Action], width: int
-) -> Iterator[tuple[str, Iterable[Line]]]:
-    yield f"Screen {title}", _paragraphs(about, width)
+def _matches(entry: Entry, words: Sequence[str]) -> bool:
+    text = entry.words.casefold()
+    return all(word in text for word in words)
+
+
+def _in_short(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
+    """What the screen shows, its most useful keys, and an example row: one screenful."""
+    about = [one for entry in _paragraphs(page.HELP or "", width)[:1] for one in entry.lines]
+    return [
+        *about,
+        NOTHING,
+        *_useful_keys(page, keys, width),
+        *([NOTHING, *example_row(page.HELP_ROW, width)] if page.HELP_ROW else []),
+    ]
+
+
+def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
+    """The most useful keys of the screen, in two columns."""
+    names = {key.id: shown(key.names[0]) for key in keys if key.names}
+    cells = min(KEY_COLUMN_CELLS, width // 2)
+    pieces = [
+        fitted(line(" ", *_padded(Run(names[one], "key"), SHORT_KEY_WIDTH), does), cells)
+        for one, does in page.HELP_KEYS.items()
+        if one in names
+    ]
+    half = -(-len(pieces) // 2)
+    right: list[Line] = [*pieces[half:], NOTHING][:half]
+    return [(*first, *second) for first, second in zip(pieces, right, strict=False)]
+
+
+def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterable[Entry]]]:
     for group, heading in GROUPS.items():
-        yield heading, [one for key in keys if key.group == group for one in _key(key, width)]
-    yield "States of a lock", [line("  ", *one) for one in legend()]
-    yield "Colours", [_row(Run(word, ink), says) for word, ink, says in INKS]
-    yield "Signs", [_row(Run(sign, "strong"), says) for sign, says in SIGNS]
-    yield NAMES, [_row(Run(key.id, "strong"), "  ".join(map(shown, key.names))) for key in keys]
+        yield heading, [_key(key, width) for key in keys if key.group == group]
+    yield "States of a lock", [_entry(line("  ", *one)) for one in legend()]
+    yield "Colours", [_entry(_row(Run(word, ink), says)) for word, ink, says in INKS]
+    yield "Signs", [_entry(_row(Run(sign, "strong"), says)) for sign, says in SIGNS]
+    names = [(key.id, "  ".join(map(shown, key.names))) for key in keys]
+    yield NAMES, [_entry(_row(Run(name, "strong"), says)) for name, says in names]
+    yield RULE_IDS, [_rule(rule.id, rule.name, rule.means, width) for rule in RULES]
 
 
-def _paragraphs(about: str, width: int) -> list[Line]:
-    """Wrap each paragraph; drop headings, which repeat the name of the screen."""
-    texts = re.split(r"\n\s*\n|\n\s*(?=- )", about)
-    paragraphs = [_MARKS.sub(r"\1\2", text) for text in texts if not text.lstrip().startswith("#")]
-    return [one for text in paragraphs for one in wrapped(text, width, indent="  ")]
+def _paragraphs(about: str, width: int) -> list[Entry]:
+    """Wrap each paragraph."""
+    texts = [_MARKS.sub(r"\1\2", text) for text in re.split(r"\n\s*\n", about.strip())]
+    return [Entry(wrapped(text, width, indent=" "), text) for text in texts if text]
 
 
-def _key(key: Action, width: int) -> Iterator[Line]:
+def _key(key: Action, width: int) -> Entry:
     names = "  ".join(map(shown, key.names))
     says = f"{key.help} (writes to ZooKeeper)" if key.writes else key.help
-    yield from hanging(_row(Run(names, "key"), ""), says, max(KEY_WIDTH + 23, width))
+    head = _row(Run(names, "key"), "")
+    words = f"{names} {key.short} {key.id.replace('_', ' ')} {says}"
+    return Entry(hanging(head, says, max(KEY_WIDTH + MIN_TEXT_CELLS // 2, width)), words)
+
+
+def _rule(rule: str, name: str, means: str, width: int) -> Entry:
+    head = line("  ", *_padded(Run(rule, "strong"), RULE_WIDTH))
+    lines = hanging(head, f"{name}: {means}", max(MIN_TEXT_CELLS, width))
+    return Entry(lines, f"{rule} {name} {name.replace('-', ' ')} {means}")
+
+
+def _entry(drawn: Line) -> Entry:
+    return Entry([drawn], text_of(drawn))
 
 
 def _row(first: Run, says: str) -> Line:
-    return line("  ", first, " " * max(1, KEY_WIDTH + 1 - len(first.text)), says)
+    return line("  ", *_padded(first, KEY_WIDTH), says)
+
+
+def _padded(first: Run, cells: int) -> Line:
+    return line(first, " " * max(1, cells + 1 - len(first.text)))
 
 
 class HelpDialog(TextDialog):
-    """Shows only the lines that contain the typed text."""
+    """Shows the help of a page; while the user types, only what contains the typed words."""
 
-    def __init__(self, title: str, about: str, keys: Sequence[Action]) -> None:
-        super().__init__("Help", "up, down scroll   esc close", search_hint="type to search")
-        self._title, self._about, self._keys = title, about, keys
+    def __init__(self, page: Page, keys: Sequence[Action]) -> None:
+        title = f"Help: {page.entry.title}"
+        super().__init__(title, "up, down scroll   esc close", search_hint="type to search")
+        self._page, self._keys = page, keys
 
     def lines(self, width: int) -> list[Line]:
-        wanted = self.query_one(Input).value.strip()
-        return help_lines(self._title, self._about, self._keys, width, wanted)
+        wanted = self.query_one(Input).value
+        return help_lines(self._page, self._keys, width, wanted)

@@ -1,5 +1,6 @@
 """Base class of the numbered screens, and the entry that lists one of them."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,6 +11,7 @@ from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.view_state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.table import Table
 
@@ -47,7 +49,9 @@ class Page(Vertical):
     A key of this screen runs the method `action_ID` of its entry in `zktop/ui/keys.py`.
     """
 
-    HELP: ClassVar[str | None] = ""  # what the screen shows, for the help
+    HELP: ClassVar[str | None] = ""  # what the screen shows; the first paragraph in short
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {}  # the most useful actions, and what they do here
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = ()  # an example row
     FIELDS: ClassVar[tuple[str, ...]] = ()  # names that a filter may use, as in owner:ann
 
     entry: PageEntry

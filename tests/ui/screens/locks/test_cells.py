@@ -43,7 +43,7 @@ def test_draws_a_lock_in_a_deadlock(report: Report) -> None:
         "QUEUE": "▌      2",
         "MIX": "X2",
         "OLDEST": "≥1m10s",
-        "BLOCKED*s": "140",
+        "TOTAL WAIT": "140",
         "REQ/s": "-",
         "HOLD p50/p99": "-",
         "60s": "⣤" * 5,
@@ -111,7 +111,7 @@ def test_a_lock_that_cannot_be_read_is_neither_free_nor_ok() -> None:
     )
     drawn = cells_of(report, live.rows[Text("/locks/secret")])
 
-    assert (drawn["STATE"], drawn["QUEUE"], drawn["OLDEST"], drawn["BLOCKED*s"]) == (
+    assert (drawn["STATE"], drawn["QUEUE"], drawn["OLDEST"], drawn["TOTAL WAIT"]) == (
         " DENIED ",
         "?",
         "?",
@@ -138,7 +138,7 @@ def test_groups_the_digits_of_long_numbers(report: Report, seconds: int, said: s
     row = rows_of(report).rows[ORDERS]
     past = msgspec.structs.replace(row.history, blocked_ms=seconds * 1000, at=LATER, changed_at=0)
 
-    assert cells_of(report, msgspec.structs.replace(row, history=past))["BLOCKED*s"] == said
+    assert cells_of(report, msgspec.structs.replace(row, history=past))["TOTAL WAIT"] == said
 
 
 def test_a_rate_falls_without_new_requests(report: Report) -> None:

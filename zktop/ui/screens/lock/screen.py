@@ -1,7 +1,8 @@
 """Screen 2: one lock with its holders, its queue, and which release wakes which client."""
 
+from collections.abc import Mapping
 from time import perf_counter
-from typing import Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -10,6 +11,7 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
@@ -48,13 +50,32 @@ class LockScreen(Page):
 
     FIELDS = QUEUE_FIELDS
     HELP = (
-        "One lock. POS is the position in the queue, holders first; the queue is served in this"
-        " order. BLOCKED BY: the positions that must go first, the holders and then those ahead"
-        " in the queue. WATCHES: the position whose deletion wakes it, from the servers' watch"
-        " tables. NONE: nothing will wake it; invisible: it may watch the children, which no"
-        " server lists; ?: no table could be read. The matrix shows which modes can be granted"
-        " beside those held and queued. f unfolds groups, d shows a znode's data, enter opens"
-        " the session, a filter finds a client in a long queue."
+        "One lock: its queue in order, who may enter, what each client watches, and whom a "
+        "release wakes.\n\n"
+        "WATCHES comes from the servers' watch tables. NONE: nothing will wake the client; "
+        "invisible: it may watch the children, which no server lists; ?: no table could be "
+        "read.\n\n"
+        "The matrix shows which modes can be granted beside those held and queued. To find a "
+        "client in a long queue, filter by its name."
+    )
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "open": "open the session",
+        "show_data": "show the znode's data",
+        "fold": "unfold or fold groups",
+        "filter": "find a client",
+        "copy": "copy as text",
+        "next_alert": "explain the next alert",
+        "back": "go back",
+        "pause": "pause the display",
+    }
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
+        ExampleCell("POS", "  2", "position in the queue, holders first"),
+        ExampleCell("M", "W", "mode: X exclusive, R read, W write", "strong"),
+        ExampleCell("IDENTITY", "stock-w", "client, by its unique name"),
+        ExampleCell("AGE", "15s", "how long it has held or waited"),
+        ExampleCell("BLOCKED BY", "0 ahead 1", "holders, then positions ahead"),
+        ExampleCell("WATCHES", "→ 1", "position that wakes it"),
+        ExampleCell("STATE", "WAITS", "holds or waits", "waits"),
     )
     DEFAULT_CSS = """
     LockScreen > #lock-head { height: auto; }

@@ -130,7 +130,7 @@ def blocker_head(width: int) -> Line:
     """Draw the names of the columns."""
     cells = [fitted(line((" CLIENT", "title")), _who(width) + 4), line(("BLOCKED", "title"))]
     if width >= MEDIUM:
-        cells += [line(("BLOCKED*s", "title")), line(("WHY", "title"))]
+        cells += [line(("TOTAL WAIT", "title")), line(("WHY", "title"))]
     return joined(cells)
 
 
@@ -144,7 +144,7 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
     ]
     if width >= MEDIUM:
         cells += [
-            right(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS),
+            right(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS + 1),
             line((one.why, one.ink)),
         ]
     return joined(cells)

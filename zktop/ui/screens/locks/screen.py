@@ -1,20 +1,20 @@
 """Screen 1: all locks, the worst first; around them alerts, root blockers, events and health."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
-from zktop.model.findings.finding import LETTERS
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import Reorder
-from zktop.ui.screens.common.status_codes import WORDS
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
@@ -68,25 +68,40 @@ class LocksScreen(Page):
 
     FIELDS = ROW_FIELDS
     HELP = (
-        "# All locks\n\n"
-        "Problems come first, then the locks with the most waiting time "
-        "(**BLOCKED\\*s**, the total wait of all clients in seconds). **STATE** is the worst "
-        "problem; a question mark means *likely*. **MIX** is the queue by mode: "
-        "`W.R5` is a writer, then five readers. `≥` means at least, `?` unknown.\n\n"
-        + "\n".join(f"- `{WORDS[code]}` {words}" for code, words in LETTERS.items())
-        + "\n- `ok` no problem is known; `free` no client holds it\n\n"
-        "Many quiet locks below one parent are one line, `▸ /locks/user/* (388)`: they have no "
+        "All locks: those with problems first, then those with the most waiting. Around them: "
+        "alerts, who is blocking, and recent events.\n\n"
+        "Quiet locks below one parent are one line, `▸ /locks/user/* (388)`: they have no "
         "problems and no waiters. Enter opens the line, `f` lists every lock; so does a "
         "filter, or another order.\n\n"
+        "**MIX** is the queue by mode: `W.R5` is a writer, then five readers. `o` explains all "
+        "columns.\n\n"
         "**Who is blocking** lists the clients that others wait for, and that wait for no other "
         "client. **Last 60 s**, in a large window, shows what the clients in alerts and the root "
         "blockers did, with the signs of the timeline, and how many clients waited. Enter opens "
-        "what the line is about; tab goes from pane to pane.\n\n"
-        "`a` acknowledges the alert under the cursor, or the first one while another pane has "
-        "the keys; `A` all of them. They are then one line, which enter opens; `a` there takes "
-        "it back. An alert comes back by itself when it gets more severe or more certain, when "
-        "more locks or clients are in it, when its queue doubles, and when it begins again "
-        "after its end."
+        "the lock, session or finding of the line; tab goes to the next pane.\n\n"
+        "`a` acknowledges the alert under the cursor (from another pane, the first one), `A` all "
+        "alerts. Acknowledged alerts fold into one line; enter opens it, and `a` on an alert "
+        "there brings it back. An alert also comes back if it gets more severe or more certain, "
+        "if more locks or clients are involved, if its queue doubles, or if it ends and begins "
+        "again."
+    )
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "open": "open the lock",
+        "next_alert": "explain the next alert",
+        "filter": "filter",
+        "acknowledge": "acknowledge the alert",
+        "sort": "columns and order",
+        "fold": "list or fold quiet locks",
+        "palette": "find by name",
+        "pause": "pause the display",
+    }
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
+        ExampleCell("STATE", " DEADLOCK ", "worst problem; ? means likely", "alarm"),
+        ExampleCell("LOCK", "/shop/stock", "path"),
+        ExampleCell("HOLDER", "X stock-sync", "client, with mode X, R or W", "holds"),
+        ExampleCell("HELD", " 17s", "how long it has held it"),
+        ExampleCell("QUEUE", "██ 2", "clients that wait", "waits"),
+        ExampleCell("TOTAL WAIT", "        28", "in seconds", "waits"),
     )
     DEFAULT_CSS = """
     LocksScreen #columns { height: 1fr; layout: vertical; }

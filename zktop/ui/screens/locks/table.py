@@ -177,7 +177,7 @@ GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
     "KIND": lambda group: line((KIND_NAMES.get(group.kind, group.kind), "dim")),
     "HOLDER": lambda group: line((f"{group.held} held", "holds" if group.held else "dim")),
     "QUEUE": lambda group: line(("?", "unknown") if group.has_unknown else ("0", "dim")),
-    "BLOCKED*s": lambda group: seconds_cell(group.blocked_ms),
+    "TOTAL WAIT": lambda group: seconds_cell(group.blocked_ms),
 }
 
 
@@ -235,10 +235,10 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
                at_right=True,
                title="Oldest wait",
                about="How long the client that has waited longest has waited."),
-        Column("BLOCKED*s", BLOCKED_CELLS, cells.blocked, blocked,
+        Column("TOTAL WAIT", BLOCKED_CELLS + 1, cells.blocked, blocked,
                at_right=True, rank=3, descending=True, needs=WIDE,
-               title="Total wait",
-               about="How many seconds all clients have waited for this lock, added up."),
+               title="Sum of all waits, in seconds",
+               about="How long all clients have waited for this lock, added up."),
         Column("REQ/s", 5, cells.rate, rate, at_right=True, rank=7,
                descending=True, needs=WIDE,
                title="Requests per second",

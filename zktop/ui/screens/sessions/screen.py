@@ -1,6 +1,6 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar, Final
 
@@ -17,6 +17,7 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contacts_and_packet_rates import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.page import OrderedTable, Page
@@ -45,18 +46,37 @@ class SessionsScreen(Page):
 
     FIELDS = SESSION_FIELDS
     HELP: ClassVar[str | None] = """
-    Top: the servers, their figures, and which tables each one gives. `?` is unknown.
+    Servers at the top, then the sessions, highest risk first. At the bottom: the selected session,
+    and what happens if it dies.
 
-    Middle: the sessions, highest risk first. CONTACT shows how much of the timeout has passed in
-    silence: at the mark the client library gives up, at the end the session expires. LEFT is the
-    time until then. Many sessions with similar names and low risk are one line: enter opens it, f
-    opens all. On a wide terminal RECVD and SENT count packets since the session connected.
+    Many sessions with similar names and low risk are one line: enter opens it, `f` opens all.
+    CONTACT is a bar of the timeout: at the mark the client library looks for another server, at
+    the end the session expires. `o` explains all columns, of the servers too.
 
-    Bottom: the session under the cursor, which clients get its locks if it dies, and which wait
+    The bottom shows which clients get the locks of the session if it dies, and which clients wait
     behind it. For a silent session also: are other clients on its host silent, and what does it
     believe when it wakes up late? Sessions with the same name are listed if they have no
     connection or expired recently: a restarted process may wait for its own earlier session.
     """
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "open": "open the lock",
+        "next_pane": "go to the next pane",
+        "filter": "filter",
+        "sort": "columns and order",
+        "fold": "list or fold sessions",
+        "copy": "copy the details",
+        "next_alert": "explain the next alert",
+        "pause": "pause the display",
+    }
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
+        ExampleCell("RISK", "HIGH", "how likely it is to cause trouble", "critical"),
+        ExampleCell("SESSION", "0x…1f3a", "last digits of its id"),
+        ExampleCell("IDENTITY", "stock-sync", "client, by its unique name"),
+        ExampleCell("CONTACT", "[###...:...]", "silence, as a share of the timeout", "warning"),
+        ExampleCell("LEFT", "21s", "until it expires"),
+        ExampleCell("HOLDS", "    1", "locks", "holds"),
+        ExampleCell("WAITS", "    2", "for locks", "waits"),
+    )
     SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen
     DEFAULT_CSS = """
     SessionsScreen #above { dock: top; height: auto; }

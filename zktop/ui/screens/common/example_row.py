@@ -1,0 +1,64 @@
+"""An example row with a label below each of its columns, for the help of a screen."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from zktop.ui.styled_text import Ink, Line, Run, fitted, hanging, line, width_of
+
+GAP: Final = 2  # cells between two columns
+MARGIN: Final = 1
+NAME_CELLS: Final = 12  # of a column in the narrow form
+
+
+class ExampleCell(NamedTuple):
+    """One column of the row: its name, an example, and what it means."""
+
+    name: str
+    text: str
+    says: str
+    ink: Ink = "plain"
+
+
+def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
+    """Draw the row with its labels; where it is too wide, only a list of the columns.
+
+    >>> from zktop.ui.styled_text import text_of
+    >>> row = [ExampleCell("LOCK", "/a", "its path"), ExampleCell("HELD", "17s", "for how long")]
+    >>> for one in example_row(row, 40): print(text_of(one).rstrip())
+     LOCK  HELD
+     /a    17s
+     │     └ for how long
+     └ its path
+    """
+    widths = [max(len(one.name), len(one.text)) for one in cells]
+    starts = [MARGIN + sum(widths[:at]) + GAP * at for at in range(len(cells))]
+    lines = [
+        _placed([(one.name, "title") for one in cells], starts),
+        _placed([(one.text, one.ink) for one in cells], starts),
+    ]
+    for last in reversed(range(len(cells))):
+        strokes: list[tuple[str, Ink]] = [("│", "dim")] * last
+        label = Run(cells[last].says)
+        lines.append((*_placed([*strokes, ("└ ", "dim")], starts), label))
+    return lines if max(map(width_of, lines)) <= width else listed(cells, width)
+
+
+def listed(cells: Sequence[ExampleCell], width: int) -> list[Line]:
+    """Write a line for each column: its name, and what it means."""
+    return [
+        text
+        for one in cells
+        for text in hanging(
+            fitted(line(" ", (one.name, "title")), NAME_CELLS),
+            one.says,
+            max(width, 2 * NAME_CELLS),
+        )
+    ]
+
+
+def _placed(pieces: Sequence[tuple[str, Ink]], starts: Sequence[int]) -> Line:
+    """A line in which each piece begins at its cell."""
+    drawn: list[Run] = []
+    for (text, ink), start in zip(pieces, starts, strict=False):
+        drawn += [Run(" " * (start - width_of(tuple(drawn)))), Run(text, ink)]
+    return tuple(drawn)
