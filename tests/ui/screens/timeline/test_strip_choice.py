@@ -96,3 +96,13 @@ def test_strips_fill_the_room_and_no_more(room: int, clients: int, locks: int) -
     assert counts.locks <= locks
     assert counts.clients <= clients
     assert counts.clients == clients or counts.locks == locks or used >= room - 1
+
+
+@pytest.mark.parametrize("size", [(40, 10), (40, 6), (20, 3)])
+async def test_a_tiny_window_has_no_room_for_strips(size: tuple[int, int]) -> None:
+    """Nothing fails there."""
+    app = app_of(*frames(*moments()), page="timeline")
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+
+    assert app.error_log.last is None

@@ -93,6 +93,7 @@ def chosen_strips(state: ViewState, seen: TimeWindow, report: Report, room: int)
 
     Fewer locks may have fewer clients; then there is room for more locks.
     """
+    room = max(0, room)
     every = list(islice(strip_locks(state, seen, report), max(LEAST_LOCKS, room // 2)))
     paths, clients = every, room
     for _ in range(ROUNDS):
