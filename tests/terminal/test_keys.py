@@ -20,8 +20,9 @@ PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 
 def named(key: str) -> str:
     """The name of a key in tmux."""
-    if key.startswith("ctrl+"):
-        return f"C-{key.removeprefix('ctrl+')}"
+    for prefix, short in (("ctrl+", "C-"), ("alt+", "M-")):
+        if key.startswith(prefix):
+            return short + named(key.removeprefix(prefix))
     return NAMES.get(key, key)
 
 
