@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zktop.config.join_sources import EffectiveConfig, effective_config
+from zktop.config.join_sources import EffectiveConfig, cluster_configs, effective_config
 from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
@@ -246,3 +246,42 @@ def test_a_yaml_alias_is_expanded() -> None:
 
     assert tls is not None
     assert tls.ca == "a.pem"
+
+
+def test_each_cluster_has_a_config_of_its_own() -> None:
+    """What a cluster leaves out is taken from the top level of the file."""
+    found = clusters_of(FILE + "  test: { hosts: 'test:1' }\n")
+
+    assert {name: one.hosts for name, one in found.items()} == {
+        "prod": "prod:1/app",
+        "test": "test:1",
+    }
+    assert [one.auth for one in found.values()] == [("digest:me:s3cret",)] * 2
+
+
+def test_credentials_typed_for_one_ensemble_are_not_sent_to_another() -> None:
+    """Connection options are for the ensemble that zktop starts with; others are for all."""
+    typed_ones = (
+        typed("hosts", "typed:1"),
+        typed("auth", "digest:you:secret", is_list=True),
+        typed("tls.ca", "typed.pem"),
+        typed("budget.watches", "9"),
+    )
+    prod = clusters_of(FILE, *typed_ones)["prod"]
+
+    assert (prod.hosts, prod.auth) == ("prod:1/app", ("digest:me:s3cret",))
+    assert prod.tls is not None
+    assert prod.tls.ca == "prod.pem"
+    assert prod.budget.watches == 9
+
+
+def test_without_clusters_there_is_nothing_to_switch_to() -> None:
+    """In a file without them, and without a file."""
+    assert clusters_of("hosts: a:1\n") == {}
+
+
+def clusters_of(file: str, *settings: Override) -> dict[str, Config]:
+    """The configs of the clusters that a file names."""
+    Path("config.yaml").write_text(file, encoding="utf-8")
+    asked = Overrides(file=typed("config", "config.yaml"), settings=settings)
+    return cluster_configs(asked, {"XDG_CONFIG_HOME": "nowhere"})

@@ -40,7 +40,8 @@ TMUX = {
     "pagedown": "NPage", "home": "Home", "end": "End", "slash": "/", "plus": "+", "minus": "-",
     "left_square_bracket": "[", "right_square_bracket": "]", "question_mark": "?", "f1": "F1",
     "colon": ":", "shift+left": "S-Left", "shift+right": "S-Right", "ctrl+b": "C-b",
-    "ctrl+f": "C-f", "ctrl+p": "C-p",
+    "ctrl+f": "C-f", "ctrl+p": "C-p", "ctrl+o": "C-o", "apostrophe": "'", "at": "@",
+    "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 TYPED = ("a", "1", "state:waiting", "!ann", "/lock-/", "lock", "philosophers", "+5s", "zz[(")
 DIALOGS = {  # the key that opens it, and the keys that close it
@@ -53,6 +54,8 @@ DIALOGS = {  # the key that opens it, and the keys that close it
     "T": ("Down", "Enter", "Escape"),
     "N": ("Tab", "Enter", "Escape"),
     "question_mark": ("Escape",),
+    "apostrophe": ("Escape",),
+    "ctrl+o": ("Escape",),
 }
 SCREENS = ("locks", "deadlocks", "sessions", "timeline", "demo")  # to search for in the palette
 

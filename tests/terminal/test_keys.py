@@ -14,6 +14,7 @@ NAMES = {  # ours -> tmux's
     "right_square_bracket": "]", "up": "Up", "down": "Down", "left": "Left", "right": "Right",
     "shift+left": "S-Left", "shift+right": "S-Right", "shift+tab": "BTab", "home": "Home",
     "end": "End", "pageup": "PPage", "pagedown": "NPage", "f1": "F1",
+    "apostrophe": "'", "at": "@", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 PRESSED = [name for key in KEYS if key.id != "quit" for name in key.names]
 

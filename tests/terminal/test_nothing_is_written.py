@@ -17,8 +17,8 @@ from tmux import ZKTOP, terminal
 from ui.fake_feed import pressed, settled
 from waiting import eventually
 
+from zktop.app.clusters import live_feed
 from zktop.app.contenders import Contenders
-from zktop.app.run_ui import live_feed
 from zktop.config.types import Config
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS
@@ -139,7 +139,7 @@ async def test_random_keys_write_nothing_without_pauses(
     before = znodes(client)
     config = Config(hosts=server.address)
     troupe = Contenders(config)
-    feed = live_feed(config, lambda: troupe.sessions)
+    feed = live_feed("test", config, troupe)
     app = Zktop(feed, troupe, settings=UiSettings())
     try:
         async with app.run_test(size=(120, 36)) as pilot:

@@ -104,7 +104,7 @@ def is_busy(app: object) -> bool:
 
 def is_idle(app: Zktop) -> bool:
     """True when no key, no frame and no news is waiting."""
-    return not (is_busy(app) or app._is_due or app._inbox._news)
+    return not (is_busy(app) or app._is_due or any(one.inbox._news for one in app.visits.values()))
 
 
 async def settled(pilot: Pilot[int]) -> list[str]:

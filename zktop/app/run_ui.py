@@ -2,32 +2,33 @@
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from zktop.app.connection_settings import access_of, plan_of
-from zktop.app.contenders import Contenders
-from zktop.app.exports import ReportExports
-from zktop.app.feeds import LiveFeed, ReplayFeed
+from zktop.app.clusters import Clusters, exports_of, live_ports
+from zktop.app.feeds import ReplayFeed
 from zktop.app.replay import Replay
 from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.types import Config
 from zktop.errors import UsageError
-from zktop.model.facts import Millis, Session
-from zktop.model.settings import SECOND_MS, Root
+from zktop.model.facts import Millis
+from zktop.model.settings import SECOND_MS
 from zktop.ui.app import Zktop
-from zktop.ui.interfaces import ContendersPort, Feed
+from zktop.ui.interfaces import ClusterPorts
 from zktop.ui.settings import UiSettings
 
-SAMPLE_EVERY_S = 2.0
 
+def run_live_ui(effective: EffectiveConfig, others: Mapping[str, Config]) -> int:
+    """Show an ensemble until the user quits; return the exit code.
 
-def run_live_ui(effective: EffectiveConfig) -> int:
-    """Show an ensemble until the user quits; return the exit code."""
+    `others` are the configs of the clusters that the user may switch to.
+    """
     require_terminal("zktop snapshot")
-    return _run_live(effective.config, ui_settings(effective, os.environ))
+    configs = {effective.cluster_name: effective.config}
+    configs |= {name: one for name, one in others.items() if name not in configs}
+    return _run_live(configs, ui_settings(effective, os.environ))
 
 
 def run_demo_ui(
@@ -49,7 +50,7 @@ def run_demo_ui(
         scene=scene,
         leave_after_s=None if duration is None else duration / SECOND_MS,
     )
-    return _run_live(config, settings, sandbox)
+    return _run_live({config.hosts: config}, settings, sandbox)
 
 
 def run_replay_ui(
@@ -59,7 +60,8 @@ def run_replay_ui(
     settings = ui_settings(effective, os.environ)
     settings = replace(settings, page="timeline", at=at, speed=speed)
     hosts = recording.hosts + recording.chroot
-    return _run(ReplayFeed(recording), None, hosts, settings)
+    ports = ClusterPorts(ReplayFeed(recording), exports=exports_of(hosts))
+    return _run(Clusters({ports.feed.name: hosts}, lambda _name: ports), settings)
 
 
 def require_terminal(instead: str) -> None:
@@ -70,34 +72,22 @@ def require_terminal(instead: str) -> None:
         raise UsageError(f"The terminal UI needs a terminal; `{instead}` writes text or JSON.")
 
 
-def live_feed(config: Config, ours: Callable[[], Collection[Session]]) -> LiveFeed:
-    """Return the feed of an ensemble; `ours` are the sessions of zktop's own contenders.
-
-    If roots are configured, the demo root is watched too, because contenders write there.
-    """
-    if config.roots:
-        config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
-    plan = plan_of(config, SAMPLE_EVERY_S)
-    return LiveFeed(config.hosts, access_of(config), plan, config.settings(), ours)
+def _run_live(
+    configs: Mapping[str, Config], settings: UiSettings, sandbox: str | None = None
+) -> int:
+    hosts = {name: one.hosts for name, one in configs.items()}
+    clusters = Clusters(hosts, lambda name: live_ports(name, configs[name], sandbox))
+    return _run(clusters, settings)
 
 
-def _run_live(config: Config, settings: UiSettings, sandbox: str | None = None) -> int:
-    can_write = sandbox is not None or config.demo.allow != "never"
-    contenders = Contenders(config, sandbox) if can_write else None
-    feed = live_feed(config, lambda: contenders.sessions if contenders else ())
-    return _run(feed, contenders, config.hosts, settings)
-
-
-def _run(feed: Feed, contenders: ContendersPort | None, address: str, settings: UiSettings) -> int:
-    """Run the app, then stop everything it has started."""
-    hosts, slash, chroot = address.partition("/")
-    app = Zktop(feed, contenders, ReportExports(hosts, slash + chroot), settings)
+def _run(clusters: Clusters, settings: UiSettings) -> int:
+    """Show the first cluster until the user quits, then stop everything that was started."""
+    first = clusters.open(next(iter(clusters.hosts)))
+    app = Zktop(first.feed, first.contenders, first.exports, settings, clusters)
     try:
         code = app.run()
     finally:
-        feed.stop()
-        if contenders is not None:
-            contenders.close()
+        clusters.close()
         if settings.finding_hook is not None:
             settings.finding_hook.close()
     return code if code is not None else app.return_code or 0

@@ -149,9 +149,9 @@ def _print_config(overrides: Overrides) -> None:
 
 def _open_ui(overrides: Overrides) -> int:
     from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
-    from zktop.config.join_sources import effective_config  # noqa: PLC0415
+    from zktop.config.join_sources import cluster_configs, effective_config  # noqa: PLC0415
 
-    return run_live_ui(effective_config(overrides))
+    return run_live_ui(effective_config(overrides), cluster_configs(overrides))
 
 
 def _usage_sentence(error: click.UsageError) -> str:

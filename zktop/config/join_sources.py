@@ -11,6 +11,7 @@ from collections.abc import Mapping as Environment
 from functools import reduce
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.config.check_across_keys import checks
 from zktop.config.check_keys import ConfigReader
@@ -26,8 +27,10 @@ from zktop.config.overrides import (
 )
 from zktop.config.parse_values import forms
 from zktop.config.tree import DEFAULT, EMPTY, ListNode, MapNode, TextNode, ValueOrigin, merge
-from zktop.config.types import Config
+from zktop.config.types import Config, ConnectionSection
 from zktop.model.locks.shapes import LAYOUTS
+
+_CONNECTION = frozenset(ConnectionSection.__struct_fields__)
 
 
 class EffectiveConfig(msgspec.Struct, frozen=True):
@@ -37,6 +40,11 @@ class EffectiveConfig(msgspec.Struct, frozen=True):
     file: Override | None = None
     cluster: Override | None = None
     origins: dict[str, ValueOrigin] = {}
+
+    @property
+    def cluster_name(self) -> str:
+        """The name of the cluster; its hosts if it has none."""
+        return self.cluster.texts[-1] if self.cluster is not None else self.config.hosts
 
     def origin(self, key: str) -> ValueOrigin:
         """Return where the value of a key was written; DEFAULT if nowhere."""
@@ -55,6 +63,40 @@ def effective_config(
     """Join all sources; ConfigError lists every mistake in any of them."""
     file = overrides.file or default_file(environment)
     written = file_tree(file.texts[-1]) if file else EMPTY
+    return _joined(overrides, environment, file, written)
+
+
+def cluster_configs(
+    overrides: Overrides, environment: Environment[str, str] = os.environ
+) -> dict[str, Config]:
+    """Return the config of each cluster that the file names.
+
+    Connection settings from outside the file are left out: they are for the ensemble that zktop
+    starts with, and its credentials must not be sent to another one.
+    """
+    file = overrides.file or default_file(environment)
+    written = file_tree(file.texts[-1]) if file else EMPTY
+    clusters = written.get("clusters")
+    names = clusters.pairs if isinstance(clusters, MapNode) else ()
+    others = tuple(one for one in overrides.settings if one.section not in _CONNECTION)
+    asked = replace(overrides, settings=others)
+    return {
+        name.text: _joined(
+            replace(asked, cluster=Override("cluster", (name.text,), name.origin)),
+            environment,
+            file,
+            written,
+        ).config
+        for name, _ in names
+    }
+
+
+def _joined(
+    overrides: Overrides,
+    environment: Environment[str, str],
+    file: Override | None,
+    written: MapNode,
+) -> EffectiveConfig:
     mistakes = list(_duplicate_layouts(written))
     layouts = layout_roots(overrides.layouts, mistakes) if overrides.layouts else ()
     cluster = cluster_tree(overrides.cluster, written, mistakes) if overrides.cluster else EMPTY

@@ -21,6 +21,11 @@ class Override(msgspec.Struct, frozen=True):
     is_list: bool = False
 
     @property
+    def section(self) -> str:
+        """The key of the file that it is below: tls."""
+        return self.key.partition(".")[0]
+
+    @property
     def is_typed(self) -> bool:
         """Whether it is from the command line, which takes precedence over the environment."""
         return self.origin.source == COMMAND_LINE

@@ -13,6 +13,7 @@ from zktop.ui.actions.record import RecordActions
 from zktop.ui.actions.time import TimeActions
 from zktop.ui.actions.tree import TreeActions
 from zktop.ui.dialogs.choice import ThemeDialog
+from zktop.ui.dialogs.clusters import ClusterDialog
 from zktop.ui.dialogs.columns import ColumnsDialog
 from zktop.ui.dialogs.palette import PaletteDialog, PaletteItem
 from zktop.ui.keys import known_on
@@ -21,6 +22,9 @@ from zktop.ui.view_state import Selection
 from zktop.ui.widgets.filter_line import FilterLine
 
 REFRESH_STEP: Final = 5  # frames per second
+NO_OTHER_CLUSTER: Final = (
+    "No other clusters. Name them in the config file (clusters), and run zktop without a command."
+)
 
 
 class Zktop(
@@ -91,6 +95,18 @@ class Zktop(
                 self.call_later(item.do)
 
         self.push_screen(PaletteDialog(self), chosen)
+
+    def action_clusters(self) -> None:
+        """Let the user choose a cluster, and show it."""
+        if self.clusters is None or len(self.clusters.hosts) == 1:
+            self.show_message(NO_OTHER_CLUSTER)
+            return
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.turn_to_cluster(name)
+
+        self.push_screen(ClusterDialog(self), chosen)
 
     def action_help(self) -> None:
         from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  after the first frame

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from zktop.ui.interfaces import Frame, News, Status
 
+Wake = Callable[[], None]
 MAX_FRAMES = 50
 MAX_WAIT_S = 1.0  # the UI may have ended
 
@@ -17,7 +18,7 @@ MAX_WAIT_S = 1.0  # the UI may have ended
 class Inbox:
     """A bounded queue that calls `wake` when it is no longer empty."""
 
-    def __init__(self, wake: Callable[[], None], *, waits: bool = False) -> None:
+    def __init__(self, wake: Wake, *, waits: bool = False) -> None:
         """With `waits`, `put` blocks while the inbox is full, so that no frames are merged."""
         self._wake, self._waits = wake, waits
         self._news: deque[News] = deque()
@@ -57,6 +58,11 @@ class Inbox:
             wakes, self._awake = not self._awake, True
         if wakes:
             self._wake()
+
+    @property
+    def is_awake(self) -> bool:
+        """True from a wake up to the next `take`."""
+        return self._awake
 
     def take(self) -> list[News]:
         """Remove and return all news. Called on the UI's thread."""

@@ -1,11 +1,11 @@
-"""Protocols for what the UI uses without importing it: feeds, contenders, exports, finding hooks.
+"""Protocols for what the UI uses without importing it: clusters, feeds, contenders and so on.
 
 `zktop.app` passes the implementations in. A feed calls its callback on its own thread. A `Copy`
 may take seconds, so the UI calls it on another thread. Everything else here is called on the
 UI's thread and must not block.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -184,6 +184,25 @@ class Exports(Protocol):
 
     def clip(self, frames: Sequence[Frame]) -> bytes:
         """These frames as a recording."""
+
+
+class ClusterPorts(msgspec.Struct, frozen=True):
+    """What the UI uses of one cluster, or of a recording."""
+
+    feed: Feed
+    contenders: ContendersPort | None = None
+    exports: Exports | None = None
+
+
+class ClusterList(Protocol):
+    """The clusters that the user may switch between."""
+
+    @property
+    def hosts(self) -> Mapping[str, str]:
+        """The hosts of each cluster, by name; the one that zktop starts with is the first."""
+
+    def open(self, name: str) -> ClusterPorts:
+        """The ports of a cluster, whose feed is not started yet."""
 
 
 class FindingHook(Protocol):

@@ -77,6 +77,8 @@ KEYS: Final = (
     Action("next_pane", "tab", "next pane", "move", run="focus_next"),
     Action("previous_pane", "shift+tab", "previous pane", "move", run="focus_previous"),
     Action("up", "up,k", "up", "move"),
+    Action("clusters", "at", "switch to another cluster (those that you leave stay connected)",
+        "move"),
     Action("down", "down,j", "down", "move"),
     Action("left", "left,h", "left; fold the group", "move"),
     Action("right", "right,l", "right; unfold the group", "move"),

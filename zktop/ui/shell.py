@@ -1,7 +1,7 @@
 """The app without its actions: screens between a header and a footer, drawn from reports.
 
-`Shell` receives news from the feed, keeps the past, and draws the visible screen at most `refresh`
-times a second under load. `zktop.ui.app` adds what the keys do.
+`Shell` receives news from the feeds, keeps a `Visit` for each cluster, and draws the visible
+screen at most `refresh` times a second under load. `zktop.ui.app` adds what the keys do.
 """
 
 from functools import partial
@@ -14,11 +14,17 @@ from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED
-from zktop.ui.base_app import BaseApp
-from zktop.ui.filters import parsed
-from zktop.ui.inbox import Inbox
-from zktop.ui.interfaces import Complaint, ContendersPort, Exports, Feed, News, Status
+from zktop.ui.cluster_app import ClusterApp
+from zktop.ui.interfaces import (
+    ClusterList,
+    ClusterPorts,
+    Complaint,
+    ContendersPort,
+    Exports,
+    Feed,
+    Frame,
+    News,
+)
 from zktop.ui.keys import Action, reading_only
 from zktop.ui.messages import (
     DrawingFailed,
@@ -29,16 +35,14 @@ from zktop.ui.messages import (
     ShowMessage,
     ShowPage,
 )
-from zktop.ui.notify import Notifier, brief, summary
-from zktop.ui.past.playback import Playback
-from zktop.ui.past.pulse import Pulse
-from zktop.ui.past.tape import REPLAY, Tape
-from zktop.ui.places import Place, Places
+from zktop.ui.notify import brief, summary
+from zktop.ui.places import Place
 from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
+from zktop.ui.visit import Visit
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.footer import PageFooter
 from zktop.ui.widgets.header import NO_FILTER_RESULT, FilterResult, PageHeader
@@ -52,7 +56,7 @@ NO_CONNECTION = 3  # exit code
 SMALL_WIDTH, SMALL_HEIGHT = 100, 30  # in a smaller window, messages are cut short
 
 
-class Shell(BaseApp):
+class Shell(ClusterApp):
     """Pages between one header and one footer. A page is created when it is first shown."""
 
     ENABLE_COMMAND_PALETTE = False  # the key queue does not see Textual's own binding
@@ -82,28 +86,18 @@ class Shell(BaseApp):
         contenders: ContendersPort | None = None,
         exports: Exports | None = None,
         settings: UiSettings | None = None,
+        clusters: ClusterList | None = None,
     ) -> None:
+        """Prepare to show a feed; `clusters` opens those that the user may switch to."""
         settings = settings or UiSettings()
         super().__init__(
-            settings if contenders else replace(settings, table=reading_only(settings.table))
+            settings if contenders else replace(settings, table=reading_only(settings.table)),
+            ClusterPorts(feed, contenders, exports),
+            clusters,
         )
-        self.feed, self.contenders, self.exports = feed, contenders, exports
         self.refresh_rate: int = self.settings.refresh
-        self.tape = Tape(None if feed.is_live else REPLAY)
-        self.pulse = Pulse()
-        self.playback = Playback(is_live=feed.is_live, at=self.settings.at)
-        tries = "Connecting to" if feed.is_live else "Opening"
-        self.status = Status("connecting", f"{tries} {feed.name} ...")
-        self.subject = Selection()
-        self.filter_text = ""
-        self.acknowledged = NOTHING_ACKNOWLEDGED
-        self.hides_notes = False
-        self.recording = ""  # the file that is being written
         self._head, self._foot = PageHeader(), PageFooter()
-        self._switcher = ContentSwitcher(id="pages")
-        self.places = Places()
-        self._notifier = Notifier()
-        self._inbox = Inbox(self._wake, waits=not feed.is_live)
+        self._switcher = ContentSwitcher(id="clusters")
         self._drawn_at, self._rate = 0.0, 0.0  # events per second
         self._is_due = False
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
@@ -130,31 +124,26 @@ class Shell(BaseApp):
 
     async def _begin(self) -> None:
         self.mount(FilterLine(), before=self._foot)
-        await self.show_page(self.settings.page)
-        if self.contenders is not None:
-            self.contenders.listen(self._inbox.wake, self.complain)
+        await self.show_page(self.visit.page)
+        self.visit.start()
         if self.settings.scene is not None:
             self.post_message(PlayScene(self.settings.scene))
-        self.feed.start(self._inbox.put)
         if self.settings.leave_after_s is not None:
             self.set_timer(self.settings.leave_after_s, self.leave)
 
     def leave(self) -> None:
         """Exit; the exit code says whether zktop ever connected."""
-        never = self.feed.is_live and self.tape.last is None and self.status.word == "failed"
+        never = all(one.was_never_connected for one in self.visits.values())
         self.exit(return_code=NO_CONNECTION if never else 0)
 
     def on_unmount(self) -> None:
-        """Release a feed that waits for room in the inbox."""
-        self._inbox.close()
+        """Release a feed that waits for room in its inbox."""
+        for one in self.visits.values():
+            one.inbox.close()
 
     # News
 
-    def complain(self, sentence: str) -> None:
-        """Show an error message. May be called on any thread."""
-        self._inbox.put(Complaint(sentence))
-
-    def _wake(self) -> None:
+    def wake(self) -> None:
         self.post_message(self.Woken())
 
     def on_shell_woken(self) -> None:
@@ -169,51 +158,56 @@ class Shell(BaseApp):
 
     def _frame(self) -> None:
         self._is_due = False
-        is_first = self.tape.last is None
-        happened = sum(map(self._take, self._inbox.take()))
+        is_shown_due, is_first = self.visit.inbox.is_awake, self.tape.last is None
+        happened = sum(
+            self._take(visit, news)
+            for visit in self.visits.values()
+            for news in visit.inbox.take()
+        )
         now = perf_counter()
         span = max(now - self._drawn_at, 0.001)
         self._rate += min(1.0, span / RATE_WINDOW_S) * (happened / span - self._rate)
         self._drawn_at = now
         if is_first and self.tape.last is not None:
             self.first_report()
-        self.draw()
+        if is_shown_due:
+            self.draw()
 
     def first_report(self) -> None:
         """Called after the first report; for subclasses."""
 
-    def _take(self, news: News) -> int:
+    def _take(self, visit: Visit, news: News) -> int:
         """Store one piece of news and return the number of events in it."""
-        if isinstance(news, Status):
-            self.status = news
-            self.playback.is_all_read |= news.is_end
-        elif isinstance(news, Complaint):
-            self.show_message(news.sentence, is_wrong=True)
-            self.recording = "" if news.ends_recording else self.recording
-        else:
-            self.tape.add(news)
-            self.pulse.add(news)
-            if self.feed.is_live:
-                self.acknowledged = self.acknowledged.after(news.report)
-                self.guarded("Announcing findings", lambda: self._announce(news.report))
+        visit.keep(news)
+        if isinstance(news, Complaint):
+            self._alert(visit, news.sentence)
+        elif isinstance(news, Frame):
+            if visit.feed.is_live:
+                announce = partial(self._announce, visit, news.report)
+                self.guarded("Announcing findings", announce)
             return len(news.events)
         return 0
 
-    def _announce(self, report: Report) -> None:
+    def _announce(self, visit: Visit, report: Report) -> None:
         """Report new critical findings by a message, by the bell, and to the user's command."""
-        new = self._notifier.after(report)
+        new = visit.notifier.after(report)
         if new.already_there:
-            self.show_message(summary(new.already_there), is_wrong=True)
+            self._alert(visit, summary(new.already_there))
         is_small = self.size.width < SMALL_WIDTH or self.size.height < SMALL_HEIGHT
         for finding in new.findings:
-            self.show_message(brief(finding) if is_small else finding.sentence, is_wrong=True)
+            self._alert(visit, brief(finding) if is_small else finding.sentence)
             if self.settings.finding_hook is not None:
-                self.settings.finding_hook.call(finding, self.complain)
+                self.settings.finding_hook.call(finding, visit.complain)
         if new.more:
             more = f"{new.more} more critical findings; n steps through them."
-            self.show_message(more, is_wrong=True)
+            self._alert(visit, more)
         if new.findings and self.settings.bell:
             self.bell()
+
+    def _alert(self, visit: Visit, sentence: str) -> None:
+        """Show an error message, which names a cluster that is not shown."""
+        where = "" if visit is self.visit else f"{visit.name}: "
+        self.show_message(f"{where}{sentence}", is_wrong=True)
 
     def set_refresh(self, rate: int) -> None:
         self.refresh_rate = min(max(rate, MIN_REFRESH), MAX_REFRESH)
@@ -229,40 +223,16 @@ class Shell(BaseApp):
     # Drawing
 
     @property
-    def view_state(self) -> ViewState:
-        """What the pages draw: the report at the cursor in time, and everything around it."""
-        playback = self.playback
-        return ViewState(
-            frame=playback.frame(self.tape),
-            status=self.status,
-            tape=self.tape,
-            pulse=self.pulse,
-            feed=self.feed,
-            contenders=self.contenders,
-            exports=self.exports,
-            subject=self.subject,
-            filter=parsed(self.filter_text),
-            acknowledged=self.acknowledged,
-            hides_notes=self.hides_notes,
-            index=playback.index(self.tape),
-            at=playback.moment(self.tape),
-            is_paused=playback.is_paused,
-            is_playing=playback.is_playing,
-            speed=playback.speed,
-            is_ascii=self.settings.is_ascii,
-        )
-
-    @property
     def table(self) -> tuple[Action, ...]:
         return self.settings.table
 
     def draw(self) -> None:
         page, state = self.page, self.view_state
-        name = page.entry.name if page is not None else self.settings.page
+        name = page.entry.name if page is not None else self.visit.page
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.entry.title}", partial(page.show, state))
         self._foot.show(name, self.table)
-        self._switcher.set_class(state.is_stale, "-past")
+        self.visit.pages.set_class(state.is_stale, "-past")
         self._draw_head(state, name)
 
     def _draw_head(self, state: ViewState, page: str) -> None:
@@ -293,8 +263,8 @@ class Shell(BaseApp):
 
     @property
     def page(self) -> Page | None:
-        name = self._switcher.current
-        current = next((one for one in self._switcher.children if one.id == name), None)
+        pages = self.visit.pages
+        current = next((one for one in pages.children if one.id == pages.current), None)
         return current if isinstance(current, Page) else None
 
     @property
@@ -307,22 +277,24 @@ class Shell(BaseApp):
         """Go to a page and remember where the user came from."""
         page = self.page
         if page is not None and (name != page.entry.name or subject):
-            self.places = self.places.left(self._here(page))
+            self.visit.places = self.visit.places.left(self._here(page))
         self.subject = subject or self.pointed
         self._load_page(name)
 
     def turn_back(self) -> None:
         """Return to the place before this one, if there is one."""
-        if self.places.before and self.page is not None:
-            place = self.places.before[-1]
-            self.places = self.places.back(self._here(self.page))
+        visit, page = self.visit, self.page
+        if visit.places.before and page is not None:
+            place = visit.places.before[-1]
+            visit.places = visit.places.back(self._here(page))
             self._go_to(place)
 
     def turn_forward(self) -> None:
         """Undo `turn_back`."""
-        if self.places.following and self.page is not None:
-            place = self.places.following[-1]
-            self.places = self.places.forward(self._here(self.page))
+        visit, page = self.visit, self.page
+        if visit.places.following and page is not None:
+            place = visit.places.following[-1]
+            visit.places = visit.places.forward(self._here(page))
             self._go_to(place)
 
     def _here(self, page: Page) -> Place:
@@ -333,6 +305,11 @@ class Shell(BaseApp):
         self.subject = place.subject
         self._load_page(place.page)
 
+    def turn_to_cluster(self, name: str) -> None:
+        """Show the page of a cluster that was shown last."""
+        self.visit_cluster(name)
+        self._load_page(self.visit.page)
+
     def _load_page(self, name: str) -> None:
         """Show a page in a worker; a newer call cancels this one. Keys wait until it is there."""
         self.key_queue.wait()
@@ -340,13 +317,16 @@ class Shell(BaseApp):
         self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine
 
     async def show_page(self, name: str) -> None:
-        """Make a page visible; make it first if it is new."""
-        switcher = self._switcher
+        """Make a page of the cluster visible; make it first if it is new."""
+        visit = self.visit
+        if not visit.pages.is_attached:
+            await self._switcher.mount(visit.pages)
+        self._switcher.current = visit.pages.id
         ident = f"page-{name}"
-        if not switcher.query(f"#{ident}"):
-            await switcher.mount(page_named(name).made())
-        switcher.current = ident
-        page = switcher.query_one(f"#{ident}", Page)
+        if not visit.pages.query(f"#{ident}"):
+            await visit.pages.mount(page_named(name).made())
+        visit.page, visit.pages.current = name, ident
+        page = visit.pages.query_one(f"#{ident}", Page)
         if page.can_focus_children and not self.is_typing:
             self._focus_first(page)
         self.call_after_refresh(self._page_shown)
@@ -405,7 +385,7 @@ class Shell(BaseApp):
         return len(self.screen_stack) > 1 or isinstance(self.focused, FilterLine)
 
     def set_filter(self, text: str) -> None:
-        self.filter_text = text
+        self.visit.filter_text = text
         self.draw()
 
     def on_filter_line_filtered(self, message: FilterLine.Filtered) -> None:

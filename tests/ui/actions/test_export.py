@@ -27,7 +27,7 @@ BEGINS = {
 def full() -> Zktop:
     """An app that can write all forms."""
     app = app_of(*trouble())
-    app.exports = ReportExports("zk1:2181", "/app")
+    app.visit.exports = ReportExports("zk1:2181", "/app")
     return app
 
 
@@ -111,7 +111,7 @@ async def test_the_picture_is_of_the_page_not_of_the_dialog(
     """It is taken after the dialog has closed."""
     monkeypatch.chdir(tmp_path)
     app = app_of(*trouble())
-    app.exports = None  # then a picture is all that can be written
+    app.visit.exports = None  # then a picture is all that can be written
     files = await written(app, folder=tmp_path)
     drawn = "".join(ET.fromstring(files[0].read_text()).itertext()).replace("\xa0", " ")
 

@@ -58,10 +58,10 @@ class AlertActions(Shell):
     def _acknowledge(self, ids: Collection[str], report: Report) -> None:
         before, what = self.acknowledged, _name(ids, report)
         if before.covered(report).issuperset(ids):
-            self.acknowledged = before.without(ids)
+            self.visit.acknowledged = before.without(ids)
             self.show_message(f"No longer acknowledged: {what}.")
         else:
-            self.acknowledged = before.adding(ids, report)
+            self.visit.acknowledged = before.adding(ids, report)
             self.show_message(f"Acknowledged until it gets worse: {what}.")
         self.draw()
 

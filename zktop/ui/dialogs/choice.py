@@ -77,7 +77,7 @@ class ChoiceDialog(Dialog[str]):
         wanted = parsed(text)
         kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
         kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
-        lines = [drawn(one) for one in kept]
+        lines = [self.line_of(one) for one in kept]
         view = self.query_one("#options", TextList)
         view.styles.height = max(1, min(self._list_lines, len(lines)))
         if text and kept and text != self._typed:
@@ -85,6 +85,15 @@ class ChoiceDialog(Dialog[str]):
         self._typed = text
         view.show(lines, [one.name for one in kept])
         self.on_text_list_moved()
+
+    def line_of(self, option: Choosable) -> Line:
+        """Draw one item; for subclasses."""
+        return drawn(option)
+
+    def replace_options(self, options: Sequence[Choosable]) -> None:
+        """Show other options; the selected name stays selected."""
+        self._options = options
+        self._narrow(self._typed)
 
     @property
     def _list_lines(self) -> int:

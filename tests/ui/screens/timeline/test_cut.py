@@ -26,7 +26,7 @@ async def shown(
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
     """The timeline of these frames, with an export that works."""
     app = app_of(*told, page=page, is_live=is_live)
-    app.exports = ReportExports("zk1:2181")
+    app.visit.exports = ReportExports("zk1:2181")
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         yield app, pilot

@@ -1,0 +1,50 @@
+"""The clusters of the UI, on two servers: each has its own config and its own session."""
+
+from collections.abc import Iterator
+
+import pytest
+from servers import RunningServer, sandbox_server
+from ui.fake_feed import settled, until
+
+from zktop.app.clusters import Clusters, live_ports
+from zktop.config.types import Config
+from zktop.model.settings import Root
+from zktop.ui.app import Zktop
+from zktop.ui.settings import UiSettings
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[RunningServer, RunningServer]]:
+    """Two sandboxes."""
+    with sandbox_server() as first, sandbox_server() as second:
+        yield first, second
+
+
+async def test_switching_between_two_servers(
+    servers: tuple[RunningServer, RunningServer],
+) -> None:
+    """Both are live at once, each with its own session, and all sessions end with the UI."""
+    configs = {
+        name: Config(hosts=server.address, roots=(Root("/locks/**"),))
+        for name, server in zip(("us", "eu"), servers, strict=True)
+    }
+    hosts = {name: one.hosts for name, one in configs.items()}
+    clusters = Clusters(hosts, lambda name: live_ports(name, configs[name]))
+    first = clusters.open("us")
+    app = Zktop(first.feed, first.contenders, first.exports, UiSettings(), clusters)
+    try:
+        async with app.run_test(size=(120, 36)) as pilot:
+            await until(pilot, lambda: app.visit.status.word == "live", "us to be live")
+            app.turn_to_cluster("eu")
+            await until(pilot, lambda: app.visit.status.word == "live", "eu to be live")
+            lines = await settled(pilot)
+            frames = [one.tape.last for one in app.visits.values()]
+
+            assert "zktop  eu" in lines[0]
+            assert {name: one.status.word for name, one in app.visits.items()} == {
+                "us": "live",
+                "eu": "live",
+            }
+            assert all(frames)
+    finally:
+        clusters.close()

@@ -1,0 +1,68 @@
+"""The clusters that one run of the UI shows. All of them end together."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from msgspec.structs import replace
+
+from zktop.app.connection_settings import access_of, plan_of
+from zktop.app.contenders import Contenders
+from zktop.app.exports import ReportExports
+from zktop.app.feeds import LiveFeed
+from zktop.config.types import Config
+from zktop.model.settings import Root
+from zktop.ui.interfaces import ClusterPorts
+
+SAMPLE_EVERY_S = 2.0
+
+
+class Clusters:
+    """Opens clusters by name; implements `ClusterList`."""
+
+    def __init__(self, hosts: Mapping[str, str], open_one: Callable[[str], ClusterPorts]) -> None:
+        """Prepare without opening anything; `hosts` are those of each cluster, by name."""
+        self.hosts, self._open_one = hosts, open_one
+        self._opened: list[ClusterPorts] = []
+
+    def open(self, name: str) -> ClusterPorts:
+        ports = self._open_one(name)
+        self._opened.append(ports)
+        return ports
+
+    def close(self) -> None:
+        """Disconnect from all clusters at once, then end their contenders."""
+        if self._opened:
+            with ThreadPoolExecutor(len(self._opened)) as threads:
+                list(threads.map(_close, self._opened))
+
+
+def _close(ports: ClusterPorts) -> None:
+    ports.feed.stop()
+    if ports.contenders is not None:
+        ports.contenders.close()
+
+
+def live_ports(name: str, config: Config, sandbox: str | None = None) -> ClusterPorts:
+    """Return the ports of a live cluster; `sandbox` is a server that zktop started for it."""
+    can_write = sandbox is not None or config.demo.allow != "never"
+    contenders = Contenders(config, sandbox) if can_write else None
+    feed = live_feed(name, config, contenders)
+    return ClusterPorts(feed, contenders, exports_of(config.hosts))
+
+
+def live_feed(name: str, config: Config, contenders: Contenders | None = None) -> LiveFeed:
+    """Return the feed of a live cluster, which knows the sessions of zktop's own contenders.
+
+    If roots are configured, the demo root is watched too, because contenders write there.
+    """
+    if config.roots:
+        config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
+    plan = plan_of(config, SAMPLE_EVERY_S)
+    ours = (lambda: contenders.sessions) if contenders is not None else frozenset
+    return LiveFeed(name, access_of(config), plan, config.settings(), ours)
+
+
+def exports_of(address: str) -> ReportExports:
+    """Return the exports of reports on the ensemble at this address."""
+    hosts, slash, chroot = address.partition("/")
+    return ReportExports(hosts, slash + chroot)

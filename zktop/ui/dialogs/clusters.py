@@ -1,0 +1,92 @@
+"""Choose a cluster: a line for each, with its state and the worst finding that is known."""
+
+from typing import Final
+
+from zktop.model.format import clock, count
+from zktop.ui.dialogs.choice import ChoiceDialog, Choosable, drawn
+from zktop.ui.screens.locks.alerts import Alert, alerts
+from zktop.ui.shell import Shell
+from zktop.ui.styled_text import Line, Run, fitted, joined, line
+from zktop.ui.visit import Visit
+from zktop.ui.widgets.header import STATUS_WORDS
+
+REFRESH_S: Final = 1.0
+STATE_CELLS: Final = 14  # as wide as NO CONNECTION
+LOCK_CELLS: Final = 12
+
+
+class ClusterDialog(ChoiceDialog):
+    """Returns the name of a cluster. Its lines are as new as the last second."""
+
+    DEFAULT_CSS = """
+    ClusterDialog Box { max-width: 120; }
+    """
+
+    def __init__(self, app: Shell) -> None:
+        self._shell = app
+        super().__init__("Clusters", self._found(), app.visit.name)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.set_interval(REFRESH_S, lambda: self.replace_options(self._found()))
+
+    def _found(self) -> list[Choosable]:
+        clusters, visits = self._shell.clusters, self._shell.visits
+        hosts = clusters.hosts if clusters is not None else dict.fromkeys(visits, "")
+        return [
+            Choosable(name, where, about(where, visits.get(name))) for name, where in hosts.items()
+        ]
+
+    def line_of(self, option: Choosable) -> Line:
+        visit = self._shell.visits.get(option.name)
+        mark = Run("▸ " if visit is self._shell.visit else "  ", "key")
+        name = drawn(option._replace(title=""))
+        state = fitted(state_of(visit), STATE_CELLS)
+        known = line((f"  {option.title}", "dim")) if visit is None else known_of(visit)
+        return (mark, *name, *state, *known)
+
+
+def state_of(visit: Visit | None) -> Line:
+    """Draw the state of the connection to a cluster."""
+    if visit is None:
+        return line(("not visited", "dim"))
+    word, ink = STATUS_WORDS[visit.status.word]
+    return line((word, ink))
+
+
+def known_of(visit: Visit) -> Line:
+    """Draw how many locks a cluster has, and its worst problem."""
+    frame = visit.tape.last
+    if frame is None:
+        return ()
+    locks = count(len(frame.report.paths), "lock")
+    pieces = [line((f"{locks:>{LOCK_CELLS}}", "dim")), _drawn(worst_alert(visit))]
+    if visit.status.word != "live":
+        pieces.append(line((f"at {clock(frame.at)}", "dim")))
+    return joined(pieces)
+
+
+def _drawn(worst: Alert | None) -> Line:
+    if worst is None:
+        return line(("no problems", "good"))
+    is_critical = worst.severity == "critical" and worst.is_sure
+    title = worst.title if worst.is_sure else f"{worst.title}?"
+    return line((f" {title} ", "alarm" if is_critical else "caution"), f" {worst.where}")
+
+
+def worst_alert(visit: Visit) -> Alert | None:
+    """The worst deadlock or finding that is not acknowledged; None if there are only notes."""
+    frame = visit.tape.last
+    if frame is None:
+        return None
+    known = visit.acknowledged.covered(frame.report)
+    worst = next((one for one in alerts(frame.report) if one.case not in known), None)
+    return None if worst is None or worst.severity == "info" else worst
+
+
+def about(hosts: str, visit: Visit | None) -> tuple[str, ...]:
+    """Describe a cluster below the list: its hosts, its connection, and its worst problem."""
+    if visit is None:
+        return (hosts, "Enter connects. zktop then stays connected until it ends.")
+    worst = worst_alert(visit)
+    return (hosts, visit.status.says, worst.sentence if worst is not None else "")

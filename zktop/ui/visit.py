@@ -1,0 +1,96 @@
+"""One cluster as the UI keeps it: its feed, its past, and where the user is in it.
+
+A visit lasts until zktop ends. A cluster that is not shown stays connected, so its past has no
+gap, its alerts are announced, and a user who comes back finds everything as it was left.
+"""
+
+from textual.widgets import ContentSwitcher
+
+from zktop.model.facts import Millis
+from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED
+from zktop.ui.filters import parsed
+from zktop.ui.inbox import Inbox, Wake
+from zktop.ui.interfaces import ClusterPorts, Complaint, Frame, News, Status
+from zktop.ui.notify import Notifier
+from zktop.ui.past.playback import Playback
+from zktop.ui.past.pulse import Pulse
+from zktop.ui.past.tape import REPLAY, Tape
+from zktop.ui.places import Places
+from zktop.ui.view_state import Selection, ViewState
+
+
+class Visit:
+    """The state of one cluster in the UI."""
+
+    def __init__(
+        self, number: int, ports: ClusterPorts, wake: Wake, page: str, at: Millis | None = None
+    ) -> None:
+        """Prepare a visit that begins on a page; `at` is where a recording starts."""
+        feed = ports.feed
+        self.name = feed.name
+        self.feed, self.contenders, self.exports = feed, ports.contenders, ports.exports
+        self.tape = Tape(None if feed.is_live else REPLAY)
+        self.pulse = Pulse()
+        self.playback = Playback(is_live=feed.is_live, at=at)
+        tries = "Connecting to" if feed.is_live else "Opening"
+        self.status = Status("connecting", f"{tries} {feed.name} ...")
+        self.notifier = Notifier()
+        self.inbox = Inbox(wake, waits=not feed.is_live)
+        self.page = page  # the one that is shown, or was last
+        self.recording = ""  # the file that is being written
+        self.subject = Selection()
+        self.filter_text = ""
+        self.places = Places()
+        self.acknowledged = NOTHING_ACKNOWLEDGED
+        self.pages = ContentSwitcher(id=f"cluster-{number}")
+
+    def start(self) -> None:
+        """Start the feed, and have the contenders report here."""
+        if self.contenders is not None:
+            self.contenders.listen(self.inbox.wake, self.complain)
+        self.feed.start(self.inbox.put)
+
+    def complain(self, sentence: str) -> None:
+        """Show an error message. May be called on any thread."""
+        self.inbox.put(Complaint(sentence))
+
+    @property
+    def was_never_connected(self) -> bool:
+        """True if the last try to connect failed, as all tries before it."""
+        return self.feed.is_live and self.tape.last is None and self.status.word == "failed"
+
+    def keep(self, news: News) -> None:
+        """Store one piece of news."""
+        if isinstance(news, Frame):
+            self.tape.add(news)
+            self.pulse.add(news)
+            if self.feed.is_live:
+                self.acknowledged = self.acknowledged.after(news.report)
+        elif isinstance(news, Status):
+            self.status = news
+            self.playback.is_all_read |= news.is_end
+        elif news.ends_recording:
+            self.recording = ""
+
+    def view_state(self, *, is_ascii: bool, hides_notes: bool) -> ViewState:
+        """What the pages draw: the report at the cursor in time, and everything around it."""
+        playback = self.playback
+        return ViewState(
+            frame=playback.frame(self.tape),
+            status=self.status,
+            tape=self.tape,
+            pulse=self.pulse,
+            feed=self.feed,
+            contenders=self.contenders,
+            exports=self.exports,
+            subject=self.subject,
+            filter=parsed(self.filter_text),
+            index=playback.index(self.tape),
+            at=playback.moment(self.tape),
+            is_paused=playback.is_paused,
+            is_playing=playback.is_playing,
+            speed=playback.speed,
+            is_ascii=is_ascii,
+            acknowledged=self.acknowledged,
+            hides_notes=hides_notes,
+        )
