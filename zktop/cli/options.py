@@ -80,6 +80,7 @@ LAYOUT = ConfigOption(
 SASL = ConfigOption(
     "--sasl", "sasl", "MECHANISM[:USER:PASSWORD]", "DIGEST-MD5 with both, or GSSAPI."
 )
+THEME = ConfigOption("--theme", "ui.theme", "NAME", "Theme of the UI; T shows all of them.")
 READ_ONLY = ConfigFlag(
     "--read-only", "demo.allow", "Start no demo clients: the UI cannot write.", "never"
 )
@@ -129,6 +130,7 @@ _OTHERS = (
     ),
     INTROSPECT,
     LARGE_TABLES,
+    ConfigOption("--admin-port", "admin.port", "PORT", "Port of the AdminServers."),
     ConfigOption("--watch-budget", "budget.watches", "N", "Limit of watches."),
     ConfigOption(
         "--request-budget",
@@ -147,13 +149,19 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def ui_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the connection options and --read-only."""
-    return _add_options((*OPTIONS, READ_ONLY), command)
+    """Add the connection options, --theme and --read-only."""
+    return _add_options((*OPTIONS, THEME, READ_ONLY), command)
+
+
+def replay_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the connection options and --theme."""
+    return _add_options((*OPTIONS, THEME), command)
 
 
 def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the connection options; without --hosts the demo starts its own server."""
-    return _add_options((_hosts_option("a sandbox server of its own"), *_OTHERS), command)
+    hosts = _hosts_option("a sandbox server of its own")
+    return _add_options((hosts, *_OTHERS, THEME), command)
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from zktop.cli.options import REPLAY_TIME, ReplayTime, connection_options
+from zktop.cli.options import REPLAY_TIME, ReplayTime, replay_options
 from zktop.cli.sources import open_recording
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
@@ -26,7 +26,7 @@ Examples:
     metavar="N",
     help="Play at once, N times as fast as it happened.",
 )
-@connection_options
+@replay_options
 def command(overrides: Overrides, file: Path, at: ReplayTime | None, speed: float | None) -> int:
     """Show a recording: play, pause, step, and seek, on every screen.
 
