@@ -231,9 +231,25 @@ class Shell(ClusterApp):
         name = page.entry.name if page is not None else self.visit.page
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.entry.title}", partial(page.show, state))
-        self._foot.show(name, self.table)
+        self._draw_foot()
         self.visit.pages.set_class(state.is_stale, "-past")
         self._draw_head(state, name)
+
+    def _draw_foot(self) -> None:
+        """Draw the keys of the page and of the pane with the focus."""
+        page, port = self.page, self.contenders
+        focused = self.screen_stack[0].focused  # below dialogs
+        is_on_page = page is not None and focused is not None and page in focused.ancestors
+        self._foot.show(
+            self.visit.page,
+            (focused.id or "") if focused is not None and is_on_page else "",
+            self.table,
+            may_write=port is not None and port.permission.is_given,
+        )
+
+    def on_descendant_focus(self) -> None:
+        """Draw the keys of another pane."""
+        self._draw_foot()
 
     def _draw_head(self, state: ViewState, page: str) -> None:
         result = self._filter_result(state)

@@ -1,9 +1,9 @@
-"""The footer: the most useful keys of the visible page."""
+"""The footer: the most useful keys of the pane with the focus, then those of the page."""
 
 from collections.abc import Iterable, Sequence
 
-from zktop.ui.keys import Action, known_on, shown
-from zktop.ui.styled_text import NOTHING, Line, Run, joined, line, width_of
+from zktop.ui.keys import DEMO, Action, known_on, shown
+from zktop.ui.styled_text import Line, Run, joined, line, width_of
 from zktop.ui.widgets.canvas import Canvas
 
 ALWAYS = ("help", "quit")  # on any terminal
@@ -18,12 +18,15 @@ class PageFooter(Canvas, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="foot")
-        self._of: tuple[str, Sequence[Action]] = ("", ())
-        self._keys: Iterable[Action] = ()
+        self._of: tuple[object, ...] = ()
+        self._keys: Sequence[Action] = ()
 
-    def show(self, page: str, table: Sequence[Action]) -> None:
-        if self._of != (page, table):
-            self._of, self._keys = (page, table), known_on(page, table)
+    def show(self, page: str, pane: str, table: Sequence[Action], *, may_write: bool) -> None:
+        """Show the keys of a page, with the focus in this pane."""
+        shown_for = page, pane, table, may_write
+        if self._of != shown_for:
+            self._of = shown_for
+            self._keys = in_order(page, pane, table, may_write=may_write)
             self.repaint()
 
     @property
@@ -34,17 +37,36 @@ class PageFooter(Canvas, can_focus=False):
         return drawn(self._keys, width)
 
 
+def in_order(
+    page: str, pane: str, table: Sequence[Action], *, may_write: bool = True
+) -> list[Action]:
+    """The keys of the pane first.
+
+    On other pages than that of the demo, those that write come last, and only with permission;
+    those that act on a demo client do not come at all.
+    """
+    known = [
+        key
+        for key in known_on(page, table)
+        if page == DEMO or not key.writes or (may_write and not key.panes)
+    ]
+    return sorted(known, key=lambda key: (pane not in key.panes, key.writes and page != DEMO))
+
+
 def drawn(keys: Iterable[Action], width: int) -> Line:
-    """The keys that fit, those of the page first. The help lists the rest."""
+    """The first keys that fit. The help lists the rest."""
     shown_keys = [key for key in keys if key.short and key.names]
     last = [_one(key) for key in shown_keys if key.id in ALWAYS]
     room = width - 1 - sum(width_of(piece) + 2 for piece in last)
     kept: list[Line] = []
     for key in shown_keys:
-        piece = _one(key) if key.id not in ALWAYS else NOTHING
-        if piece and width_of(piece) + 2 <= room:
-            room -= width_of(piece) + 2
-            kept.append(piece)
+        if key.id in ALWAYS:
+            continue
+        piece = _one(key)
+        room -= width_of(piece) + 2
+        if room < 0:
+            break
+        kept.append(piece)
     return (*line(" "), *joined([*kept, *last]))
 
 
