@@ -8,11 +8,10 @@ from ui.fake_feed import ToldFeed, app_of, frames, settled, until
 
 from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.palette import everything
+from zktop.ui.dialogs.palette_items import groups_of
 from zktop.ui.dialogs.question import ConfirmDialog
 from zktop.ui.keys import KEYS, known_on
 from zktop.ui.settings import UiSettings
-from zktop.ui.themes import ThemeList
 
 LOCK = "/zktop-demo/x/orders"
 ANN = contender("ann", LOCK, "holds", 0xA, holds=(LOCK,))
@@ -204,19 +203,18 @@ async def test_other_keys_ask_nothing(keys: str) -> None:
         assert not isinstance(app.screen, ConfirmDialog)
 
 
-async def test_a_scene_in_the_palette_asks_as_well() -> None:
-    """Every way to a scene asks the question."""
+async def test_the_palette_offers_no_scene_before_the_question_was_answered() -> None:
+    """A name that is typed in a hurry cannot lead to one."""
     stage = stage_of()
     app = app_with(stage, "locks")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("colon", *"locks in two orders")
+        before = await press(pilot, "enter", "escape")
+        await press(pilot, "S", *"demo", "enter", "escape", "colon", *"locks in two orders")
         await press(pilot, "enter")
-        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog), "the question")
-        assert stage.asked == []
 
-        await press(pilot, *"demo", "enter")
-
+    assert AB_BA.title not in before
     assert stage.asked == [("play", AB_BA.name)]
 
 
@@ -282,7 +280,7 @@ async def test_without_contenders_the_palette_has_no_entry_that_writes(*, is_liv
     app = reading(is_live=is_live)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        named = [thing.name.casefold() for thing in everything(app, ThemeList())]
+        named = [one.name.casefold() for group in groups_of(app) for one in group.find(())]
 
     assert "next alert" in named
     assert not [name for name in named if name in PALETTE or "scene" in name or "screen 6" in name]

@@ -15,7 +15,8 @@ from zktop.ui.actions.tree import TreeActions
 from zktop.ui.dialogs.choice import ThemeDialog
 from zktop.ui.dialogs.clusters import ClusterDialog
 from zktop.ui.dialogs.columns import ColumnsDialog
-from zktop.ui.dialogs.palette import PaletteDialog, PaletteItem
+from zktop.ui.dialogs.palette import PaletteDialog
+from zktop.ui.dialogs.palette_items import PaletteItem
 from zktop.ui.keys import known_on
 from zktop.ui.screens import page_named
 from zktop.ui.view_state import Selection
@@ -92,6 +93,7 @@ class Zktop(
 
         def chosen(item: PaletteItem | None) -> None:
             if item is not None:
+                self.visit.remember(item.name)
                 self.call_later(item.do)
 
         self.push_screen(PaletteDialog(self), chosen)

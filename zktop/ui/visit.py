@@ -4,6 +4,8 @@ A visit lasts until zktop ends. A cluster that is not shown stays connected, so 
 gap, its alerts are announced, and a user who comes back finds everything as it was left.
 """
 
+from typing import Final
+
 from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
@@ -17,6 +19,8 @@ from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.places import Places
 from zktop.ui.view_state import Selection, ViewState
+
+MAX_RECENT: Final = 5
 
 
 class Visit:
@@ -42,6 +46,7 @@ class Visit:
         self.filter_text = ""
         self.places = Places()
         self.acknowledged = NOTHING_ACKNOWLEDGED
+        self.recent: list[str] = []  # names of palette items, the last one first
         self.pages = ContentSwitcher(id=f"cluster-{number}")
 
     def start(self) -> None:
@@ -53,6 +58,10 @@ class Visit:
     def complain(self, sentence: str) -> None:
         """Show an error message. May be called on any thread."""
         self.inbox.put(Complaint(sentence))
+
+    def remember(self, name: str) -> None:
+        """Note what the user chose in the palette."""
+        self.recent = [name, *(one for one in self.recent if one != name)][:MAX_RECENT]
 
     @property
     def was_never_connected(self) -> bool:

@@ -4,14 +4,21 @@ import pytest
 from model.builders import NOW, lock, session
 from textual.pilot import Pilot
 from ui.example_ensemble import ORDERS, trouble
-from ui.fake_feed import app_of, frames, settled, until
+from ui.fake_contenders import FakeContenders
+from ui.fake_feed import ToldFeed, app_of, frames, pressed, settled, until
 
 from zktop.app.ui_settings import theme_list
+from zktop.demo.permission import Allow
 from zktop.model.facts import session_text
 from zktop.model.settings import Root, Settings
-from zktop.ui.dialogs.palette import MAX_RESULTS, PaletteDialog, PaletteItem, everything, found
-from zktop.ui.themes import ThemeList
+from zktop.ui.app import Zktop
+from zktop.ui.dialogs.palette import MAX_IN_GROUP, PaletteDialog, found
+from zktop.ui.dialogs.palette_items import PaletteItem, groups_of
+from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextList
+
+SCENE = "Play a scene"
+WRITING = ["Demo: writes to ZooKeeper", "Scenes: write to ZooKeeper"]
 
 
 async def asked(pilot: Pilot[int], text: str) -> None:
@@ -57,7 +64,7 @@ async def test_a_screen_is_gone_to() -> None:
     """By its name."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
-        await asked(pilot, "the timeline")
+        await asked(pilot, "timeline")
         await pilot.press("enter")
         await until(
             pilot, lambda: app.page is not None and app.page.entry.name == "timeline", "screen 5"
@@ -99,16 +106,17 @@ async def test_escape_leaves_it(key: str) -> None:
 
 
 async def test_no_more_than_a_screenful_is_found_among_many() -> None:
-    """The fuzzy match of thousands would stall the screen."""
+    """Of each group; a line says that there are more."""
     many = [fact for number in range(400) for fact in lock(f"/locks/l{number:04}", "ann")]
     app = app_of(*frames((NOW, many), settings=Settings(roots=(Root("/locks/**"),))))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        all_of_them = list(found(everything(app, ThemeList()), ["locks", "l0"]))
-        one = [thing.name for thing in found(everything(app, ThemeList()), ["l0399"])]
+        all_of_them = found(groups_of(app), (), "locks l0")[0]
+        one = found(groups_of(app), (), "l0399")[0]
 
-    assert len(all_of_them) == MAX_RESULTS
-    assert one == ["/locks/l0399"]
+    assert (all_of_them.title, len(all_of_them.items)) == ("Locks", MAX_IN_GROUP)
+    assert all_of_them.note == "type more letters to see the others"
+    assert [item.name for item in one.items] == ["/locks/l0399"]
 
 
 async def test_names_of_znodes_are_no_markup() -> None:
@@ -119,3 +127,104 @@ async def test_names_of_znodes_are_no_markup() -> None:
         lines = await settled(pilot)
 
     assert any("/locks/[red]x[/]" in line for line in lines)
+
+
+async def opened(pilot: Pilot[int], typed: str = "") -> list[str]:
+    """Open the palette, type a text, and return the lines of the screen."""
+    await settled(pilot)
+    await pressed(pilot, "colon")
+    await pilot.press(*("space" if one == " " else one for one in typed))
+    return await settled(pilot)
+
+
+async def test_it_begins_with_what_was_chosen_last() -> None:
+    """Before that, with the screens."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 50)) as pilot:
+        first = await opened(pilot)
+        await pilot.press(*"sessions", "enter")
+        again = await opened(pilot)
+
+    recent = next(n for n, one in enumerate(again) if "Recent" in one)
+    assert not any("Recent" in one for one in first)
+    assert "Sessions" in again[recent + 1]
+    assert recent < next(n for n, one in enumerate(again) if "Go to" in one)
+
+
+@pytest.mark.parametrize(("allow", "listed"), [("ask", False), ("always", True)])
+async def test_nothing_that_writes_is_listed_without_permission(
+    *, allow: Allow, listed: bool
+) -> None:
+    """With permission it comes last."""
+    stage = FakeContenders(allow=allow)
+    app = Zktop(ToldFeed(*trouble()), stage, settings=UiSettings())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        groups = groups_of(app)
+        names = [item.name for group in groups for item in group.find(())]
+
+    assert (SCENE in names) is listed
+    assert ([one.title for one in groups[-2:]] == WRITING) is listed
+
+
+async def test_a_recording_lists_nothing_that_writes() -> None:
+    """It has no contenders."""
+    app = app_of(*trouble(), is_live=False)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        names = [item.name for group in groups_of(app) for item in group.find(())]
+
+    assert SCENE not in names
+
+
+@pytest.mark.parametrize("word", ["q", "q!", "quit", "exit"])
+async def test_words_for_quit(word: str) -> None:
+    """As in k9s and vi."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await opened(pilot, word)
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.is_running, "the end")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        (f"lock {ORDERS[1:]}", str(ORDERS)),
+        ("session bob", session_text(session("bob"))),
+        ("theme safe", "zktop-safe"),
+        ("locks", "Locks"),
+        ("timeline", "Timeline"),
+        ("ctx", "Switch to another cluster"),
+    ],
+)  # fmt: skip
+async def test_a_kind_and_a_name(typed: str, name: str) -> None:
+    """The first word says what the second one names; a single word is any name."""
+    designs = theme_list({"XDG_CONFIG_HOME": "/nowhere"})
+    app = app_of(*trouble(), themes=lambda: designs)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await opened(pilot, typed)
+        target = app.screen.query_one(TextList).target
+
+        assert isinstance(target, PaletteItem)
+        assert target.name.startswith(name)
+
+
+async def test_a_kind_lists_no_other() -> None:
+    """After the blank, before the name."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        some = found(groups_of(app), (), "lock ")
+
+    assert [one.title for one in some] == ["Locks"]
+    assert all(item.name.startswith("/") for item in some[0].items)
+
+
+async def test_the_keys_stand_beside_the_items() -> None:
+    """So that the palette teaches them."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 50)) as pilot:
+        lines = await opened(pilot)
+
+    assert next(one for one in lines if "deadlocks and findings" in one).split()[-2] == "3"

@@ -1,57 +1,62 @@
-"""The command palette: actions, screens, locks, sessions, themes and scenes by name.
+"""The palette: screens, locks, sessions, clusters, themes and actions by name, in groups.
 
-Names are searched for plain text: a fuzzy match would stall the screen with 10,000 locks.
+Names are searched for plain text: a fuzzy match would stall the screen with 10,000 locks. A kind
+before the name searches that kind alone: `lock stock`, `cluster prod`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
-from textual.widgets import Input
+from textual.containers import Horizontal
+from textual.widgets import Input, Label
 
-from zktop.model.facts import session_text
 from zktop.ui.dialogs.base import Box, Dialog, text_field
-from zktop.ui.keys import known_on, shown
-from zktop.ui.messages import PlayScene
+from zktop.ui.dialogs.palette_items import PaletteGroup, PaletteItem, groups_of
 from zktop.ui.shell import Shell
-from zktop.ui.styled_text import Line, fitted, line
-from zktop.ui.themes import ThemeList, apply_theme
-from zktop.ui.view_state import Selection
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of
 from zktop.ui.widgets.text_view import TextList
 
-MAX_RESULTS: Final = 50
+MAX_IN_GROUP: Final = 20
 NAME_SHARE: Final = 0.6  # of a line; the description has the rest
+KINDS: Final = {"ctx": "cluster", "context": "cluster"}  # of kubectl and k9s: what they mean here
 
 
-class PaletteItem(NamedTuple):
-    """A name, a description, and the function to call."""
+class PaletteSection(NamedTuple):
+    """What is listed of one group, the best first."""
 
-    name: str
-    about: str
-    do: Callable[[], object]
+    title: str
+    items: Sequence[PaletteItem]
+    note: str = ""
 
 
 class PaletteDialog(Dialog[PaletteItem]):
-    """Returns the item that the user chose: an action before anything is typed."""
+    """Returns the item that the user chose."""
 
     DEFAULT_CSS = """
     PaletteDialog { align: center top; }
     PaletteDialog Box { margin-top: 2; height: 80%; }
-    PaletteDialog TextList { height: 1fr; background: $surface; border-top: solid $panel; }
+    PaletteDialog Horizontal { height: 1; }
+    PaletteDialog Label { width: 2; color: $accent; text-style: bold; }
+    PaletteDialog Input { width: 1fr; }
+    PaletteDialog TextList { height: 1fr; background: $surface; border-top: solid $line; }
     """
     moves_in = "#found"
 
     def __init__(self, app: Shell) -> None:
         super().__init__()
-        self._shell, self._themes = app, app.settings.themes()
+        self._groups = groups_of(app)
+        named = (item_named(name, self._groups) for name in app.visit.recent)
+        self._recent = [item for item in named if item is not None]
 
     def compose(self) -> ComposeResult:
-        with Box("Find", "up, down choose   enter run   esc close"):
-            yield text_field(hint="an action, a screen, a lock, a session, a theme, a scene")
+        with Box("Find", "up, down choose   enter go   esc close"):
+            with Horizontal():
+                yield Label(":")
+                yield text_field(hint="any word, or: lock NAME, session NAME, cluster NAME, q")
             yield TextList(id="found")
 
     def on_input_changed(self) -> None:
@@ -70,37 +75,63 @@ class PaletteDialog(Dialog[PaletteItem]):
 
     def _show(self) -> None:
         results = self.query_one(TextList)
-        width = results.room.width
-        words = self.query_one(Input).value.casefold().split()
-        app = self._shell
-        items = found(everything(app, self._themes), words) if words else actions(app)
-        listed = sorted(items, key=lambda item: -score(item.name, words))
-        lines = [_drawn(item, width) for item in listed]
-        results.show(lines or [line(("No match.", "dim"))], listed)
+        text, width = self.query_one(Input).value, results.room.width
+        sections = (
+            found(self._groups, self._recent, text)
+            if text.strip()
+            else overview(self._groups, self._recent)
+        )
+        rows = [row for one in sections for row in drawn(one, width)]
+        lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
+        results.show(lines, [item for _, item in rows])
 
 
-def _drawn(item: PaletteItem, width: int) -> Line:
-    name = fitted(line((item.name, "strong")), round(NAME_SHARE * width))
-    return (*name, *line((f"  {item.about}", "dim")))
+def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
+    """The item with this name; None if it is gone, or not allowed."""
+    found = (item for group in groups for item in group.find((name.casefold(),)))
+    return next((item for item in found if item.name == name), None)
 
 
-def found(items: Iterable[PaletteItem], words: Sequence[str]) -> Iterator[PaletteItem]:
-    """The first items that contain all words, in any case."""
-    fitting = (
-        item
-        for item in items
-        if all(word in f"{item.name} {item.about}".casefold() for word in words)
-    )
-    return islice(fitting, MAX_RESULTS)
+def overview(
+    groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem]
+) -> Iterator[PaletteSection]:
+    """List what was chosen last, then all groups; of those with a note, only the note."""
+    known = {one.name for one in recent}
+    yield PaletteSection("Recent", recent)
+    for group in groups:
+        items = () if group.note else [one for one in group.find(()) if one.name not in known]
+        yield PaletteSection(group.title, items, group.note)
 
 
-def score(name: str, words: Sequence[str]) -> float:
-    """Rank a name: it starts with the text, a word in it does, it contains the text.
+def found(
+    groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem], text: str
+) -> list[PaletteSection]:
+    """Search all groups, or those of the kind that the text begins with; the best one first."""
+    first, *rest = text.casefold().split()
+    kind = KINDS.get(first, first)
+    searched, words = groups, (first, *rest)
+    if " " in text.lstrip() and kind in [group.kind for group in groups]:
+        searched, words = [group for group in groups if group.kind == kind], tuple(rest)
+    known = {one.name for one in recent}
+    sections = []
+    for group in searched:
+        items = [*islice(group.find(words), MAX_IN_GROUP + 1)]
+        note = "type more letters to see the others" if items[MAX_IN_GROUP:] else ""
+        items.sort(key=lambda one: (-score(one, words), one.name not in known))
+        sections.append(PaletteSection(group.title, items[:MAX_IN_GROUP], note))
+    return sorted(sections, key=lambda one: -score(one.items[0], words) if one.items else 0)
 
-    >>> [score(name, ["or"]) for name in ("orders", "/locks/orders", "worker", "stock")]
-    [1.0, 0.9, 0.6, 0.3]
+
+def score(item: PaletteItem, words: Sequence[str]) -> float:
+    """Rank an item: it has this name, it begins with the text, a word in it does, it contains it.
+
+    >>> names = ("or", "orders", "/locks/orders", "worker", "stock")
+    >>> [score(PaletteItem(name, "", print), ["or"]) for name in names]
+    [2.0, 1.0, 0.9, 0.6, 0.3]
     """
-    text = name.casefold()
+    text = item.name.casefold()
+    if " ".join(words) in (text, *item.aliases):
+        return 2.0
     if text.startswith(tuple(words[:1])):
         return 1.0
     if any(re.search(rf"\b{re.escape(word)}", text) for word in words):
@@ -108,50 +139,16 @@ def score(name: str, words: Sequence[str]) -> float:
     return 0.6 if any(word in text for word in words) else 0.3
 
 
-def everything(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
-    """All items, the most likely ones first."""
-    yield from actions(app)
-    yield from _locks(app)
-    yield from _sessions(app)
-    yield from _themes(app, themes)
-    yield from _scenes(app)
-
-
-def actions(app: Shell) -> Iterator[PaletteItem]:
-    """The actions of the visible page, including the screens."""
-    page = app.page
-    for key in known_on(page.entry.name if page else "", app.table):
-        if key.id in ("up", "down", "left", "right", "palette"):
-            continue
-        names = ", ".join(map(shown, key.names)) or "no key"
-        name = f"{key.help[:1].upper()}{key.help[1:]}"
-        yield PaletteItem(name, f"key {names}", partial(app.action_act, key.id))
-
-
-def _locks(app: Shell) -> Iterator[PaletteItem]:
-    frame = app.view_state.frame
-    for path in frame.report.paths if frame else ():
-        yield PaletteItem(path, "lock", partial(app.turn_to, "lock", Selection(path=path)))
-
-
-def _sessions(app: Shell) -> Iterator[PaletteItem]:
-    frame = app.view_state.frame
-    for session, view in frame.report.sessions.items() if frame else ():
-        name = session_text(session)
-        about = f"session of {view.name}" if view.name != name else "session"
-        subject = Selection(session=session)
-        yield PaletteItem(name, about, partial(app.turn_to, "sessions", subject))
-
-
-def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
-    for one in themes.designs:
-        yield PaletteItem(
-            one.theme.name, f"theme: {one.about}", partial(apply_theme, app, one.theme)
-        )
-
-
-def _scenes(app: Shell) -> Iterator[PaletteItem]:
-    contenders = app.contenders
-    for scene in contenders.scenes if contenders else ():
-        about = f"scene: {scene.title}"
-        yield PaletteItem(scene.name, about, partial(app.post_message, PlayScene(scene.name)))
+def drawn(section: PaletteSection, width: int) -> Iterator[tuple[Line, PaletteItem | None]]:
+    """Draw a section: its title with the note, then its items; nothing for an empty one."""
+    if not (section.items or section.note):
+        return
+    yield line((section.title, "title"), (f"  {section.note}", "dim")), None
+    described = [width_of(line(one.name)) for one in section.items if one.about]
+    name_cells = min(max(described, default=0), round(NAME_SHARE * width))
+    for item in section.items:
+        name = fitted(line((item.name, "strong")), name_cells) if item.about else line(item.name)
+        text = (Run("  "), *name, Run(f"  {item.about}", "dim"))
+        keys = line((item.keys, "key"))
+        yield (*fitted(text, max(0, width - width_of(keys) - 1)), Run(" "), *keys), item
+    yield NOTHING, None

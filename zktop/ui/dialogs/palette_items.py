@@ -1,0 +1,149 @@
+"""What the palette lists: groups of items, each with a name and the function to call."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from zktop.model.facts import session_text
+from zktop.model.format import count
+from zktop.ui.keys import MOVES, Action, Group, known_on, shown
+from zktop.ui.messages import PlayScene
+from zktop.ui.screens import PAGES
+from zktop.ui.shell import Shell
+from zktop.ui.themes import ThemeList, apply_theme
+from zktop.ui.view_state import Selection
+
+Words = Sequence[str]
+UNLISTED: Final = (*MOVES, "left", "right", "palette", "next_pane", "previous_pane", "open")
+ALIASES: Final = {  # of actions: what users of other programs type
+    "quit": ("q", "q!", "quit", "exit"),
+    "help": ("h", "help"),
+    "clusters": ("clusters", "contexts", "ctx"),
+    "theme": ("themes", "skin"),
+}
+VIEW: Final[tuple[Group, ...]] = ("find", "look", "time", "zktop")
+
+
+class PaletteItem(NamedTuple):
+    """A name, a description, the keys that do the same, and the function to call."""
+
+    name: str
+    about: str
+    do: Callable[[], object]
+    keys: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What is searched, in lower case."""
+        return " ".join((self.name, self.about, *self.aliases)).casefold()
+
+
+class PaletteGroup(NamedTuple):
+    """Items of one kind; `find` returns those that contain all words."""
+
+    title: str
+    find: Callable[[Words], Iterator[PaletteItem]]
+    kind: str = ""  # typed before a name, it searches this group alone
+    note: str = ""  # in place of the items while nothing is typed
+
+
+def groups_of(app: Shell) -> list[PaletteGroup]:
+    """All groups, in their order. What writes is last, and left out while it is not allowed."""
+    port, frame = app.contenders, app.view_state.frame
+    may_write = port is not None and port.permission.is_given
+    keys = [one for one in known_on(app.visit.page, app.table) if one.id not in UNLISTED]
+    themes, report = app.settings.themes(), frame.report if frame is not None else None
+    locks = count(len(report.paths), "lock") if report is not None else "no locks yet"
+    groups = [
+        PaletteGroup("Go to", partial(_among, [*_places(app, keys)])),
+        PaletteGroup("Locks", partial(_locks, app), "lock", f"{locks}: type a part of the path"),
+        PaletteGroup(
+            "Sessions", partial(_sessions, app), "session", "type a name, an address or an id"
+        ),
+        PaletteGroup("Clusters", partial(_among, [*_clusters(app)]), "cluster"),
+        PaletteGroup("View", partial(_among, [*_actions(app, keys, VIEW)])),
+        PaletteGroup("Themes", partial(_among, [*_themes(app, themes)]), "theme", "theme NAME"),
+        PaletteGroup("Copy, export, record", partial(_among, [*_actions(app, keys, ("keep",))])),
+        PaletteGroup("Your commands", partial(_among, [*_actions(app, keys, ("commands",))])),
+    ]
+    if may_write:
+        writing = [one for one in keys if one.writes]
+        groups += [
+            PaletteGroup(
+                "Demo: writes to ZooKeeper", partial(_among, [*map(partial(_item, app), writing)])
+            ),
+            PaletteGroup(
+                "Scenes: write to ZooKeeper",
+                partial(_among, [*_scenes(app)]),
+                "scene",
+                "scene NAME",
+            ),
+        ]
+    return groups
+
+
+def has_all(text: str, words: Words) -> bool:
+    return all(word in text for word in words)
+
+
+def _among(items: Iterable[PaletteItem], words: Words) -> Iterator[PaletteItem]:
+    return (item for item in items if has_all(item.text, words))
+
+
+def _item(app: Shell, key: Action) -> PaletteItem:
+    name = f"{key.help[:1].upper()}{key.help[1:]}"
+    keys = " ".join(map(shown, key.names[:1]))
+    return PaletteItem(name, "", partial(app.action_act, key.id), keys, ALIASES.get(key.id, ()))
+
+
+def _actions(app: Shell, keys: Iterable[Action], groups: Sequence[Group]) -> Iterator[PaletteItem]:
+    listed = (key for key in keys if key.group in groups and key.id != "next_alert")
+    return (_item(app, key) for key in listed if not key.writes)
+
+
+def _places(app: Shell, keys: Iterable[Action]) -> Iterator[PaletteItem]:
+    """The screens, then the other places that a key leads to."""
+    by_id = {key.id: key for key in keys}
+    for number, page in enumerate(PAGES, start=1):
+        key = by_id.pop(f"page_{number}", None)
+        if key is not None:
+            go = partial(app.action_act, key.id)
+            yield PaletteItem(page.title, page.help, go, shown(key.names[0]))
+    others = (key for key in by_id.values() if key.group == "move" or key.id == "next_alert")
+    yield from map(partial(_item, app), others)
+
+
+def _clusters(app: Shell) -> Iterator[PaletteItem]:
+    hosts = app.clusters.hosts if app.clusters is not None else {}
+    for name, where in hosts.items():
+        if name != app.visit.name:
+            yield PaletteItem(name, where, partial(app.turn_to_cluster, name))
+
+
+def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
+    frame = app.view_state.frame
+    for path in frame.report.paths if frame else ():
+        if has_all(path.casefold(), words):
+            yield PaletteItem(path, "", partial(app.turn_to, "lock", Selection(path=path)))
+
+
+def _sessions(app: Shell, words: Words) -> Iterator[PaletteItem]:
+    frame = app.view_state.frame
+    for session, view in frame.report.sessions.items() if frame else ():
+        name = session_text(session)
+        about = view.name if view.name != name else ""
+        if has_all(f"{name} {about}".casefold(), words):
+            go = partial(app.turn_to, "sessions", Selection(session=session))
+            yield PaletteItem(name, about, go)
+
+
+def _themes(app: Shell, themes: ThemeList) -> Iterator[PaletteItem]:
+    for one in themes.designs:
+        yield PaletteItem(one.theme.name, one.about, partial(apply_theme, app, one.theme))
+
+
+def _scenes(app: Shell) -> Iterator[PaletteItem]:
+    for scene in app.contenders.scenes if app.contenders else ():
+        play = partial(app.post_message, PlayScene(scene.name))
+        yield PaletteItem(scene.name, scene.title, play)
