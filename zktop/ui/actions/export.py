@@ -35,8 +35,9 @@ class ExportActions(Shell):
     """The keys for copy and export."""
 
     def action_copy(self) -> None:
-        """Copy the selected item, and say where the text is now."""
-        self._copy_or_say(self.page.copied() if self.page else "")
+        """Copy the text that the mouse has selected, else the selected item; say where it is."""
+        selected = self.screen.get_selected_text()
+        self._copy_or_say(selected or (self.page.copied() if self.page else ""))
 
     def action_copy_text(self) -> None:
         """Copy all that is known of the selected item."""
@@ -47,6 +48,11 @@ class ExportActions(Shell):
             self.show_message("Nothing to copy here.")
             return
         self.run_worker(self._copy(text))
+
+    def on_text_selected(self) -> None:
+        """Copy a text when the mouse has selected it."""
+        if self.screen.get_selected_text():
+            self.action_copy()
 
     async def _copy(self, text: str) -> None:
         copy, place = self.settings.copy, None

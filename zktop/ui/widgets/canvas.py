@@ -8,8 +8,10 @@ are not visible are never drawn, so the length of the view does not matter.
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter, ne
+from typing import Final, NamedTuple
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
@@ -17,7 +19,18 @@ from textual.strip import Strip
 
 from zktop.ui.messages import DrawingFailed, PressKey
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, merged
-from zktop.ui.widgets.ink_styles import RunStyles
+from zktop.ui.widgets.ink_styles import Light, RunStyles
+
+
+class Hovered(NamedTuple):
+    """What the mouse is on: a line of the view, which may be a row to choose, and a link in it."""
+
+    y: int
+    is_row: bool = False
+    link: str | None = None
+
+
+NOT_HOVERED: Final = Hovered(-1)
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
@@ -39,6 +52,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
         self._styles: RunStyles | None = None  # None: they may have changed
+        self._hovered = NOT_HOVERED
         self.cursor: int | None = None  # the line under the cursor, if this view has one
 
     # For subclasses
@@ -119,9 +133,18 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         if self._styles is None:
             self._styles = RunStyles(self, is_active=self.is_active)
         drawn, is_under_cursor = self._shown[y] if y < len(self._shown) else (NOTHING, False)
-        is_lit, styles = is_under_cursor and self.shows_cursor, self._styles
-        segments = [Segment(text, styles[ink, link, is_lit]) for text, ink, link in drawn]
-        return Strip(segments).adjust_cell_length(self.size.width, styles["plain", None, False])
+        light: Light = ""
+        if is_under_cursor and self.shows_cursor:
+            light = "cursor"
+        elif y == self._hovered.y and self._hovered.is_row:
+            light = "hover"
+        styles = self._styles
+        at_mouse = self._hovered.link if y == self._hovered.y else None
+        segments = [
+            Segment(text, styles[ink, link, "link" if link and link == at_mouse else light])
+            for text, ink, link in drawn
+        ]
+        return Strip(segments).adjust_cell_length(self.size.width, styles["plain", None, ""])
 
     @property
     def shows_cursor(self) -> bool:
@@ -202,16 +225,48 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     def action_last(self) -> None:
         self.move(self.count)
 
+    # The mouse
+
+    def watch_hover_style(self, previous_hover_style: Style, hover_style: Style) -> None:
+        """Do nothing. Textual draws the whole view here for each link that the mouse passes."""
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Highlight the row and the link at the mouse."""
+        at = event.get_content_offset(self)
+        if at is None:
+            self._hover(NOT_HOVERED)
+        else:
+            link = event.style.meta.get("@click")
+            self._hover(Hovered(at.y, is_row=self._row_at(at.y) is not None, link=link))
+
+    def on_leave(self) -> None:
+        """Highlight nothing."""
+        self._hover(NOT_HOVERED)
+
+    def _hover(self, hovered: Hovered) -> None:
+        """Refresh the line that the mouse has left and the one that it is on."""
+        before, self._hovered = self._hovered, hovered
+        if before != hovered:
+            for y in {one.y for one in (before, hovered) if one.is_row or one.link}:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def _row_at(self, y: int) -> int | None:
+        """The line in this row of the view; None if the cursor cannot rest there."""
+        heads = len(self.heads(self.room.width))
+        index = int(y + self.scroll_offset.y) - heads
+        is_line = y >= heads and 0 <= index < self.count
+        return index if is_line and self.cursor is not None and self.can_rest(index) else None
+
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the mouse; a second click opens."""
         at = event.get_content_offset(self)
-        if at is None or event.style.meta.get("@click"):
-            return
-        heads = len(self.heads(self.room.width))
-        index = int(at.y + self.scroll_offset.y) - heads
-        if at.y < heads:
+        if at is None or event.style.meta.get("@click") or self.text_selection is not None:
+            return  # the mouse was on a border or a link, or has just selected text
+        if at.y < len(self.heads(self.room.width)):
             self.head_clicked(at.x)
-        elif self.cursor is not None and 0 <= index < self.count and self.can_rest(index):
+            return
+        index = self._row_at(at.y)
+        if index is not None:
             is_second = (index == self.cursor and self.is_cursor_placed) or event.chain > 1
             self.go_to(index)
             if is_second:

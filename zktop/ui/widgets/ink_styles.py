@@ -4,7 +4,7 @@ Important inks also differ in bold, underline or reverse, for terminals without 
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from rich.color import Color, ColorParseError
 from rich.style import Style
@@ -41,6 +41,7 @@ INK_STYLES: Final[dict[Ink, str]] = {
 }
 CURSOR: Final = "on $surface-lighten-2"
 FAINT_CURSOR: Final = "on $panel"  # in a panel without the focus
+HOVER: Final = "on $panel"
 
 
 class InkStyles:
@@ -55,6 +56,7 @@ class InkStyles:
         self.faint_cursor = self._style(FAINT_CURSOR)
         if not self.faint_cursor.bgcolor:
             self.faint_cursor = Style(underline=True)
+        self.hover = self._style(HOVER)
 
     def style(self, ink: Ink) -> Style:
         return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
@@ -95,7 +97,8 @@ class InkStyles:
 
 
 MAX_STYLES: Final = 500  # links are many
-RunLook = tuple[Ink, str | None, bool]  # ink, link, under the cursor
+Light = Literal["", "cursor", "hover", "link"]  # under the cursor; at the mouse: a row, a link
+RunLook = tuple[Ink, str | None, Light]  # ink, link, light
 
 
 class RunStyles(dict[RunLook, Style]):
@@ -104,14 +107,18 @@ class RunStyles(dict[RunLook, Style]):
     def __init__(self, widget: Widget, *, is_active: bool = True) -> None:
         super().__init__()
         self._inks = InkStyles(widget.app.theme_variables, colours=not widget.app.no_color)
-        self._cursor = self._inks.cursor if is_active else self._inks.faint_cursor
+        inks = self._inks
+        self._lights: dict[Light, Style] = {
+            "": Style.null(),
+            "cursor": inks.cursor if is_active else inks.faint_cursor,
+            "hover": inks.hover,
+            "link": inks.hover + Style(underline=True),
+        }
         self._base = widget.rich_style
 
     def __missing__(self, look: RunLook) -> Style:
-        ink, link, is_lit = look
-        style = self._base + self._inks.style(ink)
-        if is_lit:
-            style += self._cursor
+        ink, link, light = look
+        style = self._base + self._inks.style(ink) + self._lights[light]
         if link:
             style += Style(meta={"@click": link})
         if len(self) >= MAX_STYLES:

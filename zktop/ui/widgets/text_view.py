@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
+from rich.style import Style
 from textual import events
 from textual.message import Message
+from textual.selection import Selection as TextSelection
+from textual.strip import Strip
 
-from zktop.ui.styled_text import Line
+from zktop.ui.styled_text import Line, text_of
 from zktop.ui.widgets.canvas import Canvas
 
 
 class TextView(Canvas):
     """Shows given lines. With targets it has a cursor, which stops on the lines that have one."""
+
+    ALLOW_SELECT = True
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's names
         super().__init__(id=id, classes=classes)
@@ -56,6 +62,38 @@ class TextView(Canvas):
     def scroll_to_lines(self, *, has_moved: bool) -> None:
         """Called after new lines, or a new size, for views that scroll by themselves."""
 
+    # Selecting text with the mouse
+
+    @property
+    def allow_select(self) -> bool:
+        """True for a text; a list has a row below the mouse, not a character."""
+        return self.ALLOW_SELECT and bool(self._lines)
+
+    def text_select_all(self) -> None:
+        """Select everything after a double click, unless that opens the line under the cursor."""
+        if self.cursor is None:
+            super().text_select_all()
+
+    def render_line(self, y: int) -> Strip:
+        """Mark the selected text, and note for Textual which text stands where."""
+        strip = super().render_line(y)
+        number = y if y < len(self._heads) else y + int(self.scroll_offset.y)
+        if not self.allow_select or number >= len(self._heads) + len(self._lines):
+            return strip
+        selection = self.text_selection
+        span = selection.get_span(number) if selection is not None else None
+        if span is not None:
+            style = self.screen.get_component_rich_style("screen--selection")
+            strip = highlighted(strip, *span, style)
+        return strip.apply_offsets(0, number)
+
+    def get_selection(self, selection: TextSelection) -> tuple[str, str] | None:
+        """The selected text, and what separates it from that of the next widget."""
+        texts = [text_of(one).rstrip() for one in (*self._heads, *self._lines)]
+        if selection.start is not None and selection.start.y >= len(texts):
+            return None
+        return selection.extract("\n".join(texts)), "\n"
+
     def move(self, by: int) -> None:
         """Move to the next line in this direction that has a target."""
         if self.cursor is None or abs(by) > 1:
@@ -88,12 +126,23 @@ class TextView(Canvas):
         return None
 
 
+def highlighted(strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """Draw characters of a strip in a style, from `start` to `end`; -1 is the end of the text."""
+    text = strip.text
+    last = len(text.rstrip()) if end < 0 else end
+    begin, stop = cell_len(text[:start]), cell_len(text[:last])
+    before, inside, after = strip.crop(0, begin), strip.crop(begin, stop), strip.crop(stop)
+    return Strip.join([before, inside.apply_style(style), after])
+
+
 class StaticText(TextView, can_focus=False):
     """Lines without a cursor."""
 
 
 class TextList(TextView):
     """A list to choose from; its selected line stays visible."""
+
+    ALLOW_SELECT = False
 
     class Moved(Message):
         """The user has moved the cursor to another line."""
