@@ -4,7 +4,7 @@ import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, QUEUE, FakeContenders, contender
-from ui.fake_feed import ToldFeed, app_of, frames, settled, until
+from ui.fake_feed import ToldFeed, app_of, frames, settled
 
 from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop

@@ -3,6 +3,7 @@
 Actions on alerts, contenders, files and time are in `zktop.ui.actions`.
 """
 
+from functools import partial
 from typing import Final
 
 from zktop.ui.actions.alerts import AlertActions
@@ -15,12 +16,14 @@ from zktop.ui.actions.tree import TreeActions
 from zktop.ui.dialogs.choice import ThemeDialog
 from zktop.ui.dialogs.clusters import ClusterDialog
 from zktop.ui.dialogs.columns import ColumnsDialog
+from zktop.ui.dialogs.jump import JumpDialog, JumpTarget, pane_targets
 from zktop.ui.dialogs.palette import PaletteDialog
 from zktop.ui.dialogs.palette_items import PaletteItem
 from zktop.ui.keys import known_on
-from zktop.ui.screens import page_named
+from zktop.ui.screens import PAGES, page_named
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.filter_line import FilterLine
+from zktop.ui.widgets.header import PageHeader
 
 REFRESH_STEP: Final = 5  # frames per second
 NO_OTHER_CLUSTER: Final = (
@@ -109,6 +112,22 @@ class Zktop(
                 self.turn_to_cluster(name)
 
         self.push_screen(ClusterDialog(self), chosen)
+
+    def action_jump(self) -> None:
+        """Show a letter beside each pane and tab, and go to the one whose letter is pressed."""
+        page = self.page
+        panes = [one for one in self.screen.focus_chain if page in one.ancestors]
+        targets = [
+            JumpTarget(number, at, partial(self.action_show_screen, PAGES[int(number) - 1].name))
+            for number, at in self.query_one(PageHeader).tabs
+        ]
+        targets += pane_targets(panes)
+
+        def chosen(target: JumpTarget | None) -> None:
+            if target is not None:
+                target.go()
+
+        self.push_screen(JumpDialog(targets), chosen)
 
     def action_help(self) -> None:
         from zktop.ui.dialogs.help import HelpDialog  # noqa: PLC0415  after the first frame

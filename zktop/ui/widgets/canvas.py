@@ -239,9 +239,13 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             link = event.style.meta.get("@click")
             self._hover(Hovered(at.y, is_row=self._row_at(at.y) is not None, link=link))
 
-    def on_leave(self) -> None:
+    def on_leave(self, _event: events.Leave) -> None:
         """Highlight nothing."""
         self._hover(NOT_HOVERED)
+
+    def on_hide(self, _event: events.Hide) -> None:
+        """Highlight nothing: a hidden view is not told when the mouse leaves it."""
+        self._hovered = NOT_HOVERED
 
     def _hover(self, hovered: Hovered) -> None:
         """Refresh the line that the mouse has left and the one that it is on."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 
 from zktop.model.facts import Millis, Server, ServerState
 from zktop.model.findings.finding import SURE
@@ -43,7 +43,7 @@ def ensemble(
     report: Report | None,
     width: int,
     *,
-    places: Sequence[str] = (),
+    places: Sequence[Run] = (),
     known: Collection[str] = (),
 ) -> Line:
     """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
@@ -55,7 +55,8 @@ def ensemble(
     found = (*crumbs, *pieces(report, known)) if report is not None else tuple(crumbs)
     room = width - width_of(begin) - GAP
     least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
-    named = line((_short(name, max(MIN_NAME_CELLS, least, room - _width(found))), "strong"))
+    short = _short(name, max(MIN_NAME_CELLS, least, room - _width(found)))
+    named = (Run(short, "strong", "app.act('clusters')"),)
     kept = _fitting(found, room - width_of(named))
     return fitted(joined([begin, named, *kept]), width) if width > 0 else ()
 
@@ -147,6 +148,15 @@ class PageHeader(Canvas, can_focus=False):
         self.repaint()
 
     @property
+    def tabs(self) -> Iterator[tuple[str, Offset]]:
+        """The number of each tab, and where the tab stands on the screen."""
+        x, y = self.region.offset
+        for run in self._lines[1]:
+            if run.link is not None:
+                yield run.text.split()[0], Offset(x, y + 1)
+            x += width_of((run,))
+
+    @property
     def count(self) -> int:
         return len(self._lines)
 
@@ -157,13 +167,15 @@ class PageHeader(Canvas, can_focus=False):
         return len(self._lines)
 
 
-def _places(state: ViewState, page: str) -> list[str]:
-    """Where the user is: the page, and the lock on it."""
+def _places(state: ViewState, page: str) -> list[Run]:
+    """Where the user is: the page, and the lock on it. A click on one goes there."""
     path = state.subject.path if page == LOCK else None
-    return [page_named(page).title, *([path] if path else [])]
+    titles = [page_named(page).title, *([path] if path else [])]
+    number = [one.name for one in PAGES].index(page) + 1
+    return [Run(title, "plain", f"app.act('page_{number}')") for title in titles]
 
 
-def _first(state: ViewState, places: Sequence[str], at_right: Line, width: int) -> Line:
+def _first(state: ViewState, places: Sequence[Run], at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.frame.report if state.frame is not None else None
     known = state.acknowledged.covered(report) if report is not None else ()

@@ -117,7 +117,7 @@ def test_a_column_that_is_over_is_computed_once(monkeypatch: pytest.MonkeyPatch)
     known, report = app.tape, film[-1].report
     for frame in film:
         known.add(frame)
-        app.pulse.add(frame)
+        app.visit.pulse.add(frame)
     strips = minute_strips.MinuteStrips()
     strips.lines(app.view_state, report, 80, 9)
     asked: list[int] = []
@@ -142,7 +142,7 @@ def test_before_the_first_data_a_strip_is_blank() -> None:
     told = frames((BEGIN, lock("/locks/a", "ann", "bob", at=BEGIN)))
     app = app_of(*told)
     app.tape.add(told[0])
-    app.pulse.add(told[0])
+    app.visit.pulse.add(told[0])
     (strip, *_) = minute_strips.MinuteStrips().lines(app.view_state, told[0].report, 80, 9)
     cells = "".join(run.text for run in strip.drawn)
 

@@ -29,8 +29,9 @@ from zktop.ui.screens.locks.panes import (
     set_height,
 )
 from zktop.ui.screens.locks.rows import LockRows
+from zktop.ui.screens.locks.split import SplitPage
 from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
-from zktop.ui.screens.page import OrderedTable, Page
+from zktop.ui.screens.page import OrderedTable
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords
@@ -58,12 +59,11 @@ HEIGHTS: Final = (  # by the least height of the page
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the least width; as in the style sheet
-SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns but the first
 FRAME_CELLS: Final = 2
 STEP_LINES: Final = 5  # lines; panes do not move with every created or deleted lock
 
 
-class LocksScreen(Page):
+class LocksScreen(SplitPage):
     """All locks."""
 
     FIELDS = ROW_FIELDS
@@ -116,8 +116,8 @@ class LocksScreen(Page):
     .-double LocksScreen #main, .-triple LocksScreen #main { width: 1fr; }
     .-double LocksScreen #lock-side { display: block; height: 1fr; }
     .-triple LocksScreen #lock-side { display: block; }
-    .-double LocksScreen #side { height: 1fr; width: 36%; }
-    .-triple LocksScreen #side { height: 1fr; width: 54%; layout: horizontal; }
+    .-double LocksScreen #side { height: 1fr; }
+    .-triple LocksScreen #side { height: 1fr; layout: horizontal; }
     .-triple LocksScreen #lock-side, .-triple LocksScreen #news { width: 1fr; height: 1fr; }
     """
     SCOPED_CSS: ClassVar[bool] = False  # the width classes are set on the screen
@@ -154,8 +154,9 @@ class LocksScreen(Page):
     # What it shows
 
     def draw(self, state: ViewState) -> None:
+        self.apply_split()
         if state.frame is None:
-            self.table.show((), empty_state(state, self.size.width))
+            self.table.show((), empty_state(state, self.main_cells - FRAME_CELLS))
             return
         report = state.frame.report
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
@@ -189,30 +190,30 @@ class LocksScreen(Page):
         counted = f"{with_spaces(len(rows))} of " if state.filter else ""
         facts = f"{counted}{with_spaces(total)} · {order}"
         table.frame(FrameWords("Locks", facts, "enter open  / filter  o columns"))
-        table.show(rows, () if rows else empty_state(state, self.size.width))
+        room = self.main_cells - FRAME_CELLS
+        table.show(rows, () if rows else empty_state(state, room))
 
     def _heights(self) -> PaneHeights:
         """Return the heights of the panes; if there are few locks, events get the rest."""
         height = self.size.height - 1  # the line with the health
         heights = next((heights for least, heights in HEIGHTS if height >= least), SHORT)
-        if self._columns == 1:
+        if self.columns == 1:
             spare = height - sum(heights) - self.table.count - 1
             more = max(0, spare // STEP_LINES * STEP_LINES)
             return heights._replace(events=heights.events + more)
-        if self._columns == 2:  # noqa: PLR2004  below the pulse and the lock
+        if self.columns == 2:  # noqa: PLR2004  below the pulse and the lock
             return heights._replace(events=heights.events + (height - MIN_LINES) // 4)
         return heights._replace(events=height - self._blockers.outer_size.height)
 
     @property
-    def _columns(self) -> int:
+    def columns(self) -> int:
         """How many columns of panes stand side by side."""
         return next(number for least, number in COLUMNS if self.size.width >= least)
 
     def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
         """Fill the panes around the table."""
-        whole, number = self.size.width, self._columns
-        side = whole if number == 1 else whole * SIDE_PERCENT[number] // 100
-        main = (whole if number == 1 else whole - side) - FRAME_CELLS
+        number, side = self.columns, self.side_cells
+        main = self.main_cells - FRAME_CELLS
         news = (side if number < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
         self._blockers.show_report(state, report, heights.blockers, news)
         is_short = heights.alerts == SHORT.alerts
@@ -272,7 +273,7 @@ class LocksScreen(Page):
         self._followed = self.subject.path
         self.post_message(SelectionChanged(self.subject))
         self._describe(self._about.size.height)
-        if self.view_state is not None and self.report is not None and self._columns > 1:
+        if self.view_state is not None and self.report is not None and self.columns > 1:
             self._preview.show_lock(self.view_state, self.report, self.table.row)
 
     def on_table_sort_changed(self) -> None:

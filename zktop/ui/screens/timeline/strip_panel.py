@@ -47,6 +47,8 @@ class Zoomed(Message):
 class StripPanel(Panel, TextView):
     """The strips of one span of time."""
 
+    ALLOW_SELECT = False  # the mouse drags the time
+
     seen: TimeWindow | None = None
     label = 0  # cells left of the strips
     _dragged_to: int | None = None  # a column, while the button is down

@@ -1,0 +1,57 @@
+"""Jump letters: one beside each pane and tab; the next key goes there."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Offset
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Label
+
+LETTERS: Final = "asdfghjklqwertyuiop"  # the first lie under the fingers
+
+
+class JumpTarget(NamedTuple):
+    """A place to go to, where its letter stands, and the function that goes there."""
+
+    letter: str
+    at: Offset
+    go: Callable[[], object]
+
+
+class JumpDialog(ModalScreen[JumpTarget]):
+    """Returns the target whose letter was pressed; None after any other key."""
+
+    DEFAULT_CSS = """
+    JumpDialog { background: $background 0%; }
+    JumpDialog Label {
+        position: absolute; width: 3; height: 1; text-align: center;
+        background: $accent; color: $background; text-style: bold;
+    }
+    """
+
+    def __init__(self, targets: Sequence[JumpTarget]) -> None:
+        super().__init__()
+        self._targets = targets
+
+    def compose(self) -> ComposeResult:
+        for target in self._targets:
+            label = Label(target.letter, markup=False)
+            label.styles.offset = target.at
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        pressed = (one for one in self._targets if one.letter == event.character)
+        self.dismiss(next(pressed, None))
+
+    def on_click(self) -> None:
+        self.dismiss(None)
+
+
+def pane_targets(panes: Sequence[Widget]) -> Iterator[JumpTarget]:
+    """Give each pane a letter, which stands in its upper left corner."""
+    for letter, pane in zip(LETTERS, panes, strict=False):
+        yield JumpTarget(letter, pane.region.offset, pane.focus)
