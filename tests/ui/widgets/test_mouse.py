@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, pressed, settled, until
 
-from zktop.ui.dialogs.help import HelpDialog
 from zktop.ui.screens.locks.table import LockTable
+from zktop.ui.styled_text import text_of
 from zktop.ui.widgets.canvas import Canvas
 from zktop.ui.widgets.text_view import TextView
 
@@ -92,21 +92,27 @@ async def dragged(pilot: Pilot[int], begin: Offset, end: Offset) -> None:
         await pilot.pause()
 
 
+async def help_text(pilot: Pilot[int]) -> tuple[Offset, str, str]:
+    """Open the help: two lines of its text, and where the first begins on the screen."""
+    await settled(pilot)
+    await pressed(pilot, "question_mark")
+    await settled(pilot)
+    view = pilot.app.screen.query_one(TextView)
+    lines = [text_of(view.draw(y, 80)) for y in range(20)]
+    y = next(y for y in range(20) if len(lines[y].strip()) > 40 and len(lines[y + 1].strip()) > 10)
+    return view.content_region.offset + Offset(0, y), lines[y], lines[y + 1]
+
+
 async def test_text_is_selected_and_copied() -> None:
-    """In a pane without a cursor, with the copy that `y` makes."""
+    """By the way in which `y` copies a row."""
     copied: list[str] = []
     app = app_of(*trouble(), copy=lambda text: copied.append(text) or "the test")
     async with app.run_test(size=(120, 36)) as pilot:
-        await settled(pilot)
-        await pressed(pilot, "question_mark")
-        lines = await settled(pilot)
-        assert isinstance(app.screen, HelpDialog)
-        y = next(n for n, one in enumerate(lines) if "Problems come first" in one)
-        x = lines[y].index("Problems")
-        await dragged(pilot, Offset(x, y), Offset(x + len("Problems come") - 1, y))
+        at, first, _ = await help_text(pilot)
+        await dragged(pilot, at + Offset(4, 0), at + Offset(11, 0))
         await until(pilot, lambda: copied, "the copy")
 
-    assert copied == ["Problems come"]
+    assert copied == [first[4:12]]
 
 
 async def test_several_lines_are_copied_as_lines() -> None:
@@ -114,18 +120,11 @@ async def test_several_lines_are_copied_as_lines() -> None:
     copied: list[str] = []
     app = app_of(*trouble(), copy=lambda text: copied.append(text) or "the test")
     async with app.run_test(size=(120, 36)) as pilot:
-        await settled(pilot)
-        await pressed(pilot, "question_mark")
-        lines = await settled(pilot)
-        y = next(n for n, one in enumerate(lines) if "Problems come first" in one)
-        x = lines[y].index("Problems")
-        await dragged(pilot, Offset(x, y), Offset(x + 4, y + 1))
+        at, first, second = await help_text(pilot)
+        await dragged(pilot, at + Offset(4, 0), at + Offset(5, 1))
         await until(pilot, lambda: copied, "the copy")
 
-    first, second = copied[0].split("\n")
-    assert first.startswith("Problems come first")
-    assert first == first.rstrip()
-    assert second == lines[y + 1][x - 2 : x + 5].strip(" ").join(["  ", ""])
+    assert copied == [f"{first[4:].rstrip()}\n{second[:6]}"]
 
 
 async def test_y_copies_what_is_selected() -> None:
