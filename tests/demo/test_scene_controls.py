@@ -176,7 +176,7 @@ def test_a_failure_is_a_sentence_and_not_the_end(player: ScenePlayer, shown: Pro
     """Another scene can be put on."""
     player.play(NOBODY)
 
-    assert shown.sees("failed").problem == "there is no contender 'nobody'"
+    assert shown.sees("failed").problem == "there is no demo client 'nobody'"
 
     player.play(TRIO, 0)
     shown.sees("over", 3)

@@ -16,7 +16,7 @@ DEADLOCK = """\
 zktop  zk1:2181,zk2:2181/app  connected  no server asked
 1970-01-01T00:17:42.000Z  3 locks, 1 deadlock, 0 other findings
 
-DEADLOCK D1-791a5a1a  cycle, confidence C2, for 1m32s, 2 more behind
+DEADLOCK #1  cycle, likely (C2), for 1m32s, 2 more behind
   B holds X:/locks/y and waits for X:/locks/x, which A holds; A waits for
     X:/locks/y.
   1  B holds X:/locks/y and waits for X:/locks/x behind A
@@ -57,7 +57,7 @@ KINDS = """\
   waits   S D  behind 0000000001 +1                  0x10000000f623e75a   >1m32s
 """
 HIDDEN = """\
-WARNING R4 hidden-by-acl, confidence C4, for 2.0s
+WARNING hidden-by-acl (R4), confirmed (C4), for 2.0s
   /locks/secret may not be listed: its children cannot be listed: the ACL
     forbids it.
   Give zktop an identity that may read the locks (--auth).

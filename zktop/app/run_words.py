@@ -1,4 +1,4 @@
-"""Run a program and hand over its output, line by line, until it ends or nobody reads it."""
+"""Run a program and hand over its output, line by line, until it ends or its reader closes it."""
 
 import asyncio
 import codecs

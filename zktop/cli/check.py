@@ -65,8 +65,8 @@ def command(
 ) -> int:
     """Exit with 1 if there is a deadlock or another serious finding.
 
-    On an ensemble, zktop waits until it has seen every finding twice, `settle` of the config
-    apart. A recording is judged at its end, or at --at.
+    On an ensemble, zktop waits until it has seen every finding twice, with the config's `settle`
+    in between. A recording is judged at its end, or at --at.
     """
 
     def verdict() -> CheckVerdict:

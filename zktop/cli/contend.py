@@ -69,7 +69,9 @@ def _description(recipe: type[Recipe]) -> list[str]:
 )
 @click.argument("recipe", type=click.Choice([recipe.name for recipe in RECIPES]), metavar="RECIPE")
 @click.argument("path")
-@click.option("--mode", type=click.Choice(get_args(Mode)), help="What to ask for.")
+@click.option(
+    "--mode", type=click.Choice(get_args(Mode)), help="Lock mode; default: the recipe's first."
+)
 @click.option("--id", "name", metavar="ID", help="Name of the client; default: host and process.")
 @click.option("--hold", type=DURATION, help="Hold the lock this long; default: until ctrl-c.")
 @click.option("--timeout", type=DURATION, help="Give up waiting after this.")

@@ -52,7 +52,7 @@ _SAMPLE_EVERY_S = 1.0
     default="ab-ba",
     metavar="NAME",
     shell_complete=complete_scene,
-    help="ab-ba if not given; `zktop scene --list` lists them.",
+    help="Default: ab-ba. `zktop scene --list` lists all.",
 )
 @click.option("--duration", type=DURATION, help="End after this; else on ctrl-c or q.")
 @click.option("--text", is_flag=True, help="Print text instead of the terminal UI.")
@@ -60,8 +60,8 @@ _SAMPLE_EVERY_S = 1.0
 def command(overrides: Overrides, name: str, duration: Millis | None, *, text: bool) -> int:
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
-    With --hosts the contenders write to that ensemble, but only below the demo root; the UI
-    asks before it starts them.
+    With --hosts, demo clients write to that ensemble, but only below the demo root; the UI asks
+    before it starts them.
     """
     scene_named(name)
     effective = effective_config(overrides)

@@ -66,10 +66,10 @@ CONFIG = ConfigOption(
     "--config",
     "config",
     "FILE",
-    "Config file; ~/.config/zktop/config.yaml if any.",
+    "Config file; default: ~/.config/zktop/config.yaml.",
     "ZKTOP_CONFIG",
 )
-CLUSTER = ConfigOption("--cluster", "cluster", "NAME", "A cluster that the config file names.")
+CLUSTER = ConfigOption("--cluster", "cluster", "NAME", "Name of a cluster in the config file.")
 LAYOUT = ConfigOption(
     "--layout",
     "layout",
@@ -94,7 +94,7 @@ LARGE_TABLES = ConfigFlag(
 
 
 def _hosts_option(default: str) -> ConfigOption:
-    about = f"Ensemble; {default} if not given."
+    about = f"Ensemble; default: {default}."
     return ConfigOption("--hosts", "hosts", "H:P,...[/CHROOT]", about, "ZKTOP_HOSTS")
 
 
@@ -160,7 +160,7 @@ def replay_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the connection options; without --hosts the demo starts its own server."""
-    hosts = _hosts_option("a sandbox server of its own")
+    hosts = _hosts_option("its own sandbox server")
     return _add_options((hosts, *_OTHERS, THEME), command)
 
 

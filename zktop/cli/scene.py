@@ -47,7 +47,7 @@ def complete_scene(
 def command(
     overrides: Overrides, name: str | None, *, is_list: bool, pace: Millis, keep: Millis
 ) -> None:
-    """Play the scene NAME on an ensemble, below the demo root; nothing is left behind."""
+    """Play the scene NAME on an ensemble, below the demo root, then clean up."""
     if is_list:
         for scene in SCENES:
             put(f"{scene.name:<20} {scene.title}")

@@ -108,7 +108,7 @@ class SharedNames:
         self.shared = self.shared.with_changes(changes)
 
 
-NOBODY: Final = Text("nobody")
+NO_OWNER: Final = Text("no owner")
 
 
 class ClientNames(msgspec.Struct, frozen=True, eq=False):
@@ -122,7 +122,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         if label and (not session or label not in self.shared):
             return label
         if not session:
-            return NOBODY
+            return NO_OWNER
         client = self.client(session)
         listed = None if label else self._configured_name(session, client)
         if listed:

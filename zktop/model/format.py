@@ -129,7 +129,7 @@ def waits(number: int) -> str:
 
 def session_name(session: Session) -> str:
     """The name of a session without a label."""
-    return session_text(session) if session else "nobody"
+    return session_text(session) if session else "no session"
 
 
 # A part of a path is variable if it is an id (hex, a number) or ends in one.

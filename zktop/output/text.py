@@ -25,6 +25,7 @@ MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
 MAX_NAME, SHORT_NAME = 32, 16  # characters
+CONFIDENCE_WORDS = {"C1": "hint", "C2": "likely", "C3": "confirmed", "C4": "confirmed"}
 PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
 MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
@@ -163,7 +164,8 @@ def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
 
 
 def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
-    head = f"DEADLOCK {deadlock.id}  {deadlock.kind}, confidence {deadlock.confidence}"
+    sure = CONFIDENCE_WORDS[deadlock.confidence]
+    head = f"DEADLOCK #{deadlock.number}  {deadlock.kind}, {sure} ({deadlock.confidence})"
     behind = f", {deadlock.behind} more behind"
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
     yield from _wrap(head, "", width)
@@ -198,8 +200,9 @@ def _step(step: StepJson, names: dict[str, str]) -> str:
 
 
 def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
-    head = f"{finding.severity.upper()} {finding.rule} {finding.name}"
-    head += f", confidence {finding.confidence}{_since(finding.since, now)}"
+    sure = f"{CONFIDENCE_WORDS[finding.confidence]} ({finding.confidence})"
+    head = f"{finding.severity.upper()} {finding.name} ({finding.rule}), {sure}"
+    head += _since(finding.since, now)
     yield from _wrap(head, "", width)
     yield from _wrap(finding.sentence, "  ", width)
     yield from _wrap(finding.advice, "  ", width)

@@ -42,7 +42,7 @@ def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
 
     assert finding.sentence == (
         f"{ORPHAN.name[:4]}…__lock__0000000007 in {PATH} has no owner; 2 actors wait for it; "
-        "nobody will ever delete it."
+        "no client will ever delete it."
     )
     assert (finding.severity, finding.confidence) == ("critical", "C3")
     assert finding.since == NOW - 2 * MINUTE

@@ -33,8 +33,8 @@ def test_b10_fires_for_a_child_that_will_never_be_released() -> None:
     finding = only("B10", ctx(FIRST, ALICE, BOB))
 
     assert finding.sentence == (
-        f"{PATH}/00-config is in the way in {PATH}: nobody holds, and nobody will until "
-        f"{PATH}/00-config is deleted; 2 actors wait."
+        f"{PATH}/00-config is in the way in {PATH}: no client holds the lock, and none will "
+        f"until {PATH}/00-config is deleted; 2 actors wait."
     )
     assert (finding.severity, finding.confidence) == ("critical", "C4")
     assert finding.nodes == ("00-config",)
@@ -48,8 +48,8 @@ def test_b10_fires_for_one_that_came_after_the_holder() -> None:
     finding = only("B10", ctx(ALICE, BOB, late))
 
     assert finding.sentence == (
-        f"{PATH}/00-config is in the way in {PATH}: 1 actor waits for it, now or from the next "
-        f"release on, until {PATH}/00-config is deleted."
+        f"{PATH}/00-config is in the way in {PATH}: 1 actor waits for it, now or after the next "
+        f"release, until {PATH}/00-config is deleted."
     )
     assert (finding.severity, finding.confidence) == ("warning", "C3")
 

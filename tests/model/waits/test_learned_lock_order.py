@@ -69,8 +69,9 @@ def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
 
     assert told.rule == "D9"
     assert told.sentence == (
-        "Potential deadlock: bob took X:/locks/orders while it had X:/locks/stock; "
-        "ann took X:/locks/stock while it had X:/locks/orders; at the same time none could go on."
+        "Potential deadlock: bob acquired X:/locks/orders while holding X:/locks/stock; "
+        "ann acquired X:/locks/stock while holding X:/locks/orders; "
+        "if these overlap, none can continue."
     )
 
 

@@ -24,8 +24,8 @@ def test_two_actors_with_opposite_orders_could_deadlock():
 
     assert (made.rule, made.confidence) == ("D9", "C2")
     assert made.sentence == (
-        "Potential deadlock: B took W:/orders while it had X:/stock; "
-        "A took X:/stock while it had W:/orders; at the same time none could go on."
+        "Potential deadlock: B acquired W:/orders while holding X:/stock; "
+        "A acquired X:/stock while holding W:/orders; if these overlap, none can continue."
     )
     assert [(turn.column, turn.verb, turn.mode, turn.lock) for turn in made.turns] == [
         (0, "got", "X", "/stock"),
@@ -40,7 +40,7 @@ def test_the_odd_one_out_goes_against_the_majority():
     again = "orders rw: A.W@3 ; stock x: A@4"
     (made,) = found(ONE, ONE, again, OTHER)
 
-    assert made.majority == "/orders before /stock (2 of 3)"
+    assert made.majority == "/orders before /stock (2 of 3 times)"
     assert made.odd_one_out == ("B",)
 
 
@@ -77,7 +77,7 @@ def test_two_that_only_read_need_a_writer_between_them():
     (made,) = found("a rw: A.R@1 ; b x: A@2", "a rw: B.R@8 ; b x: B@7")
 
     assert made.confidence == "C1"
-    assert "when a writer queues between them" in made.sentence
+    assert "with a writer queued in between" in made.sentence
 
 
 def test_three_can_make_a_ring():

@@ -60,11 +60,11 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
     return RuleMatch(
         about=ctx.about(member),
         sentence=f"{short(member.node)} in {ctx.name} has no owner; {waits(blocked)} for it; "
-        "nobody will ever delete it.",
+        "no client will ever delete it.",
         confidence="C3",
         evidence=(
             (True, f"ephemeralOwner is 0, and the node is {span(age)} old{named}"),
-            (None, "nobody keeps a persistent lock here on purpose"),
+            (None, "no client keeps a persistent lock here on purpose"),
             (False, "it vanishes by itself: then it was a TTL node"),
         ),
         advice="Ask the owner of the application. This is the one case in which deleting the "

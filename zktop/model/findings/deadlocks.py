@@ -200,7 +200,7 @@ def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
 @Rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
 def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Actors take the same locks in different orders: a deadlock that has not happened yet."""
-    return _potential("D9", "Agree on one order of these locks.", ctx)
+    return _potential("D9", "Acquire these locks in the same order everywhere.", ctx)
 
 
 @Rule("D10", "unordered-nesting", "info", "whole", code="ORD")
@@ -227,7 +227,7 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
 
 
 def _sentence(found: Inversion) -> str:
-    """The sentence, reworded if the deadlock has happened meanwhile."""
+    """The sentence, reworded if the deadlock has happened by now."""
     if found.deadlocked_at is None:
         return found.sentence
     happened = f"Deadlocked at {clock(found.deadlocked_at)}"

@@ -102,7 +102,7 @@ LETTERS: Final = {
     "DED": "deadlock",
     "TWO": "two may own it",
     "FOR": "a foreign child is in the way",
-    "ORP": "orphan: nobody will free it",
+    "ORP": "orphan: no client will ever release it",
     "GHO": "ghost of an earlier try",
     "WAK": "a wake-up was lost",
     "SIL": "its holder is silent",

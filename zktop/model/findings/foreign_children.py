@@ -37,16 +37,19 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     waiting = len(ctx.waiters) if is_free else _behind(ctx, obstacles)
     yield RuleMatch(
         about=ctx.about(*obstacles, key=("blocked-by-foreign",)),
-        sentence=f"{named} is in the way in {ctx.name}: nobody holds, and nobody will until "
-        f"{_it_is(paths)} deleted; {waits(waiting)}."
+        sentence=f"{named} is in the way in {ctx.name}: no client holds the lock, and none "
+        f"will until {_it_is(paths)} deleted; {waits(waiting)}."
         if is_free
-        else f"{named} is in the way in {ctx.name}: {waits(waiting)} for it, now or from the "
-        f"next release on, until {_it_is(paths)} deleted.",
+        else f"{named} is in the way in {ctx.name}: {waits(waiting)} for it, now or after the "
+        f"next release, until {_it_is(paths)} deleted.",
         confidence=_confidence(ctx, is_free=is_free),
         evidence=(
             *((True, owner_facts(ctx, child)) for child in obstacles[:3]),
             (True, f"clients that write {ctx.lock.layout} count it, and it sorts before them"),
-            (None, "its creator does not delete it soon; a TTL node goes when its time is over"),
+            (
+                None,
+                "its creator does not delete it soon; a TTL node is deleted when its TTL is over",
+            ),
         ),
         advice=_advice(obstacles, paths),
         severity="critical" if is_free else "warning",

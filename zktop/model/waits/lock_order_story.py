@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zktop.model.format import span
+from zktop.model.format import fold_path, span
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
     Cycle,
@@ -119,7 +119,9 @@ def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]
     pair = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
     usual, rare = sorted((edge for edge in pair if edge), key=lambda edge: -edge.count)
     total = usual.count + rare.count
-    text = f"{usual.held} before {usual.wanted} ({usual.count} of {total})"
+    locks = {sample.held.vertex: fold_path(sample.held.lock) for sample in cycle}
+    order = f"{locks[usual.held]} before {locks[usual.wanted]}"
+    text = f"{order} ({usual.count} of {total} times)"
     return text, tuple(sorted(rare.by_owner)) if usual.count > rare.count else ()
 
 
@@ -145,15 +147,15 @@ def _distinct_end(asker: OrderActor, identities: dict[str, set[str]]) -> str:
 
 def _sentence(cycle: Cycle, names: tuple[str, ...], *, soft: bool) -> str:
     parts = [_habit(sample, owner) for sample, owner in zip(cycle, names, strict=True)]
-    needs = " when a writer queues between them" if soft else ""
-    return f"Potential deadlock: {'; '.join(parts)}; at the same time{needs} none could go on."
+    needs = ", with a writer queued in between" if soft else ""
+    return f"Potential deadlock: {'; '.join(parts)}; if these overlap{needs}, none can continue."
 
 
 def _habit(sample: OrderSample, owner: str) -> str:
     wanted, held = sample.wanted, sample.held
     return (
-        f"{owner} took {LETTER[wanted.mode]}:{wanted.lock} "
-        f"while it had {LETTER[held.mode]}:{held.lock}"
+        f"{owner} acquired {LETTER[wanted.mode]}:{wanted.lock} "
+        f"while holding {LETTER[held.mode]}:{held.lock}"
     )
 
 

@@ -187,7 +187,7 @@ async def test_copies_the_lock_under_the_cursor() -> None:
         await settled(pilot)
         await pilot.press("y")
 
-        assert "DEADLOCK D1-" in app.clipboard
+        assert "DEADLOCK #" in app.clipboard
         assert "/locks/orders  mutex  kazoo-lock  2 waiting" in app.clipboard
 
 

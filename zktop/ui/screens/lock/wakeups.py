@@ -72,7 +72,7 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     else:
         enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
     sleeping = [one for one in waiting if one not in enters]
-    text = f"{_named(detail, enters) or 'nobody'} {_verb('enter', enters)}"
+    text = f"{_named(detail, enters) or 'no client'} {_verb('enter', enters)}"
     if sleeping:
         text += f"; {_named(detail, sleeping)} {_verb('keep', sleeping)} waiting"
     sentence = f"If {_named(detail, [holder])} releases now: {text}."
