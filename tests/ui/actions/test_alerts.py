@@ -215,3 +215,19 @@ async def test_a_small_window_counts_them_too() -> None:
         lines = await settled(pilot)
 
         assert any("1 critical · 1 acknowledged" in line for line in lines)
+
+
+async def test_a_recording_has_the_same_keys() -> None:
+    """Nothing is forgotten while it plays: its alerts begin and end with the cursor."""
+    app = app_of(*FILM, is_live=False)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        app.seek(FILM[-1].at)
+        told = await after(pilot, "A")
+        app.seek(FILM[0].at)
+        await settled(pilot)
+        app.seek(FILM[-1].at)
+        again = await after(pilot)
+
+        assert "2 acknowledged" in told
+        assert again == told
