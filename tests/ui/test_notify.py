@@ -151,7 +151,7 @@ class Heard:
     def __init__(self) -> None:
         self.sentences: list[str] = []
 
-    def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
+    def call(self, finding: Finding, cluster: str, complain: Callable[[str], None]) -> None:
         """Remember, and complain."""
         self.sentences.append(finding.sentence)
         complain("notify-send could not be started: No such file or directory.")
@@ -218,28 +218,30 @@ async def test_a_recording_announces_nothing() -> None:
 
 SPY = """
 import os, sys
-open(sys.argv[1], "w").write(os.environ["ZKTOP_SENTENCE"] + "\\n" + sys.stdin.read())
+said = [os.environ[name] for name in ("ZKTOP_CLUSTER", "ZKTOP_SENTENCE")]
+open(sys.argv[1], "w").write("\\n".join([*said, sys.stdin.read()]))
 """
 
 
 def finished(command: FindingCommand, finding: Finding = SAMPLE) -> list[str]:
     """Call a command, wait until it has ended, and give what it complained of."""
     said: list[str] = []
-    command.call(finding, said.append)
+    command.call(finding, "prod", said.append)
     while command._running:
         pass
     return said
 
 
-def test_the_command_gets_the_sentence_and_the_finding(tmp_path: Path) -> None:
+def test_the_command_gets_the_cluster_the_sentence_and_the_finding(tmp_path: Path) -> None:
     """No text of a znode becomes part of the command."""
     spy, out = tmp_path / "spy.py", tmp_path / "out; touch pwned"
     spy.write_text(SPY)
     finding = red("a", sentence='$(touch pwned) "; touch pwned')
     said = finished(FindingCommand(f"{sys.executable} {spy} '{out}'"), finding)
-    sentence, facts = out.read_text().split("\n", 1)
+    cluster, sentence, facts = out.read_text().split("\n", 2)
 
     assert said == []
+    assert cluster == "prod"
     assert sentence == finding.sentence
     assert json.loads(facts)["sentence"] == finding.sentence
     assert json.loads(facts)["rule"] == "D1"
@@ -271,7 +273,7 @@ def test_what_runs_when_the_ui_ends_is_ended() -> None:
     """No process stays behind."""
     said: list[str] = []
     command = FindingCommand("sleep 60")
-    command.call(SAMPLE, said.append)
+    command.call(SAMPLE, "prod", said.append)
     process = next(iter(command._running))
     command.close()
 

@@ -18,7 +18,7 @@ from zktop.output.snapshot import finding_json
 
 TIMEOUT_S = 10.0
 MAX_RUNNING = 4  # commands at the same time
-VARIABLE = "ZKTOP_SENTENCE"
+SENTENCE, CLUSTER = "ZKTOP_SENTENCE", "ZKTOP_CLUSTER"  # the variables of the command
 
 
 class FindingCommand:
@@ -33,14 +33,14 @@ class FindingCommand:
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
 
-    def call(self, finding: Finding, complain: Callable[[str], None]) -> None:
+    def call(self, finding: Finding, cluster: str, complain: Callable[[str], None]) -> None:
         name = self._words[0]
         with self._lock:
             if len(self._running) >= MAX_RUNNING:
                 complain(f"{name} is still running {MAX_RUNNING} times: this finding is skipped.")
                 return
             try:
-                process = self._start(finding)
+                process = self._start(finding, cluster)
             except OSError as error:
                 complain(f"{name} could not be started: {error.strerror}.")
                 return
@@ -55,13 +55,13 @@ class FindingCommand:
             for process in self._running:
                 _kill(process)
 
-    def _start(self, finding: Finding) -> "subprocess.Popen[bytes]":
+    def _start(self, finding: Finding, cluster: str) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(  # noqa: S603  no shell; the words are the user's own
             self._words,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, VARIABLE: finding.sentence},
+            env={**os.environ, SENTENCE: finding.sentence, CLUSTER: cluster},
             start_new_session=True,  # so that its children can be killed with it
         )
 

@@ -208,7 +208,7 @@ class ClusterList(Protocol):
 class FindingHook(Protocol):
     """Runs the user's command for a new finding."""
 
-    def call(self, finding: "Finding", complain: Callable[[str], None]) -> None:
+    def call(self, finding: "Finding", cluster: str, complain: Callable[[str], None]) -> None:
         """Run the command without waiting; `complain` may be called on any thread."""
 
     def close(self) -> None:

@@ -197,7 +197,7 @@ class Shell(ClusterApp):
         for finding in new.findings:
             self._alert(visit, brief(finding) if is_small else finding.sentence)
             if self.settings.finding_hook is not None:
-                self.settings.finding_hook.call(finding, visit.complain)
+                self.settings.finding_hook.call(finding, visit.name, visit.complain)
         if new.more:
             more = f"{new.more} more critical findings; n steps through them."
             self._alert(visit, more)
