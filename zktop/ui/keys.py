@@ -103,7 +103,7 @@ KEYS: Final = (
     Action("tree", "w", "who waits for whom around the selected item; again: all locks by path",
         "look", short="Waits", panes=("locks", "blockers", "lock-queue", "sessions")),
     Action("palette", "colon,ctrl+p", "find a screen, lock, session, theme, cluster or action",
-        "find", short="Find"),
+        "find", short="Find", panes=("locks", "lock-queue", "cases", "sessions")),
     Action("sort", "o", "columns: what they mean, hide, show, sort", "look",
         pages=(LOCKS, SESSIONS), short="Sort", panes=("locks", "sessions")),
     Action("reverse", "O", "reverse the sort order", "look", pages=(LOCKS, SESSIONS)),

@@ -210,6 +210,17 @@ async def test_a_kind_and_a_name(typed: str, name: str) -> None:
         assert target.name.startswith(name)
 
 
+async def test_a_lock_comes_before_the_sentences_with_its_letters() -> None:
+    """`or` is in /locks/orders, and in what many keys do."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await opened(pilot, "or")
+        target = app.screen.query_one(TextList).target
+
+        assert isinstance(target, PaletteItem)
+        assert target.name == ORDERS
+
+
 async def test_a_kind_lists_no_other() -> None:
     """After the blank, before the name."""
     app = app_of(*trouble())

@@ -22,13 +22,13 @@ def foot(page: str, pane: str, width: int = 80, *, may_write: bool = True) -> st
 @pytest.mark.parametrize(
     ("page", "pane", "begin"),
     [
-        ("locks", "locks", " enter Open  / Filter  w Waits  o Sort  space Tag"),
+        ("locks", "locks", " enter Open  / Filter  w Waits  : Find  o Sort  space Tag"),
         ("locks", "alerts", " enter Open  n Alert  a Ack  y Copy"),
         ("locks", "events", " enter Open  y Copy"),
-        ("lock", "lock-queue", " enter Open  / Filter  w Waits  d Data  f Fold"),
-        ("findings", "cases", " enter Open  n Alert  a Ack  / Filter  f Fold"),
+        ("lock", "lock-queue", " enter Open  / Filter  w Waits  : Find  d Data  f Fold"),
+        ("findings", "cases", " enter Open  n Alert  a Ack  / Filter  : Find  f Fold"),
         ("findings", "case", " enter Open  n Alert  a Ack  y Copy"),
-        ("sessions", "sessions", " enter Open  / Filter  w Waits  o Sort  f Fold"),
+        ("sessions", "sessions", " enter Open  / Filter  w Waits  : Find  o Sort  f Fold"),
         ("timeline", "strips", " space Play  [ <  ] >  enter Open"),
         ("demo", "contenders", " U Release  C Cancel  K Kill  Z Freeze  enter Open"),
     ],

@@ -125,18 +125,21 @@ def found(
 def score(item: PaletteItem, words: Sequence[str]) -> float:
     """Rank an item: it has this name, it begins with the text, a word in it does, it contains it.
 
-    >>> names = ("or", "orders", "/locks/orders", "worker", "stock")
+    A match in the middle of a sentence counts less than one in a name.
+
+    >>> names = ("or", "orders", "/locks/orders", "worker", "Reads or writes", "More", "stock")
     >>> [score(PaletteItem(name, "", print), ["or"]) for name in names]
-    [2.0, 1.0, 0.9, 0.6, 0.3]
+    [2.0, 1.0, 0.9, 0.6, 0.5, 0.6, 0.0]
     """
     text = item.name.casefold()
     if " ".join(words) in (text, *item.aliases):
         return 2.0
     if text.startswith(tuple(words[:1])):
         return 1.0
+    is_sentence = " " in text
     if any(re.search(rf"\b{re.escape(word)}", text) for word in words):
-        return 0.9
-    return 0.6 if any(word in text for word in words) else 0.3
+        return 0.5 if is_sentence else 0.9
+    return 0.6 if not is_sentence and any(word in text for word in words) else 0.0
 
 
 def drawn(section: PaletteSection, width: int) -> Iterator[tuple[Line, PaletteItem | None]]:

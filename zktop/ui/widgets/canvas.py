@@ -44,6 +44,8 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     Canvas {
         height: 1fr; background: $background;
         overflow-x: hidden; scrollbar-size: 1 1; scrollbar-gutter: stable;
+        scrollbar-background: $surface; scrollbar-background-hover: $surface;
+        scrollbar-background-active: $surface;
     }
     """
 
