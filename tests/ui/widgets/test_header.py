@@ -137,6 +137,51 @@ def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) 
     assert inks(ensemble("prod", report, 120))[said] == ink
 
 
+def test_findings_beside_a_deadlock_are_counted_by_severity() -> None:
+    """Not those that follow from another one, and no notes."""
+    report = trouble()[-1].report
+    orphan = next(one for one in report.findings if one.rule == "B1")
+    more = [
+        replace(orphan, id=name, severity=severity, confidence="C2", cause=cause)
+        for name, severity, cause in (
+            ("a", "warning", None),
+            ("b", "warning", None),
+            ("c", "warning", orphan.id),
+            ("d", "info", None),
+        )
+    ]
+    drawn = inks(ensemble("prod", replace(report, findings=(*report.findings, *more)), 140))
+    pills = {text: ink for text, ink in drawn.items() if ink in ("alarm", "caution")}
+
+    assert pills == {
+        " 1 DEADLOCK? ": "caution",
+        " 1 CRITICAL ": "alarm",
+        " 2 WARNINGS ": "caution",
+    }
+
+
+def test_what_is_acknowledged_has_no_pill() -> None:
+    """A deadlock is still counted."""
+    report = trouble()[-1].report
+    known = {one.id for one in report.findings}
+    drawn = ensemble("prod", report, 140, known=known)
+
+    assert {"alarm", "caution"}.isdisjoint(inks(drawn).values())
+    assert "1 deadlock acknowledged" in text_of(drawn)
+
+
+async def test_a_click_on_a_pill_goes_to_the_next_alert() -> None:
+    """As n does."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        first = (await settled(pilot))[0]
+        await pilot.click("#head", offset=(first.index("DEADLOCK"), 0))
+        await settled(pilot)
+
+        assert app.page is not None
+        assert app.page.entry.name == "findings"
+
+
 @pytest.mark.parametrize("name", ["zk1:2181", LONG])
 @pytest.mark.parametrize("width", [48, 60, 100, 180, 230])
 def test_problems_are_shown_on_any_terminal(name: str, width: int) -> None:

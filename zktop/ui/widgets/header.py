@@ -27,7 +27,7 @@ from zktop.ui.widgets.canvas import Canvas
 NAME_SHARE: Final = 3  # the name may take a third of the line
 MIN_NAME_CELLS: Final = 9
 GAP: Final = 2
-CRUMB_RANKS: Final = (1, 5)  # of the page, and of what it shows
+CRUMB_RANKS: Final = (1, 2)  # of the page, and of what it shows
 CRUMB: Final = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
@@ -347,27 +347,36 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
 
 
 def _wrong(report: Report, known: Collection[str]) -> Iterator[HeaderPiece]:
-    """The number of deadlocks or critical findings, in red if any is proven.
+    """The numbers of deadlocks, critical findings and warnings; red if any of them is proven.
 
-    Acknowledged ones are counted apart, without a pill.
+    The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
     """
-    dead = [one for one in report.deadlocks if one.id not in known]
-    bad = [one for one in report.findings if one.severity == "critical" and not one.cause]
-    new = [one for one in bad if one.id not in known]
+    every = {one.id for one in report.deadlocks}
+    dead = [one.confidence in SURE for one in report.deadlocks if one.id not in known]
+    found: dict[str, list[bool]] = {"critical": [], "warning": [], "info": []}
+    for one in report.findings:
+        if not one.cause and one.id not in known and one.id not in every:
+            found[one.severity].append(one.confidence in SURE)
+    critical, warnings = found["critical"], found["warning"]
     if dead:
-        is_sure = any(one.confidence in SURE for one in dead)
-        yield HeaderPiece(0, _alarm(count(len(dead), "deadlock").upper(), is_sure=is_sure))
-    elif new:
-        is_sure = any(one.confidence in SURE for one in new)
-        yield HeaderPiece(0, _alarm(f"{len(new)} CRITICAL", is_sure=is_sure))
-    known_dead = len(report.deadlocks) - len(dead)
-    if known_dead:
-        what = f"{count(known_dead, 'deadlock')} acknowledged"
+        yield HeaderPiece(0, _alarm(count(len(dead), "deadlock"), is_sure=any(dead)))
+    if critical:
+        rank = 1 if dead else 0
+        yield HeaderPiece(rank, _alarm(f"{len(critical)} critical", is_sure=any(critical)))
+    if warnings:
+        yield HeaderPiece(2, _pill(count(len(warnings), "warning"), "caution"))
+    if len(every) > len(dead):
+        what = f"{count(len(every) - len(dead), 'deadlock')} acknowledged"
         yield HeaderPiece(1, line((what, "dim")))
 
 
 def _alarm(text: str, *, is_sure: bool) -> Line:
-    return line((f" {text} ", "alarm") if is_sure else (f" {text}? ", "caution"))
+    return _pill(text, "alarm") if is_sure else _pill(f"{text}?", "caution")
+
+
+def _pill(text: str, ink: Ink) -> Line:
+    """Draw a filled pill; a click on it goes to the next alert."""
+    return (Run(f" {text} ".upper(), ink, "app.act('next_alert')"),)
 
 
 def _host(address: str, servers: Sequence[Server]) -> str:
