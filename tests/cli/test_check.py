@@ -163,6 +163,14 @@ def test_options_decide_which_findings_count(
     assert ("not counted: D1" in out) is (not code)
 
 
+@pytest.mark.parametrize("former", ["knot", "previous-life", "silent-head"])
+def test_former_names_of_rules_still_work(zktop: Run, tmp_path: Path, former: str) -> None:
+    """A script that was written for them keeps its exit codes."""
+    file = recorded_story(tmp_path / "a.zktop", AB_BA)
+
+    assert zktop("check", "--from", str(file), "--fail-on", former)[0] == 0
+
+
 def test_a_rule_that_does_not_exist_is_a_usage_error(zktop: Run, tmp_path: Path) -> None:
     """With a suggestion."""
     file = recorded_story(tmp_path / "a.zktop", AB_BA)

@@ -146,10 +146,11 @@ def _criteria(fail_on: str | None, confidence: Confidence) -> FailCriteria:
 def _rule_id(word: str) -> str:
     """Return the id of the rule with this id or name."""
     known = {rule.id.casefold(): rule.id for rule in RULES}
-    known |= {rule.name.casefold(): rule.id for rule in RULES}
+    names = {rule.name: rule.id for rule in RULES}
+    former = {rule.former_name: rule.id for rule in RULES if rule.former_name}
     wanted = word.strip().casefold()
-    if wanted not in known:
-        meant = nearest(wanted, list(known))
-        hint = f" Did you mean {meant}?" if meant else " They are listed in the documentation."
+    if wanted not in known | names | former:
+        meant = nearest(wanted, [*known, *names])
+        hint = f" Did you mean {meant}?" if meant else " The help (?) of the UI lists the rules."
         raise click.UsageError(f"--fail-on: there is no rule {quoted(word.strip())}.{hint}")
-    return known[wanted]
+    return (known | names | former)[wanted]

@@ -212,6 +212,7 @@ class FindingJson(JsonObject, frozen=True, kw_only=True):
     id: str
     rule: str
     name: str
+    former_name: str | None  # that the rule had in earlier versions
     severity: Literal["critical", "warning", "info"]
     confidence: Confidence
     lock: str | None

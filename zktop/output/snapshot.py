@@ -1,10 +1,11 @@
 """Convert a report to the JSON of `zktop snapshot`."""
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec import convert
 
 from zktop.model.facts import Millis, Server, session_text
+from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.report import Contender, LockView, Report, SessionView
@@ -12,6 +13,7 @@ from zktop.model.waits.deadlock import Deadlock, DeadlockStep
 from zktop.output import schema
 
 Json = TypeVar("Json", bound=schema.JsonObject)
+FORMER_NAMES: Final = {rule.id: rule.former_name for rule in RULES}
 
 
 def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> schema.SnapshotJson:
@@ -124,6 +126,7 @@ def finding_json(finding: Finding) -> schema.FindingJson:
     return _convert(
         finding,
         schema.FindingJson,
+        former_name=FORMER_NAMES.get(finding.rule),
         sessions=[session_text(session) for session in finding.sessions],
         since=_moment(finding.since),
     )

@@ -95,8 +95,17 @@ def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     return _matches("D2", advice, ctx)
 
 
-@Rule("D3", "knot", "critical", "whole", code="DED", rank=3, blocks="forever")
-def knot(ctx: EnsembleContext) -> Iterator[RuleResult]:
+@Rule(
+    "D3",
+    "semaphore-deadlock",
+    "critical",
+    "whole",
+    former_name="knot",
+    code="DED",
+    rank=3,
+    blocks="forever",
+)
+def semaphore_deadlock(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """All leases of a pool are with actors that wait, in the end, for a lease of it."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _matches("D3", advice, ctx)

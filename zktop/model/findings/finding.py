@@ -193,6 +193,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
     after: tuple[Cause, ...] = ()  # what its findings may follow from, most likely first
     blocks: Blocks | None = None  # how long its findings hold up the waiters of a lock
     is_delay: bool = False  # its findings may be mere delays, caused further ahead
+    former_name: str | None = None  # scripts may still use it
     answers: Callable[[C_contra], Iterable[RuleResult]] = lambda _: ()
 
     def __call__(self, answers: Callable[[C], Iterator[RuleResult]]) -> "Rule[C]":

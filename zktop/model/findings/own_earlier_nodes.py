@@ -113,9 +113,10 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
 
 @Rule(
     "B4",
-    "previous-life",
+    "own-old-session",
     "critical",
     "lock",
+    former_name="previous-life",
     tables=("connections",),
     code="GHO",
     rank=15,
@@ -123,7 +124,7 @@ def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     after=(("node", "B2"),),
     only_if=("waiters", "connections"),
 )
-def previous_life(ctx: LockContext) -> Iterator[RuleResult]:
+def own_old_session(ctx: LockContext) -> Iterator[RuleResult]:
     """A process came back with a new session and waits until its old one has expired.
 
     The blocker has the label of a live waiter, and its session is connected nowhere.

@@ -40,8 +40,16 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@Rule("R3", "reaped-container", "info", "lock", code="NEW", only_if=("news",))
-def reaped_container(ctx: LockContext) -> Iterator[RuleResult]:
+@Rule(
+    "R3",
+    "container-removed",
+    "info",
+    "lock",
+    former_name="reaped-container",
+    code="NEW",
+    only_if=("news",),
+)
+def container_removed(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock's node vanished while it was empty, as containers do."""
     yield from _recently(
         ctx,
@@ -93,8 +101,16 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
     )
 
 
-@Rule("R7", "fell-with-waiters", "warning", "lock", code="NEW", only_if=("news",))
-def fell_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
+@Rule(
+    "R7",
+    "deleted-with-waiters",
+    "warning",
+    "lock",
+    former_name="fell-with-waiters",
+    code="NEW",
+    only_if=("news",),
+)
+def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock vanished together with its queue."""
     fell = ctx.past.fell_at
     if fell is None:

@@ -256,15 +256,16 @@ def _may_sort_by_name(ctx: LockContext, believing: list[Member]) -> RuleMatch:
 
 @Rule(
     "S2",
-    "blind-neighbours",
+    "two-libraries-on-one-path",
     "critical",
     "lock",
+    former_name="blind-neighbours",
     code="TWO",
     rank=8,
     after=(("lock", "S6"),),
     only_if=("several",),
 )
-def blind_neighbours(ctx: LockContext) -> Iterator[RuleResult]:
+def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     """Two libraries, or two recipes, use one lock and do not see each other's nodes."""
     for seen in ctx.mismatched:
         if may_own_beside_readers(ctx, seen):
@@ -333,14 +334,15 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
 
 @Rule(
     "S5",
-    "robbed-owner",
+    "node-deleted-under-holder",
     "warning",
     "lock",
+    former_name="robbed-owner",
     tables=("connections",),
     code="TWO",
     only_if=("departures", "connections"),
 )
-def robbed_owner(ctx: LockContext) -> Iterator[RuleResult]:
+def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     """Another client removed the holder's node; its session goes on as if it owned the lock.
 
     The node vanished although its live session has made no request since before.

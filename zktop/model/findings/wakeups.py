@@ -195,9 +195,10 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
 
 @Rule(
     "L2",
-    "silent-head",
+    "missed-wake-up",
     "critical",
     "lock",
+    former_name="silent-head",
     tables=("connections",),
     code="WAK",
     rank=17,
@@ -205,7 +206,7 @@ def _no_watch(ctx: LockContext, seen: MemberWatches) -> RuleMatch:
     after=(("node", "D7"), ("session", SILENCE)),
     only_if=("connections",),
 )
-def silent_head(ctx: LockContext) -> Iterator[RuleResult]:
+def missed_wake_up(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter has become first in the queue and has not noticed: its wake-up is lost."""
     for head in ctx.holders:
         granted = ctx.past.granted(head.node)
@@ -238,9 +239,10 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
 
 @Rule(
     "L3",
-    "watch-into-the-void",
+    "watch-on-deleted-node",
     "critical",
     "lock",
+    former_name="watch-into-the-void",
     tables=("watches",),
     code="WAK",
     blocks="long",

@@ -99,7 +99,7 @@ async def test_no_problems_comes_with_the_missing_data() -> None:
         told = await shown(pilot)
 
     assert "No problems found in the data that zktop can read" in told
-    assert "silent-head" in told
+    assert "missed-wake-up" in told
 
 
 async def test_the_blocking_tree_is_an_entry_of_the_list() -> None:
