@@ -21,10 +21,7 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.text_view import TextList
 
 WAITING: Final = ("Who waits for whom", "enter go there   w locks by path   esc close")
-BY_PATH: Final = (
-    "Locks by path",
-    "enter go there, or open   left, right fold   w who waits for whom   esc close",
-)
+BY_PATH: Final = ("Locks by path", "enter open   left, right fold   w waiting   esc close")
 BOX_PERCENT: Final = 90  # of the screen's height, as the CSS of `Box` says
 FRAME_LINES: Final = 2
 MIN_LINES: Final = 6

@@ -102,6 +102,13 @@ class TestRing:
         assert "10.0.0.1" in "".join(in_ring(some, 120))
         assert "10.0.0.1" not in "".join(in_ring(some, 72))
 
+    def test_short_words_keep_the_steps_beside_the_ring(self) -> None:
+        """Where long ones do not fit."""
+        told = "\n".join(in_ring(looked(ring_of("alexandra", "konstantin")), 78))
+
+        assert "alexandra got l0" in told.splitlines()[0]
+        assert "konstantin wants l0" in told
+
     @pytest.mark.parametrize(("number", "width"), [(7, 100), (3, 30)])
     def test_many_clients_or_a_narrow_panel_make_a_list(self, number: int, width: int) -> None:
         """It fits any width."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from typing import Final
 
 from zktop.model.actors import session_of
@@ -25,6 +26,8 @@ from zktop.ui.screens.findings.ring import (
     ring_clients,
 )
 from zktop.ui.screens.findings.steps import (
+    SHORT_VERBS,
+    VERBS,
     StepRow,
     brief_paths,
     brief_steps,
@@ -195,9 +198,9 @@ def _write_picture(
     """Draw the ring with the steps beside it, or below, as the width allows."""
     drawings = _drawings(shown, called) if can_be_drawn(shown.first) else []
     fitting = [one for one in drawings if _width(one) + 1 <= writer.width]
-    for drawn in fitting:
+    for verbs, drawn in product((VERBS, SHORT_VERBS), fitting):
         room = writer.width - 1 - _width(drawn) - GAP_CELLS - 1
-        steps = brief_steps(moves, called, room, shown.ink)
+        steps = brief_steps(moves, called, room, shown.ink, verbs)
         if steps is not None:
             _beside(writer, drawn, steps, moves)
             return

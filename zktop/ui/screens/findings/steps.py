@@ -25,6 +25,7 @@ MAX_STEP_CELLS: Final = 30  # the widest column of steps
 MAX_NAME_CELLS: Final = 20
 SOON_MS: Final = 50  # a grant this soon after its request was immediate
 VERBS: Final = {"got": "acquired", "asked": "requested"}
+SHORT_VERBS: Final = {"got": "got", "asked": "wants"}  # where there is little room
 CLOSES: Final = "closes the cycle"
 WATCHING: Final = {
     "missing": "watches nothing of this lock",
@@ -96,7 +97,11 @@ def _watch(view: LockView | None, node: str) -> str:
 
 
 def brief_steps(
-    moves: Sequence[StepRow], called: Mapping[str, str], room: int, ink: Ink
+    moves: Sequence[StepRow],
+    called: Mapping[str, str],
+    room: int,
+    ink: Ink,
+    verbs: Mapping[str, str] = VERBS,
 ) -> list[Line] | None:
     """A line for each step: when, who, what; None if a line is wider than the room.
 
@@ -104,7 +109,7 @@ def brief_steps(
     """
     for note in (f" ← {CLOSES}", " ←"):
         for when in (time_ms, time_s):
-            found = [_brief(move, called, when) for move in moves]
+            found = [_brief(move, called, when, verbs[move.verb]) for move in moves]
             found = [
                 (*drawn, Run(note, ink)) if move.is_closing else drawn
                 for move, drawn in zip(moves, found, strict=True)
@@ -114,12 +119,14 @@ def brief_steps(
     return None
 
 
-def _brief(move: StepRow, called: Mapping[str, str], when: Callable[[Millis], str]) -> Line:
+def _brief(
+    move: StepRow, called: Mapping[str, str], when: Callable[[Millis], str], verb: str
+) -> Line:
     held: Ink = "holds" if move.verb == "got" else "waits"
     return line(
         (f"{'?' if move.at is None else when(move.at)} ", "dim"),
         (middle(move.step.name, MAX_NAME_CELLS), "strong"),
-        f" {VERBS[move.verb]} ",
+        f" {verb} ",
         (middle(lock_words(move.place, called), MAX_STEP_CELLS), held),
     )
 
