@@ -221,6 +221,16 @@ def test_a_server_that_counts_more_watches_than_it_lists(count: int, expected: s
     assert WatchCheck(orders(), counted(count, {})).of(CAROL).verdict == expected
 
 
+def test_a_client_of_an_invisible_watch_may_watch_the_children() -> None:
+    """If its recipe does, or may; not if its watch is listed."""
+    lock, carol = named("plain-lock")
+    listed = counted(7, {"carol": (at(BOB),)})
+
+    assert WatchCheck(orders(how="children"), ensemble({})).may_watch_children(CAROL)
+    assert WatchCheck(lock, counted(7, {}), SLEEPING).may_watch_children(carol)
+    assert not WatchCheck(lock, listed, SLEEPING).may_watch_children(carol)
+
+
 def test_a_layout_of_the_users_says_how_its_clients_may_wait() -> None:
     """As one of ours does."""
     lock, carol = named("ours")

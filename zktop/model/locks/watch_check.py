@@ -130,6 +130,15 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         is_watching = "children" in layout.unlisted and hides is not False
         return is_watching or ("polls" in layout.unlisted and self.is_awake(member))
 
+    def may_watch_children(self, member: Member) -> bool:
+        """Return whether it may be woken by a child watch, which no table lists."""
+        status = self.of(member)
+        if status.verdict != "invisible":
+            return False
+        layout = layout_named(member.layout, self.layouts)
+        is_possible = layout is not None and "children" in layout.unlisted
+        return is_possible or any(target.how == UNSEEN for target in status.expected)
+
     def is_awake(self, member: Member) -> bool:
         """Return whether it has, or may have, sent a request recently."""
         presence, idle = self.ensemble.presence(member.owner), self.idle.get(member.owner)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import ZK1, no_watches
-from model.findings.cases import At, curator, facts, watching
+from model.findings.cases import At, curator, facts, plain, watching
 from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
 
 from zktop.model.facts import AnyFact
@@ -68,6 +68,16 @@ def sketched(*without: int) -> LockDetail:
     """The detail of that queue."""
     children, table = sketch(*without)
     report = looked([*facts(*children), table, all_connected(children)])[-1].report
+    detail = LockDetail.of(report, "/locks/orders")
+    assert detail is not None
+    return detail
+
+
+def herd() -> LockDetail:
+    """Three clients whose watches no table lists."""
+    children = [plain(f"x{number}", number) for number in range(3)]
+    tables = (watching({"another": ("/elsewhere",)}), all_connected(children))
+    report = looked([*facts(*children), *tables])[-1].report
     detail = LockDetail.of(report, "/locks/orders")
     assert detail is not None
     return detail
@@ -201,6 +211,15 @@ class TestCells:
         detail = lock_detail("WWW", table, all_connected(children))
 
         assert "elsewhere" in text_of(places.watches(row(detail, 2)))
+
+    def test_those_that_may_watch_the_children_point_to_the_holder(self) -> None:
+        """Dotted: its release wakes all of them, but no server lists such watches."""
+        detail = herd()
+        arrows = places.arrow_rows(rows(detail))
+
+        assert list(arrows.values()) == ["◀┄╮", "┄┄┤", "┄┄╯"]
+        assert text_of(places.watches(row(detail, 1))) == "children?"
+        assert "children → x1 and x2" in text(wake_map(detail, None))
 
     def test_ages_that_are_lower_bounds_say_so(self) -> None:
         """A wait that began before zktop started is a lower bound."""

@@ -8,11 +8,11 @@ Lines that point to the same line share a lane, so a herd is many strokes into o
     dot   ─────╯
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 LANE: Final = 3  # cells
-HEAD, HEAD_BELOW = "◀─╮", "◀─╯"
+STROKES, SUPPOSED_STROKES = "─│", "┄┊"  # across, and down
 
 
 class Lane(NamedTuple):
@@ -21,6 +21,7 @@ class Lane(NamedTuple):
     target: int
     sources: frozenset[int]
     column: int = 0
+    is_supposed: bool = False  # dotted
 
     @property
     def first(self) -> int:
@@ -33,10 +34,12 @@ class Lane(NamedTuple):
         return max(self.target, *self.sources)
 
 
-def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
+def margin(
+    targets: Sequence[Sequence[int]], most: int, supposed: Collection[int] = ()
+) -> list[str]:
     """Draw the arrows of each line to its targets, in at most `most` lanes.
 
-    Arrows without a free lane are left out.
+    Arrows without a free lane are left out. Those of the lines in `supposed` are dotted.
 
     >>> for one in margin([[], [0], [0, 1]], 4): print(one)
     ◀─╮
@@ -47,8 +50,12 @@ def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
     ──╯◀─╮
     ─────╯◀─╮
     ────────╯
+    >>> for one in margin([[], [0], [0]], 4, {1, 2}): print(one)
+    ◀┄╮
+    ┄┄┤
+    ┄┄╯
     """
-    lanes = placed(targets, most)
+    lanes = placed(targets, most, supposed)
     width = LANE * (1 + max((one.column for one in lanes), default=-1))
     rows: list[list[Lane]] = [[] for _ in targets]
     for one in lanes:
@@ -57,21 +64,23 @@ def margin(targets: Sequence[Sequence[int]], most: int) -> list[str]:
     return [_row(row, touching, width) for row, touching in enumerate(rows)]
 
 
-def placed(targets: Sequence[Sequence[int]], most: int) -> list[Lane]:
+def placed(
+    targets: Sequence[Sequence[int]], most: int, supposed: Collection[int] = ()
+) -> list[Lane]:
     """Give each target a lane; two lanes in the same column never touch the same line.
 
     A line that points to another one, and is pointed to, has its arrowhead to the right of its
     stroke where there is room: a chain then goes down like a staircase.
     """
-    sources: dict[int, set[int]] = {}
+    sources: dict[tuple[int, bool], set[int]] = {}
     for source, those in enumerate(targets):
         for target in those:
             if target != source:
-                sources.setdefault(target, set()).add(source)
+                sources.setdefault((target, source in supposed), set()).add(source)
     free_from = [-1] * most  # the first line that a column may touch again
     lanes: list[Lane] = []
-    for target in sorted(sources, key=lambda one: min(one, *sources[one])):
-        lane = Lane(target, frozenset(sources[target]))
+    for target, is_supposed in sorted(sources, key=lambda one: min(one[0], *sources[one])):
+        lane = Lane(target, frozenset(sources[target, is_supposed]), is_supposed=is_supposed)
         strokes = [one.column for one in lanes if target in one.sources]
         free = [n for n in range(most) if free_from[n] <= lane.first]
         column = next((n for n in free if n > max(strokes, default=-1)), next(iter(free), None))
@@ -84,21 +93,29 @@ def placed(targets: Sequence[Sequence[int]], most: int) -> list[Lane]:
 def _row(row: int, touching: Sequence[Lane], width: int) -> str:
     cells = [" "] * width
     for one in touching:
-        cells[LANE * one.column + LANE - 1] = "│"
+        cells[LANE * one.column + LANE - 1] = _strokes(one)[1]
     for one in touching:
         if row in one.sources:
             _stroke(cells, one, row)
     for one in touching:
         if row == one.target:
-            head = HEAD_BELOW if row > min(one.sources) else HEAD
+            corner = "╯" if row > min(one.sources) else "╮"
+            head = f"◀{_strokes(one)[0]}{corner}"
             cells[LANE * one.column : LANE * (one.column + 1)] = head
     return "".join(cells).rstrip()
+
+
+def _strokes(lane: Lane) -> str:
+    return SUPPOSED_STROKES if lane.is_supposed else STROKES
 
 
 def _stroke(cells: list[str], lane: Lane, row: int) -> None:
     """Draw a line from the text to the lane, across the lanes between them."""
     end = LANE * lane.column + LANE - 1
+    across = _strokes(lane)[0]
     for cell in range(end):
-        cells[cell] = "┼" if cells[cell] in "│┼" else "─" if cells[cell] == " " else cells[cell]
+        cells[cell] = (
+            "┼" if cells[cell] in "│┊┼" else across if cells[cell] == " " else cells[cell]
+        )
     is_first, is_last = row == lane.first, row == lane.last
     cells[end] = "╮" if is_first else "╯" if is_last else "┤"

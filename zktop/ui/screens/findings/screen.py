@@ -1,7 +1,7 @@
 """Screen 3: deadlocks and findings, worst first, and the selected one with its evidence."""
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -46,16 +46,25 @@ class FindingsScreen(Page):
 
     FIELDS = CASE_FIELDS
     HELP = (
-        "Deadlocks first, then other findings, worst first; +3 means that three more follow from"
-        " it. A deadlock begins with the client to stop; y copies the command that finds its"
-        " process, Y copies everything as text. In the diagram each client points to the one it"
-        " waits for: a dotted arrow means that one only queues, the red arrow closed the cycle."
-        " It shows the moment of confirmation; the line with the dot shows the state now."
-        " ▸ opens with enter, or all with f: groups of equal findings, the proof, the clients"
-        " behind a deadlock. + supports the verdict, - speaks against it, ? is assumed."
-        " Potential: locks taken in different orders, which may collide one day. Tab goes to"
-        " the other pane, enter there opens the lock or session of the line."
+        "Deadlocks first, then other findings, worst first; `+3` means that three more follow "
+        "from it. A deadlock begins with the client to stop.\n\n"
+        "In the diagram each client points to the one it waits for. A dotted arrow: that one only "
+        "queues. The red arrow closed the cycle. It shows the moment of confirmation; the line "
+        "with the dot shows the state now.\n\n"
+        "`▸` opens: groups of equal findings, the proof, the clients behind a deadlock. In a "
+        "proof `+` supports the verdict, `-` speaks against it, `?` is assumed. *Potential*: "
+        "locks taken in different orders, which may collide one day."
     )
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "open": "open the line",
+        "next_alert": "next alert",
+        "copy": "copy the command",
+        "copy_text": "copy all of it as text",
+        "tree": "who waits for whom",
+        "fold": "unfold or fold all",
+        "acknowledge": "acknowledge the alert",
+        "next_pane": "go to the next pane",
+    }
     DEFAULT_CSS = """
     FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
     FindingsScreen > Horizontal.-beside { layout: horizontal; }

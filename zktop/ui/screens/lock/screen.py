@@ -53,8 +53,8 @@ class LockScreen(Page):
         "One lock: its queue in order, who may enter, what each client watches, and whom a "
         "release wakes.\n\n"
         "WATCHES comes from the servers' watch tables. NONE: nothing will wake the client; "
-        "invisible: it may watch the children, which no server lists; ?: no table could be "
-        "read.\n\n"
+        "children? and a dotted arrow: it may watch the children, which no server lists; ?: no "
+        "table could be read.\n\n"
         "The matrix shows which modes can be granted beside those held and queued. To find a "
         "client in a long queue, filter by its name."
     )
@@ -66,7 +66,7 @@ class LockScreen(Page):
         "copy": "copy as text",
         "next_alert": "explain the next alert",
         "back": "go back",
-        "pause": "pause the display",
+        "tree": "who waits for whom",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("POS", "  2", "position in the queue, holders first"),

@@ -20,6 +20,7 @@ from zktop.ui.widgets.table import Column, RowGroup, Table
 
 DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
+CHILDREN: Final = line(("children?", "unknown"))
 STRANDED: Final = line(("stranded", "warning"))
 MAX_ARROW_ROWS: Final = 100  # rows; beside more of them, a number says what is watched
 MAX_LANES: Final = 4
@@ -178,6 +179,8 @@ def watches(row: QueueRow) -> Line:
     if row.is_group:
         return ()
     one = row.contender
+    if may_watch_children(row):
+        return CHILDREN
     if one.verdict in SIMPLE:
         return SIMPLE[one.verdict]
     expected = {watched.path for watched in one.expected}
@@ -246,15 +249,30 @@ def estimate(row: QueueRow) -> str:
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
     """The arrows beside rows, from each waiter to what it really watches, by the rows' names.
 
-    Without watch tables there are none, and a long list has words instead.
+    Those that may watch the children of the lock have a dotted arrow to the first holder: its
+    release wakes all of them. Without watch tables there are no arrows, and a long list has words
+    instead.
     """
     if not rows or len(rows) > MAX_ARROW_ROWS:
         return {}
-    found = [[] if row.is_group else _watched_rows(row, rows) for row in rows]
+    supposed = {at for at, row in enumerate(rows) if may_watch_children(row)}
+    found = [
+        [0] if at in supposed else [] if row.is_group else _watched_rows(row, rows)
+        for at, row in enumerate(rows)
+    ]
     if not any(found):
         return {}
-    drawn = margin(found, lanes)
+    drawn = margin(found, lanes, supposed)
     return {row.name: text for row, text in zip(rows, drawn, strict=True)}
+
+
+def may_watch_children(row: QueueRow) -> bool:
+    """Whether a change of the lock's children may wake it, which no server lists."""
+    return (
+        not row.is_group
+        and row.member is not None
+        and row.detail.view.watch_check.may_watch_children(row.member)
+    )
 
 
 def _watched_rows(row: QueueRow, rows: Sequence[QueueRow]) -> list[int]:

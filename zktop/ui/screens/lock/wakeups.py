@@ -183,13 +183,14 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
     waiting = enumerate(queue.members[queue.holding :], start=queue.holding)
-    judged = ((place, watch_check.of(member)) for place, member in waiting)
-    places = [place for place, one in judged if one.verdict == "invisible" and one.expected]
+    places = [place for place, one in waiting if watch_check.may_watch_children(one)]
     if not places:
         return []
-    text = "  may watch the children; no server lists such watches"
     named = _named(detail, (queue.members[place] for place in places))
-    return [line(("  children", "strong"), (" → ", "key"), named, (text, "unknown"))]
+    return [
+        line(("  children", "strong"), (" → ", "key"), named),
+        line(("    perhaps: no server lists watches on children", "unknown")),
+    ]
 
 
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:

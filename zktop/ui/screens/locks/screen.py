@@ -93,7 +93,7 @@ class LocksScreen(SplitPage):
         "sort": "columns and order",
         "fold": "list or fold quiet locks",
         "palette": "find by name",
-        "pause": "pause the display",
+        "tree": "who waits for whom",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("STATE", " DEADLOCK ", "worst problem; ? means likely", "alarm"),

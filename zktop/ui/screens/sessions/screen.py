@@ -66,7 +66,7 @@ class SessionsScreen(Page):
         "fold": "list or fold sessions",
         "copy": "copy the details",
         "next_alert": "explain the next alert",
-        "pause": "pause the display",
+        "tree": "who waits for whom",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("RISK", "HIGH", "how likely it is to cause trouble", "critical"),
