@@ -25,17 +25,13 @@ def tape(told: Sequence[Frame]) -> Tape:
     return made
 
 
-def names(report: Report, found: Sequence[int]) -> list[str]:
-    """The names of these sessions."""
-    return [report.client_names(one, None) for one in found]
-
-
 def test_clients_in_alerts_come_first_and_then_root_blockers() -> None:
     """Those in a deadlock before those of other findings."""
     told = trouble()
     found = telling_clients(told[-1].report, tape(told), 9)
 
     assert {found.index(session(one)) for one in ("ann", "bob")} == {0, 1}
+    assert {session("cid"), session("eve")} <= {*found}  # they wait behind
 
 
 def test_a_root_blocker_comes_before_clients_that_did_something_last() -> None:

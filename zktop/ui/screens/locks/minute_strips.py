@@ -4,7 +4,7 @@ Columns begin at fixed times, so a column that is over never changes and is comp
 little happens, only the newest column of each client is computed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -12,6 +12,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Millis, Session
 from zktop.model.format import clock, middle
 from zktop.model.report import Report
+from zktop.model.text import Text
 from zktop.ui.past.states import Alarms, alarms_in, name_in
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.graphs import HEAT, area
@@ -30,6 +31,7 @@ MIN_GRAPH_LINES: Final = 2
 MIN_TOP: Final = 4  # waiters: a single one must not look like a crowd
 QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for clients that did something lately
+MAX_WAITERS: Final = 10  # of a lock in a deadlock
 MAX_SIGNS: Final = 20_000
 
 AXIS_LINES: Final = 1
@@ -43,25 +45,33 @@ class MinuteLine(NamedTuple):
 
 
 def telling_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
-    """The sessions in alerts first, then the root blockers, then those that did something last."""
-    found = dict.fromkeys(
-        chain(
-            _sessions(actor for one in report.deadlocks for actor in one.actors),
-            (one for case in report.findings if case.severity != "info" for one in case.sessions),
-            _sessions(actor for one in report.blockers for actor in one.actors),
-            _lately(report, tape),
-        )
-    )
-    return list(islice((one for one in found if one in report.locks_of), at_most))
+    """The sessions in alerts first, then root blockers, then those that did something last."""
+    found: dict[Session, None] = {}
+    for one in _candidates(report, tape):
+        if len(found) >= at_most:
+            break
+        if one in report.locks_of:
+            found[one] = None
+    return list(found)
 
 
-def _sessions(actors: Iterator[str]) -> Iterator[Session]:
+def _candidates(report: Report, tape: Tape) -> Iterator[Session]:
+    """Sessions, the most telling first; some of them several times."""
+    for deadlock in report.deadlocks:
+        yield from _sessions(deadlock.actors)
+    for finding in report.findings:
+        yield from finding.sessions if finding.severity != "info" else ()
+    for blocker in report.blockers:
+        yield from _sessions(blocker.actors)
+    for path in chain.from_iterable(one.locks for one in report.deadlocks):
+        part = report.parts.get(Text(path))
+        yield from (one.owner for one in part.lock.waiters[:MAX_WAITERS]) if part else ()
+    for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
+        yield event.session or 0
+
+
+def _sessions(actors: Iterable[str]) -> Iterator[Session]:
     return (one for one in map(session_of, actors) if one is not None)
-
-
-def _lately(report: Report, tape: Tape) -> Iterator[Session]:
-    events = islice(tape.events_until(report.now), EVENTS_SEARCHED)
-    return (one.session for one in events if one.session)
 
 
 class MinuteStrips:
