@@ -125,11 +125,12 @@ class MinuteStrips:
         known = self._signs.get((session, begin))
         if known is not None:
             return known
-        end = begin + self._column_ms - 1
-        newest = tape.end or 0
+        end, newest = begin + self._column_ms - 1, tape.end or 0
+        if end < (tape.begin or 0) or begin > newest:
+            return " "
         at = min(end, newest)
         frame = tape.frame_at(at)
-        if frame is None or at < frame.at or begin > newest:
+        if frame is None or at < frame.at:
             return " "
         alarms = self._alarms.get(begin) or alarms_in(frame.report)
         sign = strips.sign(session, ColumnEnd(at, frame.report, alarms), {})

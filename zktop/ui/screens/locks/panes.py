@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
 from textual import events
 from textual.actions import SkipAction
 from textual.widget import Widget
 
-from zktop.model.facts import Cost
+from zktop.model.facts import Cost, Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
 from zktop.model.history.last_minute import SECOND_MS
@@ -36,6 +37,8 @@ from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel
 from zktop.ui.widgets.text_view import TextView
+
+GRAPH_STEP_MS: Final[Millis] = 250
 
 
 class Pane(Panel, TextView):
@@ -202,7 +205,20 @@ class EventsPane(Pane):
         self.put([one.drawn for one in found], targets, (), height, fills=fills)
 
 
-class PulsePane(Pane, can_focus=False):
+class GraphPane(Pane):
+    """A panel about the last minute. Under load it is drawn a few times a second."""
+
+    _shown_for: tuple[object, ...] = ()
+
+    def is_due(self, state: ViewState, *shown_for: object) -> bool:
+        """True if the last minute looks different now, or may have another size."""
+        at = state.at or 0
+        step = at // GRAPH_STEP_MS if state.is_newest else at
+        before, self._shown_for = self._shown_for, (step, state.is_ascii, *shown_for)
+        return not state.is_newest or self._shown_for != before
+
+
+class PulsePane(GraphPane, can_focus=False):
     """What happened in the last minute, as graphs."""
 
     def __init__(self) -> None:
@@ -210,6 +226,8 @@ class PulsePane(Pane, can_focus=False):
 
     def show_state(self, state: ViewState, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
+        if not self.is_due(state, height, width):
+            return
         seconds = state.pulse.until(state.at or 0, SHOWN_S)
         is_live = state.feed.is_live
         lines = pulse_lines(seconds, width, has_load=is_live, is_ascii=state.is_ascii)
@@ -217,7 +235,7 @@ class PulsePane(Pane, can_focus=False):
         self.put(lines, (), (), height)
 
 
-class MinutePane(Pane):
+class MinutePane(GraphPane):
     """What the clients that matter most did in the last minute, and how many waited."""
 
     def __init__(self) -> None:
@@ -227,6 +245,9 @@ class MinutePane(Pane):
     def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
         room = height - self.gutter.height
+        alarms = [(one.id, one.confidence) for one in report.deadlocks]
+        if not self.is_due(state, room, width, alarms):
+            return
         lines = self._strips.lines(state, report, width, room) if height else []
         self.frame(FrameWords(f"Last {SHOWN_S} s", "5 timeline"))
         self.put([one.drawn for one in lines], [one.link for one in lines], (), height)

@@ -30,6 +30,7 @@ DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 SPARK_CELLS: Final = 5
 BAR_CELLS: Final = 3
+MAX_GRAPHS: Final = 500  # kept; more than rows in any window
 FULL_BAR: Final = 12  # waiters
 
 
@@ -38,6 +39,9 @@ class LockCells:
 
     report: Report
     is_ascii = False
+
+    def __init__(self) -> None:
+        self._graphs: dict[Text, tuple[LockRow, int, Line]] = {}  # each for its second
 
     def state(self, row: LockRow) -> Line:
         if row.gone_at is not None:
@@ -128,9 +132,15 @@ class LockCells:
         if row.gone_at is not None:
             return ()
         now = self.report.now
+        known = self._graphs.get(row.path)
+        if known is not None and known[:2] == (row, now // SECOND_MS):
+            return known[2]
         drawn = sparkline(row.recent(now), now, SPARK_CELLS, is_ascii=self.is_ascii)
         if row.lock.kind == "election":  # its candidates do not wait
-            return tuple([run._replace(ink="standby") for run in drawn])
+            drawn = tuple([run._replace(ink="standby") for run in drawn])
+        if len(self._graphs) >= MAX_GRAPHS:
+            self._graphs.clear()
+        self._graphs[row.path] = row, now // SECOND_MS, drawn
         return drawn
 
 
