@@ -83,6 +83,13 @@ StepKind = Literal[
 ]
 
 
+WatchedPart = Literal[
+    "node",
+    "children",  # no server lists such watches
+    "absent",  # the znode was already deleted when the watch was set
+]
+
+
 class ContenderStep(Struct, frozen=True, omit_defaults=True):
     """One thing that a contender did or saw, with a sentence for people."""
 
@@ -94,6 +101,7 @@ class ContenderStep(Struct, frozen=True, omit_defaults=True):
     node: Text | None = None  # what was created, watched, notified or released
     requests: int = 0  # for locks, sent by this contender so far
     session: Text | None = None  # with `connected`: the session id, as 0x and hex
+    watched: WatchedPart = "node"  # with `watching`: which part of the node
 
     def line(self) -> str:
         """The step as one line for people."""
@@ -139,6 +147,18 @@ ACTIVITY_AFTER: dict[StepKind, ContenderActivity] = {
 }
 
 
+NO_LONGER_WAITING: frozenset[StepKind] = frozenset(
+    ("created", "acquired", "gave-up", "released", "failed", "lost", "ended")
+)
+
+
+class Watched(Struct, frozen=True):
+    """What a contender says that it watches."""
+
+    path: Text
+    part: WatchedPart = "node"
+
+
 class ContenderState(Struct, frozen=True):
     """One contender of ours, folded from its steps: what it believes, not what ZooKeeper knows."""
 
@@ -149,6 +169,7 @@ class ContenderState(Struct, frozen=True):
     frozen: bool = False
     session: Session | None = None
     holds: tuple[str, ...] = ()  # paths of the locks that it believes it holds
+    watches: Watched | None = None  # while it waits
     last: ContenderStep | None = None
     exit_code: int | None = None  # of its process; a negative one is the signal that killed it
     last_words: Text = Text("")  # the last line of its stderr
@@ -203,12 +224,18 @@ class ContenderState(Struct, frozen=True):
                 self, activity=activity, connection_loss=None, session=session, last=step
             )
         loss = step.what if step.what in ("suspended", "lost") else self.connection_loss
-        holds = self._holds_after(step)
-        return replace(self, activity=activity, connection_loss=loss, holds=holds, last=step)
+        return replace(
+            self,
+            activity=activity,
+            connection_loss=loss,
+            holds=self._holds_after(step),
+            watches=self._watches_after(step),
+            last=step,
+        )
 
     def after_exit(self, code: int, last_words: Text) -> Self:
         """The state after the end of the process."""
-        return replace(self, exit_code=code, last_words=last_words, holds=())
+        return replace(self, exit_code=code, last_words=last_words, holds=(), watches=None)
 
     def _holds_after(self, step: ContenderStep) -> tuple[str, ...]:
         match step.what:
@@ -220,6 +247,13 @@ class ContenderState(Struct, frozen=True):
             case "lost":
                 return ()
         return self.holds
+
+    def _watches_after(self, step: ContenderStep) -> Watched | None:
+        """What it watches now: a watch fires once, and only a waiter relies on one."""
+        if step.what == "watching" and step.node:
+            return Watched(step.node, step.watched)
+        has_fired = self.watches and step.what == "notified" and step.node == self.watches.path
+        return None if has_fired or step.what in NO_LONGER_WAITING else self.watches
 
 
 ContenderAction = Literal["release", "cancel", "kill", "freeze", "thaw"]

@@ -18,6 +18,7 @@ from zktop.demo_types import (
     SceneAction,
     SceneMove,
     SceneProgress,
+    Watched,
 )
 
 
@@ -51,6 +52,7 @@ def contender(
     recipe: str = "poll",
     mode: Mode = "exclusive",
     holds: tuple[str, ...] = (),
+    watches: Watched | None = None,
 ) -> ContenderState:
     """A contender in this state: `holds`, `waits`, `frozen`, `ended` or `killed by signal 9`."""
     exits = {"ended": 0, "killed by signal 9": -9}
@@ -61,7 +63,8 @@ def contender(
         frozen=state == "frozen",
         session=session,
         holds=holds,
-        last=ContenderStep(name, "working", says, ""),
+        watches=watches,
+        last=ContenderStep(name, "working", says, "1970-01-01T00:16:40Z"),  # NOW of the builders
         exit_code=exits.get(state),
     )
 

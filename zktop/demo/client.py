@@ -16,7 +16,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
 from zktop.demo.orders_and_steps import StepReporter
-from zktop.demo_types import ClientSettings
+from zktop.demo_types import ClientSettings, WatchedPart
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import session_id, session_text
 
@@ -161,7 +161,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         names: list[str] = super().get_children(path, watch and self._reporting(watch))
         self.reporter.report("listed", f"listed {path}: {_few(sorted(names))}", lock=path)
         if watch:
-            self._report_watch(path, f"watches the children of {path}")
+            self._report_watch(path, f"watches the children of {path}", "children")
         return names
 
     def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, ZnodeStat]:
@@ -176,9 +176,10 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         """Check whether a node exists; report the watch if one is set."""
         self.reporter.requests += 1
         stat = super().exists(path, watch and self._reporting(watch))
-        if watch:
-            gone = "" if stat else ", which does not exist"
-            self._report_watch(path, f"watches {_name(path)}{gone}")
+        if watch and stat:
+            self._report_watch(path, f"watches {_name(path)}")
+        elif watch:
+            self._report_watch(path, f"watches {_name(path)}, which does not exist", "absent")
         return stat
 
     def delete(self, path: str, *arguments: object, **options: object) -> None:
@@ -186,8 +187,8 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.reporter.requests += 1
         super().delete(path, *arguments, **options)
 
-    def _report_watch(self, path: str, says: str) -> None:
-        self.reporter.report("watching", says, lock=_parent(path), node=path)
+    def _report_watch(self, path: str, says: str, watched: WatchedPart = "node") -> None:
+        self.reporter.report("watching", says, lock=_parent(path), node=path, watched=watched)
 
     def _reporting(self, watch: Watch) -> Watch:
         """Wrap a watch so that it reports its notification; connection events are not reported."""

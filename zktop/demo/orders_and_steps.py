@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from zktop.demo_types import ContenderOrder, ContenderStep, StepKind
+from zktop.demo_types import ContenderOrder, ContenderStep, StepKind, WatchedPart
 from zktop.errors import UsageError
 from zktop.model.text import clean
 
@@ -70,6 +70,7 @@ class StepReporter:
         lock: str | None = None,
         node: str | None = None,
         session: str | None = None,
+        watched: WatchedPart = "node",
     ) -> None:
         """Report one step."""
         if what not in REPEATABLE:
@@ -77,7 +78,9 @@ class StepReporter:
         elif self._is_repeated(what, says):
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        step = ContenderStep(self._who, what, clean(says), at, requests=self.requests)
+        step = ContenderStep(
+            self._who, what, clean(says), at, requests=self.requests, watched=watched
+        )
         places = {"lock": lock, "node": node, "session": session}
         names = {name: clean(raw) for name, raw in places.items() if raw}
         self._on_step(msgspec.structs.replace(step, **names))

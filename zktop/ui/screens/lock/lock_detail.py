@@ -77,14 +77,23 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     queue: ShownQueue
     actors: Actors
     is_ascii: bool = False
+    child_watchers: frozenset[Session] = frozenset()  # demo clients that say so
 
     @classmethod
-    def of(cls, report: Report, path: str, *, is_ascii: bool = False) -> "LockDetail | None":
+    def of(
+        cls,
+        report: Report,
+        path: str,
+        *,
+        is_ascii: bool = False,
+        child_watchers: frozenset[Session] = frozenset(),
+    ) -> "LockDetail | None":
         """The lock at this path; None when the report has none there."""
         view = report.view(path)
         if view is None:
             return None
-        return cls(report, view, ShownQueue.of(view), Actors(report.settings), is_ascii)
+        queue, actors = ShownQueue.of(view), Actors(report.settings)
+        return cls(report, view, queue, actors, is_ascii, child_watchers)
 
     @property
     def path(self) -> Text:

@@ -56,6 +56,13 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
             return self.detail.queue.watchers[self.place - len(self.detail.queue.members)]
         return self.member.owner or None
 
+    @property
+    def watches_children(self) -> bool:
+        """True for a demo client that waits and says that it watches the lock's children."""
+        session = self.session
+        is_waiting = self.place >= self.detail.queue.holding
+        return session is not None and is_waiting and session in self.detail.child_watchers
+
     @cached_property
     def contender(self) -> Contender:
         return self.detail.queue.contender(self.detail.view, self.place)

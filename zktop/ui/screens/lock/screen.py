@@ -7,6 +7,8 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from zktop.demo_types import Watched
+from zktop.model.facts import Session
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -122,7 +124,7 @@ class LockScreen(Page):
             return
         self._is_due, self._drawn_at = False, perf_counter()
         path = self._chosen_path(state, self.report)
-        self._detail = self._detail_of(self.report, path, is_ascii=state.is_ascii)
+        self._detail = self._detail_of(state, self.report, path)
         if self._detail is None:
             self._show_nothing(state, path)
             return
@@ -130,19 +132,20 @@ class LockScreen(Page):
         self._show_queue(state, self._detail)
 
     def _detail_of(
-        self, report: Report | None, path: str | None, *, is_ascii: bool
+        self, state: ViewState, report: Report | None, path: str | None
     ) -> LockDetail | None:
         """The lock at this path; the one on display while it is the same."""
         if report is None or path is None:
             return None
-        shown = self._detail
+        shown, watchers = self._detail, child_watchers(state, path)
+        wanted = (path, state.is_ascii, watchers)
         if (
             shown is not None
             and shown.report is report
-            and (shown.path, shown.is_ascii) == (path, is_ascii)
+            and (shown.path, shown.is_ascii, shown.child_watchers) == wanted
         ):
             return shown
-        return LockDetail.of(report, path, is_ascii=is_ascii)
+        return LockDetail.of(report, path, is_ascii=state.is_ascii, child_watchers=watchers)
 
     def _chosen_path(self, state: ViewState, report: Report | None) -> str | None:
         if state.subject.path is not None:
@@ -304,6 +307,15 @@ class LockScreen(Page):
 
     def copied(self) -> str:
         return lock_text(self._detail, self._row) if self._detail else ""
+
+
+def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
+    """Sessions of demo clients that say now that they watch the children of this lock."""
+    if state.contenders is None or not state.is_newest:
+        return frozenset()
+    watched = Watched(Text(path), "children")
+    sessions = (one.session for one in state.contenders.states if one.watches == watched)
+    return frozenset(session for session in sessions if session is not None)
 
 
 def _empty(detail: LockDetail, state: ViewState) -> list[Line]:

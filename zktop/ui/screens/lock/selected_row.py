@@ -83,7 +83,14 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
         yield "waits for", _before(one, room), "plain"
     if guess := estimate(row):
         yield "turn", guess, "dim"
-    yield from _watch(one, room)
+    if row.watches_children:
+        yield (
+            "watches",
+            "the lock's children: this demo client says so, no server lists it",
+            "good",
+        )
+    else:
+        yield from _watch(one, room)
     finding = row.detail.marks.get(row.member.node) if row.member else None
     if finding is not None:
         yield finding.rule, finding.sentence, "warning"

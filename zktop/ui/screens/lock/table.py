@@ -21,6 +21,7 @@ from zktop.ui.widgets.table import Column, RowGroup, Table
 DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 CHILDREN: Final = line(("children?", "unknown"))
+TOLD_CHILDREN: Final = line(("→ ", "good"), "children")
 STRANDED: Final = line(("stranded", "warning"))
 MAX_ARROW_ROWS: Final = 100  # rows; beside more of them, a number says what is watched
 MAX_LANES: Final = 4
@@ -178,6 +179,8 @@ def watches(row: QueueRow) -> Line:
     """What it watches, by the servers' tables, and whether that will wake it."""
     if row.is_group:
         return ()
+    if row.watches_children:
+        return TOLD_CHILDREN
     one = row.contender
     if may_watch_children(row):
         return CHILDREN
@@ -250,14 +253,15 @@ def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, st
     """The arrows beside rows, from each waiter to what it really watches, by the rows' names.
 
     Those that may watch the children of the lock have a dotted arrow to the first holder: its
-    release wakes all of them. Without watch tables there are no arrows, and a long list has words
-    instead.
+    release wakes all of them. It is a solid one where a demo client says so. Without watch tables
+    there are no other arrows, and a long list has words instead.
     """
     if not rows or len(rows) > MAX_ARROW_ROWS:
         return {}
-    supposed = {at for at, row in enumerate(rows) if may_watch_children(row)}
+    told = {at for at, row in enumerate(rows) if row.watches_children}
+    supposed = {at for at, row in enumerate(rows) if may_watch_children(row)} - told
     found = [
-        [0] if at in supposed else [] if row.is_group else _watched_rows(row, rows)
+        [0] if at in supposed | told else [] if row.is_group else _watched_rows(row, rows)
         for at, row in enumerate(rows)
     ]
     if not any(found):
@@ -342,6 +346,8 @@ class QueueTable(Panel, Table[QueueRow]):
         if arrow is None:
             return watches(row)
         verdict = "none-needed" if row.is_group else row.contender.verdict
+        if row.watches_children:
+            return line((arrow, ARROW), (" children", "dim"))
         if verdict == "confirmed" or (verdict == "none-needed" and arrow):
             return line((arrow, ARROW))
         return joined([line((arrow, ARROW)) if arrow else (), watches(row)], " ")

@@ -182,14 +182,26 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     queue, watch_check = detail.queue, detail.view.watch_check
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
-    waiting = enumerate(queue.members[queue.holding :], start=queue.holding)
-    places = [place for place, one in waiting if watch_check.may_watch_children(one)]
+    waiting = list(enumerate(queue.members))[queue.holding :]
+    told = [place for place, one in waiting if one.owner in detail.child_watchers]
+    perhaps = [place for place, one in waiting if watch_check.may_watch_children(one)]
+    return [
+        *_children(detail, told, "every change wakes all of them: the demo clients say so"),
+        *_children(
+            detail,
+            [place for place in perhaps if place not in told],
+            "perhaps: no server lists watches on children",
+        ),
+    ]
+
+
+def _children(detail: LockDetail, places: Sequence[int], says: str) -> list[Line]:
     if not places:
         return []
-    named = _named(detail, (queue.members[place] for place in places))
+    named = _named(detail, (detail.queue.members[place] for place in places))
     return [
         line(("  children", "strong"), (" → ", "key"), named),
-        line(("    perhaps: no server lists watches on children", "unknown")),
+        line((f"    {says}", "unknown")),
     ]
 
 
