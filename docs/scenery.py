@@ -14,8 +14,11 @@ from zktop.demo_types import (
     LogLine,
     Mode,
     SceneAction,
+    SceneCount,
     SceneProgress,
+    Watched,
 )
+from zktop.model.format import iso
 from zktop.model.report import Contender, Report
 from zktop.ui.interfaces import Frame
 
@@ -55,6 +58,7 @@ class Scenery:
         """Show the contenders that are in the last of these frames."""
         contenders = Contenders(Config())
         self.scenes, self.recipes = contenders.scenes, contenders.recipes
+        self.lessons, self.count = contenders.lessons, SceneCount()
         self.hosts, self.permission = contenders.hosts, contenders.permission
         scene = next(one for one in self.scenes if one.name == SCENE)
         self.progress = SceneProgress(scene, FOLDER, len(scene.moves) - 1, is_moving=True)
@@ -107,6 +111,7 @@ def states_in(report: Report) -> Iterator[ContenderState]:
 
 def _state(who: str, path: str, one: Contender, held: tuple[str, ...]) -> ContenderState:
     recipe = RECIPES.get(path.rpartition("/")[2], OTHERS)
+    watched = one.actual[0] if one.actual else None
     says = f"watches {one.blocked_by[-1]}" if one.blocked_by else f"acquired {path}"
     return ContenderState(
         ContenderOrder(who, (LockClaim(recipe, path, one.mode),)),
@@ -114,5 +119,6 @@ def _state(who: str, path: str, one: Contender, held: tuple[str, ...]) -> Conten
         activity=one.state,
         session=one.session,
         holds=held,
-        last=ContenderStep(who, "working", says, ""),
+        watches=Watched(watched) if watched else None,
+        last=ContenderStep(who, "working", says, iso(0)),
     )

@@ -340,6 +340,17 @@ class SceneMove(Struct, frozen=True):
     rest_s: float = 0.0  # before the move, so that idle contenders are seen to be idle
 
 
+SceneGroup = Literal[
+    "Queues",
+    "Herds",
+    "Readers and writers",
+    "Deadlocks",
+    "Crashes and expiry",
+    "Client bugs",
+    "More",
+]
+
+
 class Scene(Struct, frozen=True):
     """One situation worth seeing: contenders, moves and narration that set it up."""
 
@@ -348,6 +359,49 @@ class Scene(Struct, frozen=True):
     teaches: str
     moves: tuple[SceneMove, ...]
     look_at: str
+    group: SceneGroup = "More"  # in the list of scenes
+
+
+# Lessons
+
+
+class LessonPart(Struct, frozen=True):
+    """A scene of a lesson, and what must have been counted at its end."""
+
+    scene: str
+    counted: str  # as screen 6 says it
+
+
+class Lesson(Struct, frozen=True):
+    """One or two scenes with a question; the answer is hidden until the user asks for it."""
+
+    title: str
+    about: str
+    parts: tuple[LessonPart, ...]
+    question: str
+    answer: str
+    look_at: tuple[str, str, str, str, str]  # what screens 1 to 5 show of it
+
+
+DepartureKind = Literal["released", "left", "died"]  # left: it was only waiting
+
+
+class Departure(Struct, frozen=True):
+    """A client that left a lock, and the clients that this woke."""
+
+    who: str
+    lock: str
+    how: DepartureKind
+    woken: tuple[str, ...] = ()
+    went_on: tuple[str, ...] = ()  # those of them that acquired the lock
+    is_latest: bool = True  # no client has joined or left the lock since
+
+
+class SceneCount(Struct, frozen=True):
+    """What was counted in the scene that is loaded."""
+
+    departures: tuple[Departure, ...] = ()  # in order
+    believers: dict[str, tuple[str, ...]] = {}  # by lock: most that believed to hold it at a time
 
 
 class SceneLine(Struct, frozen=True):

@@ -242,3 +242,41 @@ def test_knows_a_recipe_for_the_locks_of_others(audience: Audience) -> None:
     assert contenders.recipe_for("rw-host", "exclusive") == ("rw-host", "write")
     assert contenders.recipe_for("plain-lock", "read") is None
     assert contenders.recipe_for("curator-mutex", "exclusive") is None
+
+
+def test_ended_contenders_of_an_older_scene_leave_the_list(audience: Audience) -> None:
+    """Those of the scene that is loaded stay in it, and so does one that the user started."""
+    audience.contenders.start(order_of("poll", "/zktop-demo/own"))
+    audience.until(lambda contenders: states(contenders) == ["holds"])
+    audience.contenders.act("cancel", "poll-1")
+    audience.contenders.play("time-out")
+    audience.until(lambda contenders: contenders.progress.phase == "over")
+    ended = {one.name for one in audience.contenders.states if one.is_gone}
+    audience.contenders.load("queue")
+    audience.until(lambda contenders: contenders.progress.phase == "paused")
+
+    assert ended == {"poll-1", "bob"}
+    assert [one.name for one in audience.contenders.states] == ["poll-1"]
+
+
+def test_a_killed_contender_is_in_the_log(audience: Audience) -> None:
+    """It cannot report its own end."""
+    audience.contenders.start(order_of("poll", "/zktop-demo/killed"))
+    audience.until(lambda contenders: states(contenders) == ["holds"])
+    audience.contenders.act("kill", audience.contenders.states[0].name)
+
+    audience.until(
+        lambda contenders: any(one.says == "killed by signal 9" for one in contenders.log(9))
+    )
+
+
+def test_counts_what_a_release_in_a_scene_wakes(audience: Audience) -> None:
+    """From the steps of the contenders; the next scene starts from nothing."""
+    audience.contenders.play("work-fails")
+    audience.until(lambda contenders: contenders.progress.phase == "over")
+    (departure,) = audience.contenders.count.departures
+    audience.contenders.load("queue")
+    audience.until(lambda contenders: contenders.progress.phase == "paused")
+
+    assert (departure.how, departure.woken, departure.went_on) == ("released", ("two",), ("two",))
+    assert audience.contenders.count.departures == ()

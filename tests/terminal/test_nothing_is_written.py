@@ -171,7 +171,7 @@ def test_the_same_keys_write_after_a_confirmation(
         allow_writing(screen)
         screen.until("Play a scene")
         screen.press("Enter")
-        screen.until("SCENE  ")
+        screen.until("LESSON 1")
         screen.until(lambda _text: znodes(client) != before)
         screen.press("q")
         screen.until(lambda _text: screen.exit_code == 0)
@@ -223,6 +223,6 @@ def test_read_only_says_so(
         screen.until("zktop starts no demo clients")
 
         assert "RO ● LIVE" in " ".join(text.splitlines()[0].split())
-        assert "Demo" not in text
+        assert "Learn" not in text
         assert "Scene" not in text.splitlines()[-1]
         assert znodes(client) == before

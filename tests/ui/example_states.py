@@ -30,7 +30,7 @@ from ui.example_queues import path_of
 from ui.fake_contenders import AB_BA, FakeContenders, contender
 from ui.fake_feed import frames
 
-from zktop.demo_types import LogLine, RecipeInfo, SceneProgress
+from zktop.demo_types import Lesson, LessonPart, LogLine, RecipeInfo, SceneProgress
 from zktop.model.facts import AnyFact, Gone, Millis, Server, join
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame, News, Status
@@ -107,9 +107,19 @@ def watched(path: str, *owners: str) -> dict[str, tuple[str, ...]]:
 
 def idle_stage() -> FakeContenders:
     """No demo contender runs."""
-    return FakeContenders(recipes=RECIPES)
+    return FakeContenders(lessons=LESSONS, recipes=RECIPES)
 
 
+LESSONS = (
+    Lesson(
+        "A deadlock",
+        "Two locks. ann holds orders and asks for stock; bob holds stock and asks for orders.",
+        (LessonPart("ab-ba", "2 clients block each other."),),
+        "How long will they wait?",
+        "Forever.",
+        ("two locks", "one queue", "the cycle", "two sessions", "when it began"),
+    ),
+)
 RECIPES = (
     RecipeInfo("predecessor", "article 1", "", "Watches the one before it.", ("exclusive",)),
     RecipeInfo("rw", "article 3", "", "Readers share, writers wait.", ("read", "write")),
@@ -198,7 +208,9 @@ def deadlock_frames() -> list[Frame]:
 def deadlock() -> Situation:
     """A demo scene with the same deadlock runs, too."""
     progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
-    ours = FakeContenders(states=CONTENDERS, lines=SAID, progress=progress, recipes=RECIPES)
+    ours = FakeContenders(
+        states=CONTENDERS, lines=SAID, progress=progress, lessons=LESSONS, recipes=RECIPES
+    )
     return Situation(deadlock_frames(), ours)
 
 

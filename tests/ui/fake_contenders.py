@@ -10,12 +10,14 @@ from zktop.demo_types import (
     ContenderState,
     ContenderStep,
     Flaw,
+    Lesson,
     LockClaim,
     LogLine,
     Mode,
     RecipeInfo,
     Scene,
     SceneAction,
+    SceneCount,
     SceneMove,
     SceneProgress,
     Watched,
@@ -81,7 +83,9 @@ class FakeContenders:
     allow: Allow = "always"
     hosts: str = "zk1:2181,zk2:2181"
     root: str = "/zktop-demo"
+    lessons: Sequence[Lesson] = ()
     scenes: Sequence[Scene] = (QUEUE, AB_BA)
+    count: SceneCount = SceneCount()  # noqa: RUF009  it is frozen
     recipes: Sequence[RecipeInfo] = (POLL, RW)
     sessions: frozenset[int] = frozenset()
     on_change: Callable[[], None] = lambda: None

@@ -259,7 +259,7 @@ async def test_without_contenders_no_screen_offers_to_write(page: str, *, is_liv
     assert not [key.id for key in keys if key.writes]
     assert "S Scene" not in text
     assert "N New" not in text
-    assert "6 Demo" not in text
+    assert "6 Learn" not in text
 
 
 @pytest.mark.parametrize("is_live", [True, False])

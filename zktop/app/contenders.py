@@ -1,5 +1,6 @@
 """Demo contenders and scenes of one run of the UI. Implements `ContendersPort`."""
 
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -11,28 +12,35 @@ from msgspec.structs import replace
 from zktop.app.connection_settings import demo_connection
 from zktop.config.types import Config
 from zktop.demo.contender_log import ContenderLog
+from zktop.demo.lessons import LESSONS
 from zktop.demo.permission import Permission
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES
+from zktop.demo.scene_count import COUNTED_STEPS, counted
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.demo_types import (
     ContenderAction,
     ContenderOrder,
     ContenderState,
+    ContenderStep,
+    Lesson,
     LogLine,
     Mode,
     RecipeInfo,
     Scene,
     SceneAction,
+    SceneCount,
     SceneProgress,
 )
 from zktop.errors import ZktopError
 from zktop.model.facts import Session
-from zktop.model.format import millis
+from zktop.model.format import iso, millis
+from zktop.model.text import Text
 
 MAX_LINES = 500
 MAX_ENDED_SHOWN = 5
+MAX_COUNTED_STEPS = 400  # a lesson has fewer
 STRICTEST_FIRST: tuple[Mode, ...] = ("exclusive", "write", "lease", "candidate")
 
 
@@ -52,6 +60,9 @@ class Contenders:
         self._on_change: Callable[[], None] = lambda: None
         self._complain: Callable[[str], None] = lambda _sentence: None
         self._narrated = 0  # lines of the scene that are in the log
+        self._counted: deque[ContenderStep] = deque(maxlen=MAX_COUNTED_STEPS)
+        self._count = SceneCount()
+        self._is_count_due = threading.Event()
         self._started: Counter[str] = Counter()  # by recipe
 
     @cached_property
@@ -61,6 +72,17 @@ class Contenders:
     @property
     def scenes(self) -> Sequence[Scene]:
         return SCENES
+
+    @property
+    def lessons(self) -> Sequence[Lesson]:
+        return LESSONS
+
+    @property
+    def count(self) -> SceneCount:
+        if self._is_count_due.is_set():
+            self._is_count_due.clear()
+            self._count = counted(tuple(self._counted))
+        return self._count
 
     @property
     def states(self) -> Sequence[ContenderState]:
@@ -150,19 +172,42 @@ class Contenders:
     # The methods below run in the threads of the pool and of the player.
 
     def _add_change(self, change: ContenderChange) -> None:
-        self._log.add(change)
-        if change.state.is_gone:
-            self._ended.append(change.state)
-        if (step := change.step) is not None:
+        state, step = change.state, change.step
+        if state.is_gone:
+            self._ended.append(state)
+            step = _last_step(state)
+        if step is not None:
             self._lines.append(LogLine(millis(step.at), step.who, step.says))
+            if step.what in COUNTED_STEPS:
+                self._counted.append(step)
+                self._is_count_due.set()
+        self._log.add(change)
         self._on_change()
 
     def _add_progress(self, progress: SceneProgress) -> None:
         if progress.problem:
             self._complain(progress.problem)
+        if progress.scene is None:
+            self._forget_scene()
         # Fewer lines than before: a new scene has started.
         narrated, self._narrated = self._narrated, len(progress.lines)
         now = time.time_ns() // 1_000_000
         for line in progress.lines[narrated if narrated <= len(progress.lines) else 0 :]:
             self._lines.append(LogLine(now, "", line.line()))
         self._on_change()
+
+    def _forget_scene(self) -> None:
+        """Forget the ended contenders of the scene before, and what was counted."""
+        folders = tuple(f"{self.root}/{scene.name}/" for scene in SCENES)
+        kept = [one for one in tuple(self._ended) if not one.path.startswith(folders)]
+        self._ended = deque(kept, MAX_ENDED_SHOWN)
+        self._counted.clear()
+        self._is_count_due.set()
+
+
+def _last_step(state: ContenderState) -> ContenderStep | None:
+    """The step that a killed contender could not report itself."""
+    if state.exit_code is None or state.exit_code >= 0:
+        return None
+    now = iso(time.time_ns() // 1_000_000)
+    return ContenderStep(Text(state.name), "ended", Text(state.state), now)

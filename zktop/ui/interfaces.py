@@ -15,11 +15,13 @@ from zktop.demo_types import (
     ContenderAction,
     ContenderOrder,
     ContenderState,
+    Lesson,
     LogLine,
     Mode,
     RecipeInfo,
     Scene,
     SceneAction,
+    SceneCount,
     SceneProgress,
 )
 from zktop.model.facts import Millis
@@ -136,6 +138,14 @@ class ContendersPort(Protocol):
     @property
     def scenes(self) -> Sequence[Scene]:
         """All scenes."""
+
+    @property
+    def lessons(self) -> Sequence[Lesson]:
+        """All lessons, in the order of learning."""
+
+    @property
+    def count(self) -> SceneCount:
+        """What the contenders' steps prove about the scene that is loaded."""
 
     @property
     def states(self) -> Sequence[ContenderState]:

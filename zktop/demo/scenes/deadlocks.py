@@ -42,6 +42,7 @@ AB_BA = Scene(
         ),
     ),
     "ann and bob block each other. cid only waits behind them.",
+    group="Deadlocks",
 )
 
 _TABLE = ("plato", "hypatia", "kant", "arendt", "hume")
@@ -63,6 +64,7 @@ PHILOSOPHERS = Scene(
         *(_asks(name, f"{name} wants the fork on its right") for name in _TABLE),
     ),
     "Break the cycle anywhere: if one puts its fork down, the other four can eat.",
+    group="Deadlocks",
 )
 
 
@@ -82,6 +84,7 @@ UPGRADE = Scene(
         _asks("bob", "bob does the same"),
     ),
     "Both hold and wait in the same lock. A read lock cannot be upgraded: release it first.",
+    group="Deadlocks",
 )
 
 
@@ -110,6 +113,7 @@ FAIRNESS = Scene(
         _asks("bob", "bob wants to read orders, but wim is ahead in the queue"),
     ),
     "The writers hold nothing. Kill either one, and everything moves again.",
+    group="Deadlocks",
 )
 
 
@@ -136,6 +140,7 @@ KNOT = Scene(
         _asks("dot", "dot requests gpu: now no client is left that could return a lease"),
     ),
     "No single cycle explains it. Each waits for either of two clients, and both are stuck too.",
+    group="Deadlocks",
 )
 
 
@@ -166,4 +171,5 @@ TRAFFIC = Scene(
         *AB_BA.moves,
     ),
     "jobs and catalogue move. orders and stock do not.",
+    group="Deadlocks",
 )

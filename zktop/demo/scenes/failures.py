@@ -14,6 +14,7 @@ CRASH = Scene(
         move("the session expires, and bob acquires the lock", until="bob acquired"),
     ),
     "Screen 4 counts down to the end of ann's session.",
+    group="Crashes and expiry",
 )
 
 OVERSLEEP = Scene(
@@ -36,6 +37,7 @@ OVERSLEEP = Scene(
         ),
     ),
     "For a while both believed they held it. Guard writes with a fencing token (the czxid).",
+    group="Crashes and expiry",
 )
 
 WORK_FAILS = Scene(
@@ -53,6 +55,7 @@ WORK_FAILS = Scene(
         ),
     ),
     "two acquires the lock immediately. If one had died, its session would first have to expire.",
+    group="Crashes and expiry",
 )
 
 ORPHAN = Scene(
@@ -65,6 +68,7 @@ ORPHAN = Scene(
         behind(contends("bob", "kazoo-lock", "import")),
     ),
     "The holder has no session, so nothing will expire. After a minute zktop reports an orphan.",
+    group="Crashes and expiry",
 )
 
 GHOST = Scene(
@@ -79,6 +83,7 @@ GHOST = Scene(
         behind(contends("bob", "predecessor", "Mutex")),
     ),
     "One session owns two nodes, and the second one watches the first.",
+    group="Client bugs",
 )
 
 LOST_WAKE_UP = Scene(
@@ -102,6 +107,7 @@ LOST_WAKE_UP = Scene(
         ),
     ),
     "cid is next in line, but nothing will wake it when ann releases. Release ann (U) to see it.",
+    group="Client bugs",
 )
 
 ELECTION = Scene(
@@ -116,4 +122,5 @@ ELECTION = Scene(
         move("its session expires, and bob leads", until="bob acquired"),
     ),
     "There is no leader until ann's session expires.",
+    group="Crashes and expiry",
 )

@@ -16,6 +16,7 @@ NAIVE_SORT = Scene(
         ),
     ),
     "By its number r must wait, but r believes it holds the lock. zktop can only hint at that.",
+    group="Readers and writers",
 )
 
 MIXED = Scene(
@@ -24,6 +25,7 @@ MIXED = Scene(
     "Each library looks only at its own names, so both clients hold the lock at once.",
     (first(contends("ann", "kazoo-lock", "jobs"), contends("bob", "get-watch", "jobs")),),
     "Two kinds of node names below one lock, and two holders.",
+    group="Client bugs",
 )
 
 FAILED_POLL = Scene(
@@ -40,6 +42,7 @@ FAILED_POLL = Scene(
         ),
     ),
     "ann holds the lock, and bob believes that it does. ZooKeeper's data shows no error.",
+    group="Client bugs",
 )
 
 BUSY_TIME_OUT = Scene(
@@ -53,6 +56,7 @@ BUSY_TIME_OUT = Scene(
         ),
     ),
     "One waiter sends hundreds of requests per second. Two in total would do.",
+    group="Client bugs",
 )
 
 SPIN = Scene(
@@ -68,6 +72,7 @@ SPIN = Scene(
         ),
     ),
     "The load of the server, and a waiter without a watch.",
+    group="Client bugs",
 )
 
 NO_RECHECK = Scene(
@@ -92,4 +97,5 @@ NO_RECHECK = Scene(
         ),
     ),
     "three is alone in the queue and could have the lock, but does not know it.",
+    group="Client bugs",
 )

@@ -20,6 +20,7 @@ QUEUE = Scene(
         ),
     ),
     "Each waiter watches the node in the row above, and nothing else.",
+    group="Queues",
 )
 
 _FLOCK = ("bob", "cid", "dot", "eve", "fay")
@@ -43,6 +44,7 @@ HERD = Scene(
         ),
     ),
     "Servers do not list watches on children, so no watch is shown. Count the notifications.",
+    group="Herds",
 )
 
 NO_HERD = Scene(
@@ -60,6 +62,7 @@ NO_HERD = Scene(
         ),
     ),
     "Compare the notifications with those of the scene `herd`.",
+    group="Herds",
 )
 
 SINGLE_HERD = Scene(
@@ -71,6 +74,7 @@ SINGLE_HERD = Scene(
         *(behind(contends(name, "single-node", "exclusive_lock")) for name in _FLOCK[:3]),
     ),
     "Three sessions watch the same node and have no nodes of their own.",
+    group="Herds",
 )
 
 READERS_AND_WRITERS = Scene(
@@ -93,6 +97,7 @@ READERS_AND_WRITERS = Scene(
         ),
     ),
     "r3 watches w1 and w2 watches r3, although w2 has to wait for all of them.",
+    group="Readers and writers",
 )
 
 THREE_WINDOWS = Scene(
@@ -111,6 +116,7 @@ THREE_WINDOWS = Scene(
         ),
     ),
     "The watch of three moves from two's node to one's.",
+    group="Queues",
 )
 
 TIME_OUT = Scene(
@@ -124,6 +130,7 @@ TIME_OUT = Scene(
         move("bob times out and leaves; cid moves up", until="bob gave-up", ended="bob"),
     ),
     "bob's node is deleted, and cid now watches ann's.",
+    group="Queues",
 )
 
 POLLING = Scene(
@@ -142,6 +149,7 @@ POLLING = Scene(
         ),
     ),
     "cid watches nothing and keeps sending requests for as long as it waits.",
+    group="Queues",
 )
 
 _HOSTS = ("host3", "host4", "host5")
@@ -168,6 +176,7 @@ READ_WRITE_HERD = Scene(
         ),
     ),
     "Each node name tells who wants what: host1-R-, host3-W-. Compare `readers-and-writers`.",
+    group="Herds",
 )
 
 _VISIT_S = 0.5  # long enough to be seen on a busy machine
@@ -193,4 +202,5 @@ STARVATION = Scene(
         ),
     ),
     "Twelve readers came after w and were served. w still waits.",
+    group="Readers and writers",
 )

@@ -18,7 +18,7 @@ from zktop.demo_types import (
 )
 from zktop.ui.dialogs.choice import ChoiceDialog, Choosable
 from zktop.ui.dialogs.new_contender import NewContender
-from zktop.ui.dialogs.question import ConfirmDialog
+from zktop.ui.dialogs.question import ConfirmDialog, YesNoDialog
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.keys import DEMO
 from zktop.ui.messages import PlayScene
@@ -149,7 +149,17 @@ class ContenderActions(Shell):
             if self.page is None or self.page.entry.name != DEMO:
                 self.turn_to(DEMO)
 
-        self._with_permission(port, start)
+        loaded = port.progress.scene
+        if loaded is None or loaded.name != scene or steps:
+            self._with_permission(port, start)
+            return
+
+        def answered(is_wanted: bool | None) -> None:  # noqa: FBT001  the result of a dialog
+            if is_wanted:
+                self._with_permission(port, start)
+
+        says = f"{loaded.title} is on. Its clients are ended, and it starts from the beginning."
+        self.push_screen(YesNoDialog("Play again?", says, "play again"), answered)
 
     def _join(self, mode: str) -> None:
         """Start a contender in the lock under the cursor, of a recipe that fits its layout."""

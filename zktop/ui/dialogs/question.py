@@ -1,4 +1,4 @@
-"""Questions that the user answers in a line of text: a word that permits writing, or a time."""
+"""Questions to the user: a word that permits writing, a time, or just yes or no."""
 
 from collections.abc import Callable, Iterable
 
@@ -49,6 +49,25 @@ class ConfirmDialog(QuestionDialog[str]):
             return typed
 
         super().__init__(title, [question], f"type {word}", read, "submit")
+
+
+class YesNoDialog(Dialog[bool]):
+    """Asks before something is done again: Enter is yes, Esc is no."""
+
+    DEFAULT_CSS = """
+    YesNoDialog Label { width: 1fr; height: auto; }
+    """
+
+    def __init__(self, title: str, says: str, verb: str) -> None:
+        super().__init__()
+        self._title, self._says, self._verb = title, says, verb
+
+    def compose(self) -> ComposeResult:
+        with Box(self._title, f"enter {self._verb}   esc cancel"):
+            yield Label(self._says, markup=False)
+
+    def action_accept(self) -> None:
+        self.dismiss(True)  # noqa: FBT003  the result of the dialog
 
 
 class SeekDialog(QuestionDialog[Millis]):

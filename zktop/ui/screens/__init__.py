@@ -11,7 +11,7 @@ PAGES: Final = (
     PageEntry("sessions", "Sessions", "SessionsScreen", "4", "sessions and servers"),
     PageEntry("timeline", "Timeline", "TimelineScreen", "5", "the timeline"),
     PageEntry(
-        "demo", "Demo", "DemoScreen", "6", "demo scenes and contenders", needs_contenders=True
+        "demo", "Learn", "DemoScreen", "6", "lessons and demo clients", needs_contenders=True
     ),
 )
 

@@ -47,7 +47,7 @@ async def test_lists_scenes_and_recipes() -> None:
     """The programme has everything that can be played or started."""
     text = await shown(FakeContenders())
 
-    assert all(name in text for name in ("queue", "ab-ba", "poll", "rw"))
+    assert all(name in text for name in ("A queue", "Two locks in two", "poll", "rw"))
 
 
 async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
@@ -57,7 +57,7 @@ async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
     assert "Two locks in two orders" in text
     assert "✓  1 first" in text
     assert "▶  2 second" in text
-    assert "PLAYING" in text
+    assert "Playing" in text
 
 
 async def test_shows_contenders_and_their_words() -> None:
@@ -261,7 +261,7 @@ async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
 
     assert "bob            waits" in waiting
     assert "ann            holds" not in waiting
-    assert "no contender matches the filter" in nobody
+    assert "No demo client matches the filter" in nobody
 
 
 async def test_a_filter_of_an_owner_shows_its_log() -> None:

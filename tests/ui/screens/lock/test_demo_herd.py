@@ -25,20 +25,20 @@ async def shown(watched: Watched | None, *keys: str) -> str:
         return "\n".join(await settled(pilot))
 
 
-async def test_arrows_lead_to_the_lock_itself() -> None:
-    """Up from each waiter, past the holder."""
+async def test_arrows_lead_to_the_holder_whose_release_wakes_all() -> None:
+    """Solid ones, as the demo clients say what they watch."""
     text = await shown(Watched(JOBS, "children"))
 
-    assert "  ▲  " in text
+    assert "◀─╮" in text
     assert "──┤ children" in text
     assert "──╯ children" in text
 
 
 async def test_the_wake_map_says_that_any_change_wakes_all() -> None:
-    """And that one of them can go on."""
+    """Whichever client joins or leaves."""
     text = await shown(Watched(JOBS, "children"))
 
-    assert "any change wakes 2 demo clients; one can go on" in text
+    assert "every change wakes all of them, as the demo clients report" in text
 
 
 async def test_the_selected_client_says_what_it_watches() -> None:
@@ -53,4 +53,4 @@ async def test_a_watch_on_the_children_of_another_lock_proves_nothing() -> None:
     """The servers' tables count then."""
     text = await shown(Watched("/zktop-demo/herd/other", "children"))
 
-    assert "▲" not in text
+    assert "──╯ children" not in text

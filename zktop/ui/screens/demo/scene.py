@@ -2,49 +2,55 @@
 
 from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
-from zktop.ui.styled_text import Ink, Line, Run, hanging, line, wrapped
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, hanging, line, wrapped
 
 MARKS: dict[str, tuple[str, Ink]] = {
     "done": ("✓", "good"),
     "now": ("▶", "selected"),
     "ahead": ("·", "dim"),
 }
-WORDS: dict[str, tuple[str, Ink]] = {
-    "empty": ("no scene is loaded", "dim"),
-    "paused": ("PAUSED", "warning"),
-    "playing": ("PLAYING", "good"),
-    "over": ("OVER: it stays as it is", "info"),
-    "failed": ("FAILED", "critical"),
-    "cleaning": ("CLEANING UP", "warning"),
+PHASES: dict[str, str] = {
+    "empty": "",
+    "paused": "Paused",
+    "playing": "Playing",
+    "over": "Finished (state is kept; E cleans up)",
+    "failed": "Failed",
+    "cleaning": "Cleaning up",
 }
 
 
-def progress_lines(progress: SceneProgress, width: int) -> list[Line]:
-    """The loaded scene, with its moves, or an invitation to play one."""
+def caption(progress: SceneProgress, width: int) -> list[Line]:
+    """The move that is being played, or was played last; and why the scene cannot go on."""
     scene = progress.scene
-    word, ink = WORDS[progress.phase]
     if scene is None:
-        return [line(("SCENE  ", "title"), (word, ink), ". "), *_invitation(width)]
-    moves = f"{progress.played}/{len(scene.moves)}"
-    lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}  ", (word, ink))]
-    lines += wrapped(scene.teaches, width, indent="  ")
-    for number, move in enumerate(scene.moves, start=1):
-        lines += _move(number, move.says, progress, width)
+        return []
+    number = min(progress.played + progress.is_moving, len(scene.moves))
+    if number:
+        mark, ink = MARKS["now" if progress.is_moving else "done"]
+        head = line((f" {mark} ", ink), (f"{number}/{len(scene.moves)}  ", "dim"))
+        lines = hanging(head, scene.moves[number - 1].says, width - 1, "strong")
+    else:
+        lines = [line((" space plays it, ] plays one step", "dim"))]
     if progress.problem:
-        lines += wrapped(progress.problem, width, "critical", "  ")
-    lines += [line()]
-    lines += wrapped(f"Look at: {scene.look_at}", width, "info", "  ")
-    if progress.folder:
-        lines.append(line(("  Its locks are below ", "dim"), (progress.folder, "dim")))
+        lines += wrapped(progress.problem, width - 1, "critical", " ")
     return lines
 
 
-def _invitation(width: int) -> list[Line]:
-    text = (
-        "S or enter plays a scene: contenders as real processes, in a situation worth seeing. "
-        "N starts a contender of your own. Outside the demo root, nothing is written unasked."
-    )
-    return wrapped(text, width, "dim", "  ")
+def scene_lines(scene: Scene, progress: SceneProgress, width: int) -> list[Line]:
+    """What a scene teaches and its moves, with marks at those that were played."""
+    is_loaded = progress.scene is not None and progress.scene.name == scene.name
+    moves = count(len(scene.moves), "step")
+    lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]
+    lines += wrapped(scene.teaches, width, indent="  ")
+    if is_loaded:
+        for number, move in enumerate(scene.moves, start=1):
+            lines += _move(number, move.says, progress, width)
+    lines += [NOTHING, *wrapped(f"Notice: {scene.look_at}", width, "info", "  ")]
+    if is_loaded and progress.folder:
+        lines.append(line(("  Its locks are below ", "dim"), (progress.folder, "dim")))
+    elif not is_loaded:
+        lines += [NOTHING, line(("  enter plays it, ] plays it step by step", "dim"))]
+    return lines
 
 
 def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[Line]:
@@ -56,17 +62,6 @@ def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[L
     return hanging(head, says, width, "dim" if state == "ahead" else "plain")
 
 
-def scene_lines(scene: Scene, width: int) -> list[Line]:
-    """What a scene that is not loaded teaches."""
-    moves = count(len(scene.moves), "move")
-    lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]
-    lines += wrapped(scene.teaches, width, indent="  ")
-    lines += [line()]
-    lines += wrapped(f"Look at: {scene.look_at}", width, "info", "  ")
-    lines += [line(), line(("  enter plays it, ] plays it move by move", "dim"))]
-    return lines
-
-
 def recipe_lines(recipe: RecipeInfo, width: int) -> list[Line]:
     """What a recipe does, and its flaws."""
     lines = [line(("RECIPE  ", "title"), (recipe.name, "strong"), f"  {recipe.source}")]
@@ -75,5 +70,5 @@ def recipe_lines(recipe: RecipeInfo, width: int) -> list[Line]:
         lines += wrapped(f"BROKEN: {recipe.broken}", width, "critical", "  ")
     for flaw in recipe.flaws:
         lines += wrapped(f"mistake {flaw.name}: {flaw.does}", width, "warning", "  ")
-    lines += [line(), line(("  enter starts contenders of it", "dim"))]
+    lines += [NOTHING, line(("  enter starts demo clients with it", "dim"))]
     return lines

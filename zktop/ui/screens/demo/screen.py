@@ -1,20 +1,25 @@
-"""Screen 6: demo scenes, demo contenders, and the log of what they report."""
+"""Screen 6, Learn: lessons and scenes, a picture of the one that plays, contenders, the log."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from zktop.demo_types import ContenderState, LogLine, RecipeInfo, Scene
+from zktop.demo_types import ContenderState, Lesson, LogLine, RecipeInfo, Scene
+from zktop.model.findings.finding import SURE
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.screens.common.status_codes import ink_of_deadlock
-from zktop.ui.screens.demo.scene import progress_lines, recipe_lines, scene_lines
+from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.demo.counters import counters, deadlocks_below
+from zktop.ui.screens.demo.index import Target, entries
+from zktop.ui.screens.demo.lesson import ShownLesson, lesson_lines, lesson_of, next_scene
+from zktop.ui.screens.demo.picture import draw_scene
+from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
-from zktop.ui.styled_text import Ink, Line, Run, line, wrapped
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, Panel, TextPanel
 from zktop.ui.widgets.table import Column, Table
@@ -27,95 +32,224 @@ INK_OF_STATE: dict[str, Ink] = {
     "lost": "critical",
 }
 MAX_LINES = 300
-NO_CONTENDERS = (line((" none yet; N starts one, S plays a scene", "dim")),)
-NO_MATCHES = (line((" no contender matches the filter; esc clears it", "warning")),)
+NO_CONTENDERS = (line((" None yet. Enter plays a lesson, N starts one.", "dim")),)
+NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
+MIN_CREW_LINES: Final = 8  # of contenders and log together
+MIN_TEXT_LINES: Final = 5
+MIN_WIDTH_CELLS: Final = 20
+READABLE_LINES: Final = 16  # of a text that may be scrolled to make room for the crew
+
+
+class Heights(NamedTuple):
+    """Lines of the panes, with their frames; 0: not shown."""
+
+    picture: int
+    text: int
+    contenders: int
+    log: int
+
+
+def share(room: int, picture: int, text: int, contenders: int) -> Heights:
+    """Share the lines: picture and text first, then contenders, and the log has the rest.
+
+    In a small window the picture and the text have all of it.
+
+    >>> share(33, 8, 12, 8)
+    Heights(picture=8, text=12, contenders=6, log=7)
+    >>> share(33, 13, 22, 8)
+    Heights(picture=13, text=20, contenders=0, log=0)
+    """
+    picture = min(picture, room - MIN_TEXT_LINES)
+    left = room - picture
+    if left < min(text, READABLE_LINES) + MIN_CREW_LINES:
+        return Heights(picture, left, 0, 0)
+    text = min(text, left - MIN_CREW_LINES)
+    left -= text
+    contenders = min(contenders, left // 2)
+    return Heights(picture, text, contenders, left - contenders)
 
 
 class DemoScreen(Page):
-    """The index of scenes and recipes, and beside it scene, contenders and log."""
+    """The index of lessons, scenes and recipes; beside it picture, text, contenders and log."""
 
     FIELDS = ("owner", "state")
     HELP: ClassVar[str | None] = (
-        "Scenes are situations worth seeing, played by contenders: client processes of our own, "
-        "which write below the demo root alone. The list at the left has all scenes and "
-        "recipes; enter plays or starts the one under the cursor. This screen shows what a "
-        "contender believes; the other screens show whether that is true. A filter applies to the "
-        "contenders and to the log."
+        "Learn how locks work. The list at the left has six lessons, more scenes, and recipes; "
+        "enter plays or starts the one under the cursor. A lesson has one or two scenes, a "
+        "question, and an answer (a). Demo clients are real client processes. They write below "
+        "the demo root only.\n\n"
+        "The picture shows each lock of the scene: which client holds it (●), which ones wait "
+        "(│), and an arrow from each waiter to what it watches. The queue is what ZooKeeper has; "
+        "the arrows are what the demo clients report. The list of demo clients shows what each "
+        "one believes. A filter applies to the list and to the log."
     )
     SCOPED_CSS: ClassVar[bool] = False  # the class -narrow is set on the screen
     DEFAULT_CSS = """
-    DemoScreen #index { width: 32; }
-    .-narrow DemoScreen #index { width: 22; }
-    DemoScreen #scene { height: auto; max-height: 50%; }
-    DemoScreen #contenders { height: auto; min-height: 3; max-height: 30%; }
-    DemoScreen #log { height: 1fr; }
+    DemoScreen #index { width: 36; }
+    .-narrow DemoScreen #index { width: 24; }
+    .-triple DemoScreen #index { width: 44; }
+    .-triple DemoScreen #stage { layout: horizontal; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._port: ContendersPort | None = None
         self._on: str | None = None  # the scene that was loaded at the last draw
+        self._picture = ("", 0, 0)  # its scene, its width, and the most lines that it had
+        self._counted: dict[str, list[str]] = {}  # by scene: what was counted when it played
+        self._done: set[str] = set()  # scenes that were played to their ends
+        self._answered: set[str] = set()  # lessons whose answer is shown
 
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield ListPanel(id="index")
-            with Vertical():
-                yield TextPanel(id="scene")
-                yield ContenderTable()
-                yield LogPanel(id="log")
+            with Vertical(id="stage"):
+                with Vertical(id="lesson"):
+                    yield ListPanel(id="picture")
+                    yield TextPanel(id="scene")
+                with Vertical(id="crew"):
+                    yield ContenderTable()
+                    yield LogPanel(id="log")
 
     def draw(self, state: ViewState) -> None:
         self._port = port = state.contenders
         if port is None:  # then no key leads here
             return
+        self._count(port, state)
         self._show_index(port)
-        self._show_scene(port, state)
+        picture = self._show_picture(port, state)
+        text = self._show_text(port)
         contenders = [contender for contender in port.states if _passes(contender, state.filter)]
         self.passed = FilterCount(len(contenders), len(port.states)) if state.filter else None
         self._show_contenders(contenders, port)
         self._show_log(port, state.filter)
+        self._set_heights(picture, text, max(1, len(contenders)) + 1)
+
+    def _count(self, port: ContendersPort, state: ViewState) -> None:
+        """Remember what was counted, for when the next part of a lesson plays."""
+        progress = port.progress
+        if progress.scene is None or progress.phase in ("cleaning", "failed"):
+            return
+        name, folder = progress.scene.name, progress.folder or ""
+        report = state.frame.report if state.frame else None
+        self._counted[name] = counters(report, folder, port.states, port.count)
+        if progress.phase == "over":
+            self._done.add(name)
+
+    def _set_heights(self, picture: int, text: int, contenders: int) -> None:
+        stage, crew = self.query_one("#stage"), self.query_one("#crew")
+        room, is_beside = stage.size.height, self.app.screen.has_class("-triple")
+        frame = self.query_one("#log", LogPanel).gutter.height
+        wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
+        if is_beside:
+            lesson = share(room, wanted[0], room, 0)
+            heights = Heights(
+                lesson.picture, room - lesson.picture, *share(room, 0, 0, wanted[2])[2:]
+            )
+        else:
+            heights = share(room, *wanted)
+        crew.display = heights.log > 0
+        crew.styles.height = room if is_beside else heights.contenders + heights.log
+        self.query_one("#lesson").styles.height = room if is_beside else "1fr"
+        for name, height in zip(("picture", "scene", "contenders", "log"), heights, strict=True):
+            pane = self.query_one(f"#{name}")
+            pane.display = height > 0
+            pane.styles.height = height
+
+    @property
+    def _lesson_width(self) -> int:
+        """Cells of a line in the panes at the right; a pane that is not shown has no size."""
+        frame = self.query_one("#scene", TextPanel).gutter.width
+        return max(MIN_WIDTH_CELLS, self.query_one("#lesson").size.width - frame - 1)
 
     def _show_contenders(self, shown: list[ContenderState], port: ContendersPort) -> None:
         contenders = self.query_one(ContenderTable)
         running = sum(not one.is_gone for one in port.states)
-        contenders.frame(FrameWords("Contenders", f"{running} running", "N new  K kill  Z freeze"))
-        contenders.styles.height = 2 + contenders.gutter.height + max(0, len(shown) - 1)
+        contenders.frame(
+            FrameWords("Demo clients", f"{running} running", "N new  K kill  Z freeze")
+        )
         contenders.show(shown, NO_MATCHES if port.states else NO_CONTENDERS)
 
     def _show_index(self, port: ContendersPort) -> None:
         index = self._index
-        index.frame(FrameWords("Scenes and recipes", "", "enter play"))
-        on = port.progress.scene.name if port.progress.scene else None
-        lines: list[Line] = [line(("SCENES", "title"))]
-        lines += [_entry(one.name, is_on=one.name == on) for one in port.scenes]
-        lines += [line(), line(("RECIPES", "title"))]
-        lines += [_entry(one.name, is_broken=bool(one.broken)) for one in port.recipes]
-        targets = [None, *port.scenes, None, None, *port.recipes]
+        index.frame(FrameWords("Learn", "", "enter play"))
+        scene = port.progress.scene
+        loaded = self._loaded(port)
+        listed = list(entries(port, loaded, self._done))
+        on = scene.name if scene else None
         if on != self._on:  # the cursor follows the scene
             self._on = on
-            index.target = next((one for one in port.scenes if one.name == on), None)
-        index.show(lines, targets)
+            index.target = loaded
+        index.show([one.drawn for one in listed], [one.target for one in listed])
 
-    def _show_scene(self, port: ContendersPort, state: ViewState) -> None:
-        pane = self.query_one("#scene", TextPanel)
-        width = max(20, pane.size.width - 1)
-        target = self._index.target
+    def _loaded(self, port: ContendersPort) -> Target | None:
+        """The lesson that is played, else the scene."""
+        scene = port.progress.scene
+        return lesson_of(port.lessons, scene) or scene
+
+    def _show_picture(self, port: ContendersPort, state: ViewState) -> int:
+        """Draw the scene that is loaded; return the number of lines."""
+        pane = self.query_one("#picture", ListPanel)
         progress = port.progress
-        is_other = isinstance(target, Scene) and (
-            progress.scene is None or progress.scene.name != target.name
-        )
-        if self.focused_pane == "index" and isinstance(target, RecipeInfo):
-            lines = recipe_lines(target, width)
-        elif self.focused_pane == "index" and is_other and progress.phase in ("empty", "over"):
-            lines = scene_lines(target, width)  # type: ignore[arg-type]  # a scene, says is_other
-        else:
-            lines = [*progress_lines(progress, width), *_verdict(state, width)]
-        name = progress.scene.title if progress.scene else "Scene"
+        if progress.scene is None:
+            pane.show([])
+            return 0
+        width = self._lesson_width
+        report = state.frame.report if state.frame else None
+        drawn = draw_scene(report, progress.folder or "", port.states, port.count, width)
+        head = [*caption(progress, width), NOTHING]
+        lines = [*head, *drawn.lines]
+        targets = [*(None for _ in head), *drawn.targets] if drawn.targets else []
+        below = [
+            *(one for says in self._counted.get(progress.scene.name, ()) for one in
+              wrapped(says, width, "strong", " ")),
+            *_verdict(state, progress.folder or "", width),
+        ]  # fmt: skip
+        lines += [NOTHING, *below] if below else []
         pane.frame(
-            FrameWords(name, progress.phase if progress.scene else "", "space play  ] step")
+            FrameWords(
+                progress.scene.title,
+                PHASES[progress.phase],
+                "space play  ] step  E end",
+                is_alarm=progress.phase == "failed",
+            )
         )
-        pane.styles.height = len(lines) + pane.gutter.height
+        pane.show(lines, targets)
+        return self._most_lines(progress.scene.name, width, len(lines))
+
+    def _most_lines(self, scene: str, width: int, lines: int) -> int:
+        """The most lines that this picture had, so that the panes below keep their place."""
+        before = self._picture[2] if self._picture[:2] == (scene, width) else 0
+        self._picture = scene, width, max(before, lines)
+        return self._picture[2]
+
+    def _show_text(self, port: ContendersPort) -> int:
+        """Write about the item under the cursor of the index, else about what is played."""
+        pane, width = self.query_one("#scene", TextPanel), self._lesson_width
+        target = self._index.target
+        loaded = self._loaded(port)
+        about = target if self.focused_pane == "index" or loaded is None else loaded
+        lines, title, keys = self._about(about, port, width)
+        pane.frame(FrameWords(title, "", keys))
         pane.show(lines)
+        return len(lines)
+
+    def _about(
+        self, about: object, port: ContendersPort, width: int
+    ) -> tuple[list[Line], str, str]:
+        """Lines about a lesson, a scene or a recipe; the title and the keys of their frame."""
+        if isinstance(about, RecipeInfo):
+            return recipe_lines(about, width), "Recipe", "enter start"
+        if isinstance(about, Scene):
+            return scene_lines(about, port.progress, width), "Scene", "enter play"
+        if not isinstance(about, Lesson):
+            return [], "Lesson", ""
+        scenes = {one.name: one for one in port.scenes}
+        counted = {name: said[0] for name, said in self._counted.items() if said}
+        number = 1 + list(port.lessons).index(about)
+        is_answered = about.title in self._answered
+        shown = ShownLesson(about, number, scenes, port.progress, counted, is_answered)
+        return lesson_lines(shown, width), "Lesson", "enter play  a answer"
 
     def _show_log(self, port: ContendersPort, wanted: Filter) -> None:
         """Show the log of all contenders, or of the one under the cursor."""
@@ -128,14 +262,14 @@ class DemoScreen(Page):
             for one in port.log(MAX_LINES, who)
             if wanted.passes({"": f"{one.who} {one.says}", "owner": one.who})
         ]
-        pane.frame(FrameWords("Log", who or "all contenders"))
-        pane.show(_log_lines(entries, max(20, pane.size.width)))
+        pane.frame(FrameWords("Log", who or "all demo clients"))
+        pane.show(_log_lines(entries, self._lesson_width))
 
     # Keys
 
     @property
     def _index(self) -> ListPanel:
-        return self.query_one(ListPanel)
+        return self.query_one("#index", ListPanel)
 
     @property
     def focused_pane(self) -> str:
@@ -146,18 +280,35 @@ class DemoScreen(Page):
         self.redraw()
 
     def action_open(self) -> None:
-        """Play the scene, start the recipe, or go to the lock under the cursor."""
+        """Play the lesson or scene, start the recipe, or go to the lock under the cursor."""
         if self._port is None:
             return
-        if self.focused_pane == "contenders":
+        if self.focused_pane in ("contenders", "picture"):
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
-        target = self._index.target
-        if isinstance(target, Scene):
-            self.post_message(PlayScene(target.name))
-        elif isinstance(target, RecipeInfo):
+        if isinstance(self._index.target, RecipeInfo):
             self.post_message(PressKey("new"))
+        elif (scene := self._chosen_scene) is not None:
+            self.post_message(PlayScene(scene))
+
+    @property
+    def _chosen_scene(self) -> str | None:
+        """Name of the scene under the cursor of the index; of a lesson, of its next part."""
+        target = self._index.target
+        if isinstance(target, Lesson) and self._port is not None:
+            return next_scene(target, self._port.progress)
+        return target.name if isinstance(target, Scene) else None
+
+    def action_answer(self) -> None:
+        """Show or hide the answer of the lesson."""
+        loaded = self._loaded(self._port) if self._port else None
+        target = self._index.target if self.focused_pane == "index" else loaded
+        if isinstance(target, Lesson):
+            self._answered ^= {target.title}
+            self.redraw()
+        else:
+            self.say("Only lessons have a question and an answer.")
 
     def action_scene_play(self) -> None:
         if self._port is not None and self._port.progress.scene is not None:
@@ -168,11 +319,10 @@ class DemoScreen(Page):
         """Play one move, of the scene under the cursor if none is loaded."""
         if self._port is None:
             return
-        target = self._index.target
         if self._port.progress.scene is not None:
             self._port.control("step")
-        elif isinstance(target, Scene):
-            self.post_message(PlayScene(target.name, steps=True))
+        elif (scene := self._chosen_scene) is not None:
+            self.post_message(PlayScene(scene, steps=True))
 
     def action_scene_stop(self) -> None:
         if self._port is not None and self._port.progress.scene is not None:
@@ -186,10 +336,21 @@ class DemoScreen(Page):
 
     @property
     def subject(self) -> Selection:
-        contender = self.query_one(ContenderTable).row
-        if not isinstance(contender, ContenderState):
+        contender = self._contender
+        if contender is None:
             return Selection()
         return Selection(path=contender.path, session=contender.session, contender=contender.name)
+
+    @property
+    def _contender(self) -> ContenderState | None:
+        """The contender under the cursor: in the picture, unless the list has the keys."""
+        picture, port = self.query_one("#picture", ListPanel), self._port
+        if port is not None and picture.display and self.focused_pane != "contenders":
+            for one in port.states:
+                if one.name == picture.target:
+                    return one
+        row = self.query_one(ContenderTable).row
+        return row if isinstance(row, ContenderState) else None
 
     def copied(self) -> str:
         if self._port is None:
@@ -199,18 +360,21 @@ class DemoScreen(Page):
         )
 
 
-def _verdict(state: ViewState, width: int) -> list[Line]:
-    """The first deadlock or finding of the report, to compare with what contenders believe."""
+def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
+    """What zktop says of the locks of the scene: a deadlock, else the first finding."""
     report = state.frame.report if state.frame else None
     if report is None:
         return []
-    worst = next((one for one in report.findings if not one.cause), None)
-    if report.deadlocks:
-        first = report.deadlocks[0]
-        lines = f"DEADLOCK: {first.sentence} (3 shows it)"
-        return wrapped(lines, width, ink_of_deadlock(first), "  ")
-    if worst is not None:
-        return wrapped(f"{worst.name}: {worst.sentence} (3 shows it)", width, "warning", "  ")
+    for deadlock in deadlocks_below(report, folder):
+        sure = "confirmed" if deadlock.confidence in SURE else "likely"
+        text = (
+            f"Deadlock {deadlock_name(deadlock)}, {sure}: press 3 for the steps and the ways out."
+        )
+        return wrapped(text, width, ink_of_deadlock(deadlock), " ")
+    for finding in report.findings:
+        paths = {finding.lock, *finding.locks} - {None}
+        if not finding.cause and paths and all(f"{one}".startswith(f"{folder}/") for one in paths):
+            return wrapped(f"{finding.sentence} (3 explains it)", width, ink_of(finding), " ")
     return []
 
 
@@ -232,7 +396,7 @@ def _state(contender: ContenderState) -> Line:
 
 COLUMNS = (
     Column[ContenderState](
-        "CONTENDER",
+        "CLIENT",
         14,
         lambda one: line((one.name, "dim" if one.is_gone else "ours")),
     ),
@@ -242,11 +406,6 @@ COLUMNS = (
     Column[ContenderState]("RECIPE", 14, lambda one: line(one.recipe), rank=1),
     Column[ContenderState]("SAYS", 16, lambda one: line((one.says, "dim")), share=2),
 )
-
-
-def _entry(name: str, *, is_on: bool = False, is_broken: bool = False) -> Line:
-    mark = Run("▶", "good") if is_on else Run("!", "warning") if is_broken else Run(" ")
-    return (mark, Run(f" {name}", "selected" if is_on else "plain"))
 
 
 def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:

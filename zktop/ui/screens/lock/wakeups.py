@@ -185,13 +185,11 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     waiting = list(enumerate(queue.members))[queue.holding :]
     told = [place for place, one in waiting if one.owner in detail.child_watchers]
     perhaps = [place for place, one in waiting if watch_check.may_watch_children(one)]
+    untold = [place for place in perhaps if place not in told]
+    every = "every change wakes " + ("all of them" if len(told) > 1 else "it")
     return [
-        *_children(detail, told, "every change wakes all of them: the demo clients say so"),
-        *_children(
-            detail,
-            [place for place in perhaps if place not in told],
-            "perhaps: no server lists watches on children",
-        ),
+        *_children(detail, told, f"{every}, as the demo clients report"),
+        *_children(detail, untold, "perhaps: no server lists watches on children"),
     ]
 
 

@@ -1,0 +1,269 @@
+"""Screen 6 as a course: lessons, their pictures, questions and answers."""
+
+import pytest
+from model.builders import NOW, lock, session
+from msgspec.structs import replace
+from ui.example_ensemble import trouble
+from ui.fake_contenders import AB_BA, FakeContenders, contender, scene_of
+from ui.fake_feed import ToldFeed, frames, pressed, settled
+
+from zktop.demo_types import (
+    ContenderState,
+    Departure,
+    Lesson,
+    LessonPart,
+    SceneCount,
+    SceneProgress,
+    Watched,
+)
+from zktop.model.facts import join
+from zktop.ui.app import Zktop
+from zktop.ui.interfaces import Frame
+from zktop.ui.settings import UiSettings
+
+HERD = scene_of("herd", "The herd", "All wake.", "Count.", "ann enters", "ann releases")
+CURE = scene_of("no-herd", "The herd, avoided", "One wakes.", "Count.", "ann enters")
+OTHER = replace(scene_of("crash", "The holder is killed", "It takes time.", "The end.", "ann"),
+                group="Crashes and expiry")  # fmt: skip
+LESSON = Lesson(
+    "A herd, and its cure",
+    "All waiters watch the children.",
+    (LessonPart("herd", "1 release woke 2 clients."), LessonPart("no-herd", "")),
+    "How many wake?",
+    "Two wake, and one goes on.",
+    ("the lock", "the arrows", "nothing", "the watches", "the release"),
+)
+FOLDER = "/zktop-demo/herd"
+JOBS = f"{FOLDER}/jobs"
+NAMES = ("ann", "bob", "cid")
+CHILDREN = Watched(JOBS, "children")
+
+
+def client(name: str, state: str = "waits", watches: Watched | None = None) -> ContenderState:
+    """A demo client in the lock."""
+    holds = (JOBS,) if state == "holds" else ()
+    return contender(name, JOBS, state, session(name), holds=holds, watches=watches)
+
+
+def crowd(watches: Watched | None = CHILDREN) -> list[ContenderState]:
+    """One holds, two wait."""
+    return [client("ann", "holds"), client("bob", watches=watches), client("cid", watches=watches)]
+
+
+def picture_of(*names: str) -> list[Frame]:
+    """What zktop reads of the lock, with these clients in its queue."""
+    return frames((NOW, lock(JOBS, *names)))
+
+
+def stage(played: int = 1, **given: object) -> FakeContenders:
+    """A lesson, another scene, and the first part of the lesson on."""
+    fields = {
+        "lessons": (LESSON,),
+        "scenes": (HERD, CURE, OTHER),
+        "progress": SceneProgress(HERD, FOLDER, played),
+        "states": crowd(),
+    }
+    return FakeContenders(**(fields | given))
+
+
+async def shown(
+    stage: FakeContenders,
+    *keys: str,
+    news: tuple[Frame, ...] | None = None,
+    size: tuple[int, int] = (120, 46),
+) -> str:
+    """What is on the screen after these keys."""
+    feed = ToldFeed(*(picture_of(*NAMES) if news is None else news))
+    app = Zktop(feed, stage, settings=UiSettings(page="demo"))
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        await pressed(pilot, *keys)
+        return "\n".join(await settled(pilot))
+
+
+async def test_lessons_come_first_and_other_scenes_follow_in_groups() -> None:
+    """By their titles: code names say nothing to a newcomer."""
+    text = await shown(stage(progress=SceneProgress(), states=()))
+    places = [
+        text.index(one)
+        for one in ("LESSONS", "1 A herd, and its cure", "OTHER SCENES", "Crashes and expiry",
+                    "The holder is killed", "RECIPES", "poll")
+    ]  # fmt: skip
+
+    assert places == sorted(places)
+    assert "no-herd" not in text
+
+
+async def test_a_lesson_says_what_it_is_about_and_where_to_look() -> None:
+    """The question is there, the answer is not, and each screen has its line."""
+    text = await shown(stage(progress=SceneProgress(), states=()))
+
+    assert "All waiters watch the children." in text
+    assert "How many wake?" in text
+    assert "Two wake, and one goes on." not in text
+    assert "2 Lock         the arrows" in text
+
+
+async def test_a_shows_the_answer_and_hides_it_again() -> None:
+    """Not before it is asked for."""
+    once = await shown(stage(), "a")
+    twice = await shown(stage(), "a", "a")
+
+    assert "Two wake, and one goes on." in once
+    assert "Two wake, and one goes on." not in twice
+
+
+async def test_only_lessons_have_an_answer() -> None:
+    """The key says so beside any other scene."""
+    app = Zktop(ToldFeed(), stage(progress=SceneProgress()), settings=UiSettings(page="demo"))
+    async with app.run_test(size=(120, 46), notifications=True) as pilot:
+        await settled(pilot)
+        await pressed(pilot, "j", "a")
+        await settled(pilot)
+        told = [one.message for one in app._notifications]
+
+    assert told == ["Only lessons have a question and an answer."]
+
+
+async def test_waiters_of_a_herd_all_point_to_the_children_of_the_lock() -> None:
+    """One stroke each, into one arrowhead."""
+    text = await shown(stage())
+
+    assert "jobs  its children ◀─╮" in text
+    assert "│ bob     waits    ──┤" in text
+    assert "│ cid     waits    ──╯" in text
+
+
+async def test_a_waiter_in_a_queue_points_to_the_client_before_it() -> None:
+    """As the contenders say, at once: the servers' tables are a few seconds old."""
+    nodes = [one.path for one in lock(JOBS, *NAMES)[1:]]
+    states = [client("ann", "holds"), client("bob", watches=Watched(nodes[0])),
+              client("cid", watches=Watched(nodes[1]))]  # fmt: skip
+    text = await shown(stage(states=states))
+
+    assert "● ann     holds   ◀─╮" in text
+    assert "│ bob     waits   ──╯◀─╮" in text
+    assert "│ cid     waits   ─────╯" in text
+
+
+async def test_a_watch_on_a_deleted_znode_is_red_words_not_an_arrow() -> None:
+    """Nothing will fire it."""
+    gone = Watched(join(JOBS, "lock-0000000007"), "absent")
+    text = await shown(stage(states=[client("ann", "holds"), client("bob", watches=gone)]))
+
+    assert "watches lock-0000000007, which is gone" in text
+    assert "1 client watches a znode that is gone: nothing will wake it." in text
+
+
+async def test_a_release_is_counted_and_marked_beside_the_clients() -> None:
+    """Who woke, who could go on, and who woke for nothing."""
+    release = Departure("ann", JOBS, "released", ("bob", "cid"), ("bob",))
+    states = [client("bob", "holds"), client("cid", watches=CHILDREN)]
+    count = SceneCount((release,))
+    text = await shown(stage(states=states, count=count), news=picture_of("bob", "cid"))
+
+    assert "1 release woke 2 clients, 1 could go on." in text
+    assert "woken, goes on" in text
+    assert "woken for nothing" in text
+
+
+async def test_marks_go_when_another_client_has_joined() -> None:
+    """They are about the last change alone; the count stays."""
+    release = Departure("ann", JOBS, "released", ("bob",), ("bob",), is_latest=False)
+    states = [client("bob", "holds")]
+    text = await shown(stage(states=states, count=SceneCount((release,))))
+
+    assert "woken" not in text
+    assert "1 release woke 1 client, 1 could go on." in text
+
+
+async def test_two_that_believe_they_hold_are_named() -> None:
+    """One of them has no znode any more."""
+    late = replace(
+        client("dan", "holds"), last=replace(client("dan").last, at="1970-01-01T00:00:00Z")
+    )
+    count = SceneCount(believers={JOBS: ("ann", "dan")})
+    text = await shown(stage(states=[*crowd(), late], count=count))
+
+    assert "✗ dan     believes that it holds, but its znode is gone" in text
+    assert "2 clients believed at the same time that they held the lock." in text
+
+
+async def test_a_finished_scene_says_that_its_state_is_kept() -> None:
+    """And how to clean up."""
+    assert "Finished (state is kept; E cleans up)" in await shown(stage(played=2))
+
+
+async def test_enter_after_a_part_plays_the_next_one() -> None:
+    """Without a question: nothing is played again."""
+    port = stage(played=2)
+    await shown(port, "enter")
+
+    assert port.asked == [("play", "no-herd")]
+
+
+@pytest.mark.parametrize(("key", "asked"), [("enter", [("play", "herd")]), ("escape", [])])
+async def test_enter_on_a_scene_that_plays_asks_first(key: str, asked: list[object]) -> None:
+    """Enter again plays it again, Esc does not."""
+    port = stage(played=1)
+    text = await shown(port, "enter")
+    assert "Play again?" in text
+    assert port.asked == []
+
+    await shown(port, "enter", key)
+
+    assert port.asked == asked
+
+
+async def test_what_was_counted_stays_beside_its_part() -> None:
+    """The herd and its cure are compared."""
+    release = Departure("ann", JOBS, "released", ("bob", "cid"), ("bob",))
+    port = stage(played=2, count=SceneCount((release,)))
+    app = Zktop(ToldFeed(*picture_of("bob", "cid")), port, settings=UiSettings(page="demo"))
+    async with app.run_test(size=(120, 46)) as pilot:
+        await settled(pilot)
+        port.progress = SceneProgress(CURE, "/zktop-demo/no-herd", 0, is_moving=True)
+        port.count = SceneCount()
+        port.on_change()
+        text = "\n".join(await settled(pilot))
+
+    assert "✓ part 1: The herd" in text
+    assert "1 release woke 2 clients, 1 could go on." in text
+    assert "▶ part 2: The herd, avoided" in text
+
+
+async def test_findings_of_other_locks_are_not_beside_a_scene() -> None:
+    """A deadlock elsewhere is on screen 3, not in this lesson."""
+    progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", 1, is_moving=True)
+    text = await shown(FakeContenders(progress=progress), news=tuple(trouble()))
+
+    assert "Deadlock #" not in text
+    assert "block each other" not in text
+
+
+async def test_a_deadlock_of_the_scene_is_drawn_as_a_chain_of_names() -> None:
+    """It ends where it begins, and is counted."""
+    orders, stock = "/zktop-demo/ab-ba/orders", "/zktop-demo/ab-ba/stock"
+    facts = (*lock(orders, "ann", "bob"), *lock(stock, "bob", "ann", "cid"))
+    progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", 2)
+    text = await shown(FakeContenders(progress=progress), news=tuple(frames((NOW, facts))))
+
+    assert "bob ─▶ ann ─▶ bob" in text or "ann ─▶ bob ─▶ ann" in text
+    assert "2 clients block each other, 1 more waits behind them." in text
+
+
+async def test_the_picture_chooses_the_client_for_keys() -> None:
+    """The row under the cursor, as in every list."""
+    port = stage()
+    await shown(port, "tab", "j", "K")
+
+    assert port.asked == [("kill", "bob")]
+
+
+async def test_a_small_window_has_the_picture_and_the_text_alone() -> None:
+    """A list of contenders would repeat the picture."""
+    text = await shown(stage(), size=(80, 24))
+
+    assert "│ cid" in text
+    assert "All waiters watch the" in text
+    assert "CLIENT " not in text

@@ -1,0 +1,137 @@
+"""The six lessons of screen 6, in their order. A test plays each and checks what it claims."""
+
+from zktop.demo_types import Lesson, LessonPart
+
+QUEUE = Lesson(
+    "A queue",
+    "Each client that wants the lock creates a znode below it, and ZooKeeper appends the next "
+    "number to the name. The lowest number holds the lock. These znodes are ephemeral: they "
+    "disappear when their client releases the lock, or when its session ends. Each waiter sets "
+    "a watch: it asks ZooKeeper to notify it when the znode before its own is deleted.",
+    (LessonPart("queue", "1 release woke 1 client, 1 could go on."),),
+    "ann holds the lock; bob, cid and dot wait. When ann releases it, which of them does "
+    "ZooKeeper notify?",
+    "Only bob, because only bob watches ann's znode. cid watches bob's znode and dot watches "
+    "cid's. Both are still there, so cid and dot sleep on. However long the queue is, a "
+    "release wakes one client: the next one.",
+    (
+        "one row for the lock Mutex: who holds it, and how many wait",
+        "the queue by number; the arrows are the watches that the server lists",
+        "nothing: a queue that moves is no problem",
+        "one session for each client; 'if it dies' says who would move up",
+        "when each client waited, and when it held the lock",
+    ),
+)
+
+HERD = Lesson(
+    "A herd, and its cure",
+    "Here all waiters set the same watch: on the list of the lock's children. Any change of "
+    "that list, a client that leaves or one that joins, wakes all of them.",
+    (
+        LessonPart("herd", "1 release woke 5 clients, 1 could go on."),
+        LessonPart("no-herd", "1 release woke 1 client, 1 could go on."),
+    ),
+    "Five clients wait. How many of them does one release wake, and how many of those can go on?",
+    "Five wake and list the queue again, and four of them find that it is not their turn. With "
+    "1,000 waiters every release costs 1,000 notifications and 1,000 listings. The cure is the "
+    "queue of lesson 1: each client watches only the znode before its own.",
+    (
+        "how often the lock changes hands, and how many wait",
+        "part 1: all watch the children; part 2: a chain of arrows",
+        "nothing in part 1: five is a small herd, and servers do not list such watches",
+        "part 1: the server counts more watches than it lists",
+        "the release, and who acquired the lock next",
+    ),
+)
+
+READERS_AND_WRITERS = Lesson(
+    "Readers and writers",
+    "A read/write lock lets several readers in at the same time. A writer needs the lock "
+    "alone, so it waits for every request before its own. A reader waits only for the writers "
+    "before it.",
+    (LessonPart("readers-and-writers", "2 clients share the lock, 3 wait."),),
+    "r1 and r2 are reading. Why must r3 wait, although it only wants to read?",
+    "Because w1, a writer, asked before r3. If later readers could overtake a waiting writer, "
+    "it might never get the lock: the scene 'A writer starves' shows that. r3 watches w1, so it "
+    "is notified when w1 is done.",
+    (
+        "one lock, held by two readers",
+        "which modes may enter beside a reader and beside a writer",
+        "nothing: waiting for a writer is correct",
+        "'if it dies': when r1 goes, w1 still has to wait for r2",
+        "the bars of r1 and r2 overlap: they share the lock",
+    ),
+)
+
+DEADLOCK = Lesson(
+    "A deadlock",
+    "Two locks. ann holds orders and asks for stock; bob holds stock and asks for orders. "
+    "In part 2, five philosophers each hold one fork and wait for the next one.",
+    (
+        LessonPart("ab-ba", "2 clients block each other, 1 more waits behind them."),
+        LessonPart("philosophers", "5 clients block each other."),
+    ),
+    "How long will ann, bob and cid wait?",
+    "Forever. To ZooKeeper these are two ordinary queues; it does not notice that they form a "
+    "circle. ann or bob has to give up a lock, or be killed; cid only waits behind them, so "
+    "killing cid would not help. Clients that always take locks in the same order cannot "
+    "deadlock.",
+    (
+        "the two locks marked as a deadlock, and the client to kill",
+        "part 1: ann waits for stock, behind bob",
+        "the circle step by step, how sure zktop is, and the ways out",
+        "the session of each client, with what it holds and waits for",
+        "the moment when the circle closed",
+    ),
+)
+
+CRASH = Lesson(
+    "A crash, and the end of a session",
+    "A killed client cannot release anything. Its session lives on until ZooKeeper has heard "
+    "nothing from it for the session timeout; then its znodes are deleted. In part 2 the "
+    "client is not dead but stands still for longer than that, as in a long garbage "
+    "collection.",
+    (
+        LessonPart("crash", "1 crash woke 1 client, 1 could go on."),
+        LessonPart("oversleep", "2 clients believed at the same time that they held the lock."),
+    ),
+    "ann's process is killed while it holds the lock. When does bob get the lock?",
+    "When ann's session expires, in these demos after about five "
+    "seconds. Until then ZooKeeper cannot know that ann is dead and not just slow. Part 2 "
+    "shows why this is dangerous: bob gets the lock, ann wakes up, and for a moment both "
+    "believe that they hold it. What they write should carry a number that grows with every "
+    "holder, so that a late write can be refused.",
+    (
+        "the lock is held, although its holder is dead",
+        "ann's znode at the front of the queue, until the session expires",
+        "a warning if the holder is silent for long",
+        "the countdown to the end of ann's session, and what that frees",
+        "the gap between the crash and the moment when bob got the lock",
+    ),
+)
+
+LOST_WAKE_UP = Lesson(
+    "A lost wake-up",
+    "A client lists the queue first and sets its watch after that. If the client before it "
+    "leaves between the two, the watch is on a znode that is gone for good. In part 2 a "
+    "client is notified, is not first yet, and forgets to set a new watch.",
+    (
+        LessonPart("lost-wake-up", "1 client watches a znode that is gone: nothing will wake it."),
+        LessonPart("no-recheck", "1 release woke nobody."),
+    ),
+    "cid is next in the queue. What happens to cid when ann releases the lock? With the "
+    "cursor on ann in the picture, press U: ann releases it.",
+    "Nothing. Nobody notifies cid, so the lock stays free while cid waits for it forever. "
+    "Setting a watch tells a client whether the znode still exists. If it does not, the client "
+    "must list the queue again. After every notification, too, it must list the queue again "
+    "and set a new watch unless it is first.",
+    (
+        "the lock marked, after some seconds",
+        "cid's watch points to no znode of the queue",
+        "the missed wake-up as a finding, with its proof",
+        "cid is connected and healthy: nothing is wrong with its session",
+        "cid waits, and the lock is never acquired again",
+    ),
+)
+
+LESSONS: tuple[Lesson, ...] = (QUEUE, HERD, READERS_AND_WRITERS, DEADLOCK, CRASH, LOST_WAKE_UP)

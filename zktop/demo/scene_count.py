@@ -1,0 +1,115 @@
+"""Counts what a scene shows, from the steps of its contenders: wake-ups, and double holders."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from zktop.demo_types import ContenderStep, Departure, DepartureKind, SceneCount, StepKind
+
+COUNTED_STEPS: frozenset[StepKind] = frozenset(
+    ("created", "notified", "acquired", "releasing", "released", "gave-up", "lost", "ended")
+)
+
+
+def counted(steps: Iterable[ContenderStep]) -> SceneCount:
+    """Every departure in these steps, and the most contenders that believed to hold each lock.
+
+    Steps of different contenders may arrive in the wrong order, so they are sorted first.
+
+    >>> at = "2026-01-31T12:00:0{}Z".format
+    >>> steps = [
+    ...     ContenderStep("ann", "acquired", "", at(0), lock="/jobs"),
+    ...     ContenderStep("ann", "releasing", "", at(1), lock="/jobs"),
+    ...     ContenderStep("bob", "notified", "", at(2), node="/jobs"),
+    ...     ContenderStep("cid", "notified", "", at(3), node="/jobs"),
+    ...     ContenderStep("bob", "acquired", "", at(4), lock="/jobs"),
+    ... ]
+    >>> [(one.who, one.how, one.woken, one.went_on) for one in counted(steps).departures]
+    [('ann', 'released', ('bob', 'cid'), ('bob',))]
+    """
+    counter = _Counter()
+    for step in sorted(steps, key=lambda step: step.at):
+        counter.add(step)
+    return SceneCount(tuple(counter.departures), counter.believers)
+
+
+class _Counter:
+    """What was counted so far, and the locks that contenders believe they hold."""
+
+    def __init__(self) -> None:
+        self.departures: list[Departure] = []
+        self.believers: dict[str, tuple[str, ...]] = {}
+        self._latest: dict[str, int] = {}  # index of the last departure, by lock
+        self._held: dict[str, set[str]] = defaultdict(set)  # locks, by contender
+        self._releasing: set[tuple[str, str]] = set()  # contender and lock
+        self._lost: set[str] = set()  # contenders whose session is gone, and their nodes with it
+
+    def add(self, step: ContenderStep) -> None:
+        """Count one step, later than all before it."""
+        lock, node = step.lock or "", step.node or ""
+        match step.what:
+            case "created":
+                self._lost.discard(step.who)
+                self._join(node)
+            case "notified":
+                self._wake(step.who, node)
+            case "acquired":
+                self._held[step.who].add(lock)
+                self._acquire(step.who, lock)
+            case "releasing" | "released" | "gave-up":
+                self._release(step, lock)
+            case "lost":
+                self._lost.add(step.who)
+                self._held[step.who].clear()
+            case "ended":
+                self._end(step)
+
+    def _release(self, step: ContenderStep, lock: str) -> None:
+        """A release is reported twice: before the delete, and after it."""
+        both = (step.who, lock)
+        if step.what == "releasing" and lock in self._held[step.who]:
+            self._held[step.who].discard(lock)
+            self._releasing.add(both)
+            self._leave(step, lock, "released")
+        elif step.what != "releasing" and both not in self._releasing:
+            self._leave(step, lock, "left")
+        elif step.what != "releasing":
+            self._releasing.discard(both)
+
+    def _end(self, step: ContenderStep) -> None:
+        """A contender that ends by itself has released everything."""
+        for lock in sorted(self._held[step.who]):
+            self._leave(step, lock, "died")
+        self._held[step.who].clear()
+
+    def _leave(self, step: ContenderStep, lock: str, how: DepartureKind) -> None:
+        if step.who not in self._lost:
+            self._end_latest(lock)
+            self._latest[lock] = len(self.departures)
+            self.departures.append(Departure(step.who, lock, how))
+
+    def _join(self, node: str) -> None:
+        """A new node may wake clients, too, so the last departure of its lock counts no more."""
+        for lock in [one for one in self._latest if node.startswith(f"{one}/")]:
+            self._end_latest(lock)
+
+    def _end_latest(self, lock: str) -> None:
+        index = self._latest.pop(lock, None)
+        if index is not None:
+            self.departures[index] = replace(self.departures[index], is_latest=False)
+
+    def _wake(self, who: str, node: str) -> None:
+        for lock, index in self._latest.items():
+            one = self.departures[index]
+            is_here = node == lock or node.startswith(f"{lock}/")
+            if is_here and who not in (one.who, *one.woken):
+                self.departures[index] = replace(one, woken=(*one.woken, who))
+
+    def _acquire(self, who: str, lock: str) -> None:
+        believers = tuple(sorted(name for name, held in self._held.items() if lock in held))
+        self.believers[lock] = max(self.believers.get(lock, ()), believers, key=len)
+        index = self._latest.get(lock)
+        if index is not None and who in self.departures[index].woken:
+            one = self.departures[index]
+            self.departures[index] = replace(one, went_on=(*one.went_on, who))

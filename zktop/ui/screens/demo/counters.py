@@ -1,0 +1,97 @@
+"""Sentences that count what a scene shows: wake-ups, deadlocks, clients that share or wait."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from zktop.demo_types import ContenderState, Departure, DepartureKind, SceneCount
+from zktop.model.format import count as spell
+from zktop.model.report import LockView, Report
+from zktop.model.waits.deadlock import Deadlock
+
+DEPARTURES: Final[dict[DepartureKind, tuple[str, str]]] = {
+    "released": ("release", "releases"),
+    "died": ("crash", "crashes"),
+    "left": ("waiter that left the queue", "waiters that left the queue"),
+}
+
+
+def counters(
+    report: Report | None, folder: str, states: Sequence[ContenderState], count: SceneCount
+) -> list[str]:
+    """The sentences about the scene with this folder, the most important first."""
+    locks = locks_below(report, folder)
+    sentences = [
+        *map(_blocked, deadlocks_below(report, folder)),
+        *_two_holders(locks, count),
+        *_asleep(states),
+        *_departures(count.departures),
+    ]
+    return sentences or [sentence for one in locks[:1] for sentence in _sharing(one)]
+
+
+def locks_below(report: Report | None, folder: str) -> list[LockView]:
+    """The locks of a scene, sorted by path."""
+    if report is None:
+        return []
+    paths = [path for path in report.paths if path.startswith(f"{folder}/")]
+    return [view for path in paths if (view := report.view(path)) is not None]
+
+
+def deadlocks_below(report: Report | None, folder: str) -> list[Deadlock]:
+    """The deadlocks that consist of locks of a scene alone."""
+    found = report.deadlocks if report else ()
+    return [one for one in found if all(path.startswith(f"{folder}/") for path in one.locks)]
+
+
+def _blocked(deadlock: Deadlock) -> str:
+    actors, behind = len(deadlock.actors), deadlock.behind
+    who = f"{spell(actors, 'client blocks itself', 'clients block each other')}"
+    more = f", {spell(behind, 'more waits', 'more wait')} behind them" if behind else ""
+    return f"{who}{more}."
+
+
+def _two_holders(locks: Sequence[LockView], count: SceneCount) -> Iterator[str]:
+    """Locks for one client that several believed to hold."""
+    for view in locks:
+        number = len(count.believers.get(view.lock.path, ()))
+        if view.lock.kind == "mutex" and number > 1:
+            yield f"{number} clients believed at the same time that they held the lock."
+
+
+def _asleep(states: Sequence[ContenderState]) -> Iterator[str]:
+    number = sum(one.watches is not None and one.watches.part == "absent" for one in states)
+    if number:
+        watch = spell(number, "client watches", "clients watch")
+        it = "it" if number == 1 else "them"
+        yield f"{watch} a znode that is gone: nothing will wake {it}."
+
+
+def _departures(departures: Sequence[Departure]) -> Iterator[str]:
+    for how, nouns in DEPARTURES.items():
+        some = [one for one in departures if one.how == how]
+        if some:
+            sentence = _woke(spell(len(some), *nouns), some)
+            is_early = how == "died" and not some[-1].woken  # its session has not expired yet
+            yield sentence.replace("nobody.", "nobody so far.") if is_early else sentence
+
+
+def _woke(what: str, departures: Sequence[Departure]) -> str:
+    """How many clients some departures woke, and how many of those acquired the lock.
+
+    >>> herd = Departure("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
+    >>> _woke("1 release", [herd]), _woke("1 release", [Departure("ann", "/jobs", "released")])
+    ('1 release woke 2 clients, 1 could go on.', '1 release woke nobody.')
+    """
+    woken = sum(len(one.woken) for one in departures)
+    went_on = sum(len(one.went_on) for one in departures)
+    if not woken:
+        return f"{what} woke nobody."
+    return f"{what} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."
+
+
+def _sharing(view: LockView) -> Iterator[str]:
+    holding, waiting = len(view.lock.holders), len(list(view.waiters))
+    if not holding + waiting:
+        return
+    who = spell(holding, "client holds the lock", "clients share the lock")
+    yield f"{who}, {waiting or 'none'} {'waits' if waiting == 1 else 'wait'}."

@@ -1,0 +1,52 @@
+"""The list at the left of screen 6: lessons in their order, other scenes in groups, recipes."""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from zktop.demo_types import Lesson, RecipeInfo, Scene
+from zktop.ui.interfaces import ContendersPort
+from zktop.ui.screens.demo.lesson import lesson_of
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line
+
+Target = Lesson | Scene | RecipeInfo
+
+
+class Entry(NamedTuple):
+    """A line of the list, and what it stands for; None for a heading."""
+
+    drawn: Line
+    target: Target | None = None
+
+
+def entries(port: ContendersPort, loaded: Target | None, done: Collection[str]) -> Iterator[Entry]:
+    """All lines; `loaded` is what is played, `done` are names of scenes played to their ends."""
+    if port.lessons:
+        yield Entry(line(("LESSONS", "title")))
+    for number, lesson in enumerate(port.lessons, start=1):
+        is_done = all(part.scene in done for part in lesson.parts)
+        mark = _mark(is_on=lesson == loaded, is_done=is_done)
+        yield Entry((mark, *_title(f"{number} {lesson.title}", is_on=lesson == loaded)), lesson)
+    if port.lessons:
+        yield Entry(NOTHING)
+    yield Entry(line(("OTHER SCENES" if port.lessons else "SCENES", "title")))
+    others = [one for one in port.scenes if lesson_of(port.lessons, one) is None]
+    for group in dict.fromkeys(one.group for one in others):
+        yield Entry(line((f" {group}", "dim")))
+        for scene in others:
+            if scene.group == group:
+                mark = _mark(is_on=scene == loaded, is_done=scene.name in done)
+                yield Entry((mark, *_title(f"  {scene.title}", is_on=scene == loaded)), scene)
+    yield Entry(NOTHING)
+    yield Entry(line(("RECIPES", "title")))
+    for recipe in port.recipes:
+        mark = Run("!", "warning") if recipe.broken else Run(" ")
+        yield Entry((mark, *_title(recipe.name)), recipe)
+
+
+def _mark(*, is_on: bool, is_done: bool) -> Run:
+    return Run("▶", "good") if is_on else Run("✓", "good") if is_done else Run(" ")
+
+
+def _title(text: str, *, is_on: bool = False) -> Line:
+    ink: Ink = "selected" if is_on else "plain"
+    return (Run(f" {text}", ink),)

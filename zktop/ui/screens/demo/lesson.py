@@ -1,0 +1,91 @@
+"""Lines about a lesson: what it is about, its parts, the question, and where to look."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from zktop.demo_types import Lesson, Scene, SceneProgress
+from zktop.ui.screens import PAGES
+from zktop.ui.screens.demo.scene import MARKS
+from zktop.ui.styled_text import NOTHING, Line, hanging, line, wrapped
+
+INDENT: Final = "  "
+PAGE_CELLS: Final = 14
+
+
+def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
+    """The lesson that a scene belongs to."""
+    name = scene.name if scene else None
+    return next((one for one in lessons if any(part.scene == name for part in one.parts)), None)
+
+
+def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
+    """The scene that Enter plays: after a part that is over the next one, in a circle.
+
+    >>> from zktop.demo_types import LessonPart, SceneMove
+    >>> parts = (LessonPart("herd", ""), LessonPart("no-herd", ""))
+    >>> lesson = Lesson("Herds", "", parts, "", "", ("", "", "", "", ""))
+    >>> herd = Scene("herd", "The herd", "", (SceneMove("ann enters"),), "")
+    >>> next_scene(lesson, SceneProgress()), next_scene(lesson, SceneProgress(herd))
+    ('herd', 'herd')
+    >>> next_scene(lesson, SceneProgress(herd, played=1))
+    'no-herd'
+    """
+    names = [part.scene for part in lesson.parts]
+    loaded = progress.scene.name if progress.scene else None
+    if loaded not in names:
+        return names[0]
+    at = names.index(loaded)
+    return names[(at + 1) % len(names)] if progress.phase == "over" else names[at]
+
+
+class ShownLesson(NamedTuple):
+    """A lesson, and how far the user is with it."""
+
+    lesson: Lesson
+    number: int
+    scenes: Mapping[str, Scene]  # by name
+    progress: SceneProgress
+    counted: Mapping[str, str]  # by scene: the measured sentence of each part that was played
+    is_answered: bool
+
+
+def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
+    """The lesson as text."""
+    lesson = shown.lesson
+    lines = [line((f"LESSON {shown.number}  ", "title"), (lesson.title, "strong"))]
+    lines += wrapped(lesson.about, width, indent=INDENT)
+    lines += [NOTHING, *_parts(shown, width)]
+    lines += [
+        NOTHING,
+        line(("QUESTION", "title")),
+        *wrapped(lesson.question, width, indent=INDENT),
+    ]
+    if shown.is_answered:
+        lines += [line(("ANSWER", "title")), *wrapped(lesson.answer, width, "good", INDENT)]
+    else:
+        lines.append(line("  ", ("a", "key"), (" shows the answer", "dim")))
+    lines += [NOTHING, line(("LOOK AT", "title"))]
+    for page, says in zip(PAGES, lesson.look_at, strict=False):
+        head = line("  ", (page.key, "key"), f" {page.title}".ljust(PAGE_CELLS))
+        lines += hanging(head, says, width)
+    return lines
+
+
+def _parts(shown: ShownLesson, width: int) -> list[Line]:
+    """Each part with what was counted when it was played."""
+    progress, parts = shown.progress, shown.lesson.parts
+    loaded = progress.scene.name if progress.scene else None
+    following = next_scene(shown.lesson, progress)
+    lines: list[Line] = []
+    for number, part in enumerate(parts, start=1):
+        scene, said = shown.scenes.get(part.scene), shown.counted.get(part.scene)
+        is_on = part.scene == loaded and progress.phase != "over"
+        mark, ink = MARKS["now" if is_on else "done" if said else "ahead"]
+        name = f"part {number}: " if len(parts) > 1 else ""
+        title = scene.title if scene else part.scene
+        again = " again" if part.scene == loaded else ""
+        hint = f"  enter plays it{again}" if part.scene == following and not is_on else ""
+        lines.append(line(INDENT, (f"{mark} ", ink), f"{name}{title}", (hint, "dim")))
+        if said and part.scene != loaded:  # the picture says it for the loaded one
+            lines += wrapped(said, width, "info", f"{INDENT}    ")
+    return lines

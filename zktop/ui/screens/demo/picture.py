@@ -1,0 +1,279 @@
+"""The picture of a scene: its queues, with an arrow from each waiter to what it watches.
+
+The queues come from the report, so they are what ZooKeeper knows. The arrows come from the
+contenders, who tell each watch at once; no server lists watches on the children of a lock.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len
+
+from zktop.demo_types import ContenderState, Departure, SceneCount, Watched
+from zktop.model.facts import Millis, Session, split
+from zktop.model.format import millis, short
+from zktop.model.report import Contender, LockView, Report
+from zktop.ui.screens.common.arrows import margin
+from zktop.ui.screens.common.format import side_by_side
+from zktop.ui.screens.demo.counters import deadlocks_below, locks_below
+from zktop.ui.screens.findings.ring import ring_order
+from zktop.ui.screens.lock.lock_detail import ShownQueue
+from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, line, width_of, wrapped
+
+MAX_ROWS: Final = 12  # of one lock
+MAX_LANES: Final = 4
+MARK_CELLS: Final = 3
+MIN_NAME_CELLS: Final = 8
+MIN_STATE_CELLS: Final = 8
+BETWEEN_CELLS: Final = 2
+MIN_COLUMN_CELLS: Final = 36  # of two locks side by side
+GAP_CELLS: Final = 3
+LASTING_MS: Final = 1_000  # what lasts for less is a change that is not complete yet
+HOLDS: Final = {
+    "exclusive": "holds",
+    "read": "reads",
+    "write": "writes",
+    "lease": "has a lease",
+    "candidate": "leads",
+}
+WAITS: Final = {
+    "exclusive": "waits",
+    "read": "waits to read",
+    "write": "waits to write",
+    "lease": "waits for a lease",
+    "candidate": "stands by",
+}
+
+
+class Picture(NamedTuple):
+    """Lines, and for each the name of the contender on it, if it is about one alone."""
+
+    lines: list[Line]
+    targets: list[str | None]
+
+
+class _Row(NamedTuple):
+    """One client in a queue, with what its demo contender says."""
+
+    contender: Contender
+    told: ContenderState | None
+    is_unaware: bool  # it is its turn, but it still waits
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.contender.state != "holds"
+
+    @property
+    def name(self) -> str:
+        return self.told.name if self.told else self.contender.name
+
+    @property
+    def state(self) -> str:
+        if self.is_unaware:
+            return "its turn"
+        return (WAITS if self.is_waiting else HOLDS)[self.contender.mode]
+
+
+class _Block(NamedTuple):
+    """The picture of one lock."""
+
+    lines: list[Line]
+    names: list[str | None]
+
+
+def draw_scene(
+    report: Report | None,
+    folder: str,
+    states: Sequence[ContenderState],
+    count: SceneCount,
+    width: int,
+) -> Picture:
+    """Draw all locks below a folder; two of them side by side where there is room."""
+    told = {one.session: one for one in states if one.session is not None}
+    locks = locks_below(report, folder)
+    column = (width - GAP_CELLS) // 2
+    is_paired = len(locks) > 1 and column >= MIN_COLUMN_CELLS
+    blocks = [
+        _draw_lock(report, view, told, _latest(count, view), column if is_paired else width)
+        for view in locks
+        if report is not None
+    ]
+    lines: list[Line] = []
+    names: list[str | None] = []
+    for at in range(0, len(blocks), 2 if is_paired else 1):
+        left = blocks[at]
+        right = blocks[at + 1].lines if is_paired and at + 1 < len(blocks) else []
+        drawn = side_by_side(left.lines, right, column) if right else left.lines
+        lines += [NOTHING, *drawn] if lines else drawn
+        names += [None, *left.names] if names else left.names
+        names += [None] * (len(lines) - len(names))
+    ring = _ring(report, folder, width)
+    targets = [] if is_paired else [*names, *(None for _ in ring)]
+    return Picture([*lines, *ring], targets)
+
+
+def _latest(count: SceneCount, view: LockView) -> Departure | None:
+    """The last departure from a lock, unless a client has joined since."""
+    return next(
+        (one for one in count.departures if one.is_latest and one.lock == view.lock.path), None
+    )
+
+
+def _draw_lock(
+    report: Report,
+    view: LockView,
+    told: Mapping[Session, ContenderState],
+    departure: Departure | None,
+    width: int,
+) -> _Block:
+    queue = ShownQueue.of(view)
+    contenders = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
+    rows = [_row(report, view, one, told.get(one.session or 0)) for one in contenders]
+    arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
+    space = max((len(arrow) for arrow in arrows), default=0)
+    head = line(" ", (split(view.lock.path)[1], "title"))
+    if any(_watches_children(view, row) for row in rows):
+        head = (*head, Run("  its children", "dim"))
+    cells = _cells(rows, width_of(head))
+    lines = [(*fitted(head, MARK_CELLS + sum(cells)), Run(arrows[0], "key"))]
+    names: list[str | None] = [None]
+    for row, arrow in zip(rows, arrows[1:], strict=True):
+        note = _note(report, view, row, departure)
+        lines.append(fitted((*_client(row, *cells), Run(arrow.ljust(space), "key"), *note), width))
+        names.append(row.told.name if row.told else None)
+    if len(queue) > MAX_ROWS:
+        lines.append(line((f"   and {len(queue) - MAX_ROWS} more", "dim")))
+        names.append(None)
+    for state in _believers(report, queue, view, told.values()):
+        lines.append(_believer(state, cells[0]))
+        names.append(state.name)
+    return _Block(lines, names)
+
+
+def _row(report: Report, view: LockView, one: Contender, told: ContenderState | None) -> _Row:
+    is_unaware = (
+        told is not None
+        and one.state == "holds"
+        and told.state == "waits"
+        and view.lock.path not in told.holds
+        and _is_lasting(told, report.now)
+    )
+    return _Row(one, told, is_unaware)
+
+
+def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
+    """Cells for the names and for the states; all arrows begin to the right of them."""
+    names = max((cell_len(row.name) for row in rows), default=0)
+    states = max((cell_len(row.state) for row in rows), default=0)
+    name_cells = max(MIN_NAME_CELLS, names + BETWEEN_CELLS)
+    head_rest = head_cells + 1 - MARK_CELLS - name_cells
+    return name_cells, max(MIN_STATE_CELLS, states + BETWEEN_CELLS, head_rest)
+
+
+def _client(row: _Row, name_cells: int, state_cells: int) -> Line:
+    is_standby = row.contender.state == "standby"
+    ink: Ink = "standby" if is_standby else "waits" if row.is_waiting else "holds"
+    mark = Run(" │ ", "waits") if row.is_waiting else Run(" ● ", "holds")
+    name = fitted(line((row.name, "strong")), name_cells)
+    return (mark, *name, *fitted(line((row.state, ink)), state_cells))
+
+
+# Watches
+
+
+def _watched(view: LockView, queue: ShownQueue, row: _Row) -> list[int]:
+    """The lines that a waiter watches: 0 is the lock itself, clients follow."""
+    if not row.is_waiting:
+        return []
+    if _watches_children(view, row):
+        return [0]
+    paths: Sequence[str]
+    if row.told is None:
+        paths = row.contender.actual or ()
+    else:
+        paths = [row.told.watches.path] if row.told.watches else []
+    members = [view.watch_check.member_at(path) for path in paths]
+    places = queue.places_of(one.node for one in members if one is not None)
+    return [place + 1 for place in places if place < MAX_ROWS]
+
+
+def _watches_children(view: LockView, row: _Row) -> bool:
+    watched = row.told.watches if row.told and row.is_waiting else None
+    return watched == Watched(view.lock.path, "children")
+
+
+# Notes
+
+
+def _note(report: Report, view: LockView, row: _Row, departure: Departure | None) -> Line:
+    """What is special about a client, in a few words."""
+    told = row.told
+    if told is None:
+        return ()
+    trouble = _trouble(report, view, row, told)
+    if trouble:
+        return line((f" {trouble}", "critical"))
+    if departure is not None and told.name in departure.woken:
+        went_on = told.name in departure.went_on
+        return line((" woken, goes on", "good") if went_on else (" woken for nothing", "warning"))
+    if told.claim.recipe == "poll" and row.is_waiting and told.watches is None:
+        return line((f" asks every {told.claim.poll_s:g} s", "dim"))
+    return ()
+
+
+def _trouble(report: Report, view: LockView, row: _Row, told: ContenderState) -> str:
+    """What is wrong with a client; empty if nothing is."""
+    path = view.lock.path
+    if told.is_gone or told.frozen or told.connection_loss:
+        word = "killed" if told.is_gone else told.state
+        return f"{word}{_time_left(report, row.contender)}"
+    if row.is_waiting:
+        watched = told.watches
+        folder, node = split(watched.path) if watched else ("", "")
+        is_gone = watched is not None and watched.part == "absent" and folder == path
+        return f"watches {short(node)}, which is gone" if is_gone else ""
+    return "but does not know it" if row.is_unaware else ""
+
+
+def _time_left(report: Report, one: Contender) -> str:
+    """When the session of a silent client ends."""
+    if one.session is None:
+        return "; no session owns its znode"
+    window = report.ensemble.expires_in(one.session, report.now)
+    return "" if window is None else f"; its session ends in {-(-window.high // 1000)} s"
+
+
+def _is_lasting(told: ContenderState, now: Millis) -> bool:
+    """True if nothing was reported for a while."""
+    return told.last is not None and now - millis(told.last.at) > LASTING_MS
+
+
+def _believers(
+    report: Report, queue: ShownQueue, view: LockView, states: Iterable[ContenderState]
+) -> list[ContenderState]:
+    """Contenders that believe they hold the lock and have no znode in it."""
+    owners = {member.owner for member in queue.members}
+    return [
+        one
+        for one in states
+        if view.lock.path in one.holds
+        and one.session not in owners
+        and _is_lasting(one, report.now)
+    ]
+
+
+def _believer(told: ContenderState, name_cells: int) -> Line:
+    name = fitted(line((told.name, "strong")), name_cells)
+    says = Run("believes that it holds, but its znode is gone", "critical")
+    return (Run(" ✗ ", "critical"), *name, says)
+
+
+def _ring(report: Report | None, folder: str, width: int) -> list[Line]:
+    """Each deadlock as a chain of names that ends where it begins."""
+    lines: list[Line] = []
+    for one in deadlocks_below(report, folder):
+        if one.steps:
+            names = [step.name for step in ring_order(one.steps)]
+            chain = " ─▶ ".join([*names, names[0]])
+            lines += [NOTHING, *wrapped(chain, width - 1, "critical", " ")]
+    return lines
