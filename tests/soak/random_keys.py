@@ -40,7 +40,7 @@ TMUX = {
     "pagedown": "NPage", "home": "Home", "end": "End", "slash": "/", "plus": "+", "minus": "-",
     "left_square_bracket": "[", "right_square_bracket": "]", "question_mark": "?", "f1": "F1",
     "colon": ":", "shift+left": "S-Left", "shift+right": "S-Right", "ctrl+b": "C-b",
-    "ctrl+f": "C-f", "ctrl+p": "C-p", "ctrl+o": "C-o", "apostrophe": "'", "at": "@",
+    "ctrl+f": "C-f", "ctrl+p": "C-p", "alt+left": "M-Left", "alt+right": "M-Right", "ctrl+o": "C-o", "apostrophe": "'", "at": "@",
     "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 TYPED = ("a", "1", "state:waiting", "!ann", "/lock-/", "lock", "philosophers", "+5s", "zz[(")
@@ -54,6 +54,8 @@ DIALOGS = {  # the key that opens it, and the keys that close it
     "T": ("Down", "Enter", "Escape"),
     "N": ("Tab", "Enter", "Escape"),
     "question_mark": ("Escape",),
+    "o": ("Down", "Space", "Enter", "Escape"),
+    "w": ("Down", "Enter", "Escape"),
     "apostrophe": ("Escape",),
     "ctrl+o": ("Escape",),
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Protocol, Self
 
+from zktop.app.garbage_collection import no_collections
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Cost, Millis, Session, SourceFact
@@ -145,10 +146,11 @@ class LiveRun:
 
     def reading(self) -> Iterator[int]:
         """Wait for the first complete reading; yield the number of facts so far."""
-        while not self._source.run_until_read(0.1):
-            self._fold()
-            self.raise_if_lost()
-            yield self._facts_read
+        with no_collections():
+            while not self._source.run_until_read(0.1):
+                self._fold()
+                self.raise_if_lost()
+                yield self._facts_read
 
     # The connection
 
@@ -174,7 +176,9 @@ class LiveRun:
     def reports(self, seconds: float | None = None) -> Iterator[Report]:
         """Yield a report after every change, and at least once a second; the last is thorough."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
-        yield self.look(thorough=end <= time.monotonic())
+        with no_collections():
+            first = self.look(thorough=end <= time.monotonic())
+        yield first
         while time.monotonic() < end:
             self._wait(end)
             yield self.look(thorough=time.monotonic() >= end)

@@ -4,6 +4,7 @@
 screen at most `refresh` times a second under load. `zktop.ui.app` adds what the keys do.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
 
@@ -52,6 +53,7 @@ MIN_FRAME_S = 0.016  # between two frames while little happens
 BUSY_PER_S = 100  # events; from here on, `refresh` limits the frames
 RATE_WINDOW_S = 0.5
 MIN_REFRESH, MAX_REFRESH = 1, 60  # frames per second
+STILL_AFTER_MS = 60_000  # ages below a minute are shown in seconds
 NO_CONNECTION = 3  # exit code
 SMALL_WIDTH, SMALL_HEIGHT = 100, 30  # in a smaller window, messages are cut short
 
@@ -99,6 +101,7 @@ class Shell(ClusterApp):
         self._head, self._foot = PageHeader(), PageFooter()
         self._switcher = ContentSwitcher(id="clusters")
         self._drawn_at, self._rate = 0.0, 0.0  # events per second
+        self._page_drawn_at = 0.0
         self._is_due = False
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
             self.bind(key.movable, f"act('{key.id}')", show=False)
@@ -159,11 +162,8 @@ class Shell(ClusterApp):
     def _frame(self) -> None:
         self._is_due = False
         is_shown_due, is_first = self.visit.inbox.is_awake, self.tape.last is None
-        happened = sum(
-            self._take(visit, news)
-            for visit in self.visits.values()
-            for news in visit.inbox.take()
-        )
+        taken = [(visit, visit.inbox.take()) for visit in self.visits.values()]
+        happened = sum(self._take(visit, one) for visit, news in taken for one in news)
         now = perf_counter()
         span = max(now - self._drawn_at, 0.001)
         self._rate += min(1.0, span / RATE_WINDOW_S) * (happened / span - self._rate)
@@ -171,7 +171,27 @@ class Shell(ClusterApp):
         if is_first and self.tape.last is not None:
             self.first_report()
         if is_shown_due:
+            self._draw_news([one for visit, news in taken if visit is self.visit for one in news])
+
+    def _draw_news(self, news: Sequence[News]) -> None:
+        """Draw the page, or only the header while nothing but the time changes."""
+        page = self.page
+        if page is not None and self._is_still(page, news):
+            self._draw_head(self.view_state, page.entry.name)
+        else:
             self.draw()
+
+    def _is_still(self, page: Page, news: Sequence[News]) -> bool:
+        """Whether this page may wait: only the time has changed, and for a minute nothing else."""
+        last = self.tape.last
+        return (
+            self._drawn_at - self._page_drawn_at < page.STILL_S
+            and last is not None
+            and last.at - self.tape.changed_at >= STILL_AFTER_MS
+            and self.playback.is_newest
+            and bool(news)
+            and all(isinstance(one, Frame) for one in news)
+        )
 
     def first_report(self) -> None:
         """Called after the first report; for subclasses."""
@@ -229,6 +249,7 @@ class Shell(ClusterApp):
     def draw(self) -> None:
         page, state = self.page, self.view_state
         name = page.entry.name if page is not None else self.visit.page
+        self._page_drawn_at = perf_counter()
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.entry.title}", partial(page.show, state))
         self._draw_foot()

@@ -149,12 +149,11 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:
     """The nodes of a session in one lock."""
-    for line in lock.queues:
-        waiting = len(line.waiters)
-        for member in line.members:
+    for queue in lock.queues:
+        for member in queue.members:
             if member.owner == session:
-                holds = line.holds(member)
-                yield SessionPlace(lock, member, holds, waiting if holds else 0)
+                holds = queue.holds(member)
+                yield SessionPlace(lock, member, holds, len(queue.waiters) if holds else 0)
 
 
 def waits_of(

@@ -33,8 +33,9 @@ from zktop.model.world.ensemble import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
-PAUSE_MS: Final = 150  # so a knot of 6,000 requests is judged every three seconds
-PAUSE_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
+PAUSE_MS: Final = 300  # so a knot of 6,000 requests is judged every six seconds
+JUDGED_FACTOR_AT_REST: Final = 3  # this pause is so many times longer while nothing changes
+RANKED_FACTOR_AT_REST: Final = 20
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
@@ -110,7 +111,7 @@ class DeadlockDetector:
         late. The pause ends early if a reported deadlock is over. A thorough look never waits.
         """
         blockers = self._root_blockers(now_ms)
-        pause_ms = self._pause_ms if self._is_unjudged else PAUSE_FACTOR_AT_REST * self._pause_ms
+        pause_ms = self._pause_ms if self._is_unjudged else JUDGED_FACTOR_AT_REST * self._pause_ms
         is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
         if is_due or (self._is_unjudged and self._is_any_over(locks)):
             self._judged_at, self._is_unjudged = now_ms, False
@@ -177,7 +178,7 @@ class DeadlockDetector:
         """
         pause_ms = len(self.graph.queues) // RANKED_PER_MS + self._pause_ms
         elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
-        if 0 <= elapsed < (pause_ms if self._is_unranked else PAUSE_FACTOR_AT_REST * pause_ms):
+        if 0 <= elapsed < (pause_ms if self._is_unranked else RANKED_FACTOR_AT_REST * pause_ms):
             return aged(filter(self._still_blocks, self._blockers), elapsed)
         self._ranked_at, self._is_unranked = now_ms, False
         self._blockers = root_blockers(self.graph, now_ms)

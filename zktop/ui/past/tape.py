@@ -200,6 +200,7 @@ class Tape:
         self._limits = limits or TapeLimits()
         self.deadlocks: dict[str, DeadlockRecord] = {}  # by id
         self.last: Frame | None = None  # the newest frame, stored or not
+        self.changed_at: Millis = 0  # the time of the newest frame with anything new
         self.first_alarm: Millis | None = None  # when the first one of this run began
         self.times_thinned = 0
         self.events: deque[Event] = deque(maxlen=self._limits.events)
@@ -282,6 +283,8 @@ class Tape:
             self.first_alarm = one.at
         self.last = frame
         is_new = one.changed or one.has_news
+        if before is None or is_new:
+            self.changed_at = frame.at
         if before is None or is_new or frame.at - before.at >= QUIET_MS:
             self._stored.append(one.weighed(before))
             self._weight_bytes += self._stored[-1].weight_bytes

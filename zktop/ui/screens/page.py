@@ -52,6 +52,7 @@ class Page(Vertical):
     HELP: ClassVar[str | None] = ""  # what the screen shows; the first paragraph in short
     HELP_KEYS: ClassVar[Mapping[str, str]] = {}  # the most useful actions, and what they do here
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = ()  # an example row
+    STILL_S: ClassVar[float] = 0.0  # while only the time changes, it is drawn this often
     FIELDS: ClassVar[tuple[str, ...]] = ()  # names that a filter may use, as in owner:ann
 
     entry: PageEntry

@@ -96,6 +96,8 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
 
 SECOND_MS = 1000
 TEN_S_MS = 10 * SECOND_MS
+MINUTE_MS = 60 * SECOND_MS
+COARSE_MS = 5 * SECOND_MS
 SIGNS: dict[How, tuple[str, str]] = {
     "seen": ("", ""),
     "at-least": ("≥", ">="),
@@ -105,14 +107,19 @@ SIGNS: dict[How, tuple[str, str]] = {
 
 
 def elapsed(ms: Millis) -> str:
-    """Write a time that is still passing, in whole seconds: tenths would flicker.
+    """Write a time that is still passing: in whole seconds, from a minute on in steps of five.
 
-    >>> elapsed(300), elapsed(3_900), elapsed(384_000)
-    ('<1s', '3s', '6m24s')
+    Tenths would flicker, and a screen of quiet locks would be drawn anew every second.
+
+    >>> elapsed(300), elapsed(3_900), elapsed(59_900), elapsed(384_000)
+    ('<1s', '3s', '59s', '6m20s')
     """
     if ms < SECOND_MS:
         return "<1s"
-    return f"{ms // SECOND_MS}s" if ms < TEN_S_MS else spoken(ms / SECOND_MS)
+    if ms < TEN_S_MS:
+        return f"{ms // SECOND_MS}s"
+    step_ms = SECOND_MS if ms < MINUTE_MS else COARSE_MS
+    return spoken(ms // step_ms * step_ms / SECOND_MS)
 
 
 def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> str:

@@ -146,8 +146,8 @@ class LiveRows(Generic[R]):
 
 BETWEEN_S: Final = 0.5
 AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor
-AGING_S: Final = 10.0  # even if no row changed: waiting times grow
-MAX_SHARE: Final = 1 / 20  # share of the time that ordering may take
+AGING_S: Final = 30.0  # even if no row changed: waiting times grow
+MAX_SHARE: Final = 1 / 50  # share of the time that ordering may take
 
 
 class Reorder:

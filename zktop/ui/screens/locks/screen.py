@@ -67,6 +67,7 @@ class LocksScreen(SplitPage):
     """All locks."""
 
     FIELDS = ROW_FIELDS
+    STILL_S = 5.0  # the step of ages from a minute on
     HELP = (
         "All locks: those with problems first, then those with the most waiting. Around them: "
         "alerts, who is blocking, and recent events.\n\n"

@@ -1,0 +1,84 @@
+"""Screen 1 is drawn less often while nothing but the time changes."""
+
+from model.builders import NOW
+from model.findings.cases import facts, k
+from ui.fake_feed import ToldFeed, app_of, frames, pressed, settled
+
+from zktop.model.facts import Millis
+from zktop.ui.app import Zktop
+from zktop.ui.interfaces import Frame
+
+SECOND = 1000
+MINUTE = 60 * SECOND
+
+
+def quiet(*moments: Millis) -> list[Frame]:
+    """One lock at these times; it never changes."""
+    lock = facts(k("ann", 1))
+    return frames((NOW, lock), *((NOW + at, ()) for at in moments))
+
+
+def fed(app: Zktop) -> ToldFeed:
+    """The feed of the app."""
+    assert isinstance(app.feed, ToldFeed)
+    return app.feed
+
+
+def drawn_at(app: Zktop) -> Millis:
+    """The time of the report that the page has drawn last."""
+    assert app.page is not None
+    assert app.page.view_state is not None
+    frame = app.page.view_state.frame
+    assert frame is not None
+    return frame.at - NOW
+
+
+async def test_after_a_still_minute_screen_1_waits() -> None:
+    """Five seconds pass before ages move on; a second is not enough."""
+    *told, last = quiet(MINUTE, MINUTE + SECOND)
+    app = app_of(*told)
+    feed = fed(app)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        feed.tell(last)
+        await settled(pilot)
+        assert drawn_at(app) == MINUTE
+
+
+async def test_within_the_minute_it_is_drawn_each_second() -> None:
+    """Ages below a minute are in seconds."""
+    *told, last = quiet(SECOND, 2 * SECOND)
+    app = app_of(*told)
+    feed = fed(app)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        feed.tell(last)
+        await settled(pilot)
+        assert drawn_at(app) == 2 * SECOND
+
+
+async def test_a_key_draws_the_newest_report() -> None:
+    """Whoever touches the keyboard sees the present."""
+    *told, last = quiet(MINUTE, MINUTE + SECOND)
+    app = app_of(*told)
+    feed = fed(app)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        feed.tell(last)
+        await settled(pilot)
+        await pressed(pilot, "slash", "a")
+        assert drawn_at(app) == MINUTE + SECOND
+
+
+async def test_a_change_is_drawn_at_once() -> None:
+    """However long it was still before."""
+    lock = facts(k("ann", 1))
+    more = facts(k("ann", 1), k("bob", 2))
+    *told, last = frames((NOW, lock), (NOW + MINUTE, ()), (NOW + MINUTE + SECOND, more))
+    app = app_of(*told)
+    feed = fed(app)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        feed.tell(last)
+        await settled(pilot)
+        assert drawn_at(app) == MINUTE + SECOND
