@@ -40,7 +40,8 @@ TMUX = {
     "pagedown": "NPage", "home": "Home", "end": "End", "slash": "/", "plus": "+", "minus": "-",
     "left_square_bracket": "[", "right_square_bracket": "]", "question_mark": "?", "f1": "F1",
     "colon": ":", "shift+left": "S-Left", "shift+right": "S-Right", "ctrl+b": "C-b",
-    "ctrl+f": "C-f", "ctrl+p": "C-p", "alt+left": "M-Left", "alt+right": "M-Right", "ctrl+o": "C-o", "apostrophe": "'", "at": "@",
+    "ctrl+f": "C-f", "ctrl+p": "C-p", "alt+left": "M-Left", "alt+right": "M-Right",
+    "ctrl+o": "C-o", "apostrophe": "'", "at": "@",
     "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 TYPED = ("a", "1", "state:waiting", "!ann", "/lock-/", "lock", "philosophers", "+5s", "zz[(")
