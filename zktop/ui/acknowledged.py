@@ -25,7 +25,7 @@ class AlertWeight(NamedTuple):
     confidence: str
     locks: int
     clients: int
-    doublings: int = 0  # of the queue: a busy one grows and shrinks all the time
+    doublings: int = 0  # of the queue: a busy queue grows and shrinks all the time
 
     def exceeds(self, other: "AlertWeight") -> bool:
         """True if anything about it is worse.
@@ -65,7 +65,7 @@ def _weight_of_deadlock(deadlock: Deadlock) -> AlertWeight:
     )
 
 
-@lru_cache(2)  # each report is asked about by the header and by the lists
+@lru_cache(2)  # the header and the lists use the same report
 def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight]:
     """Weigh these alerts of a report, by id."""
     return dict(_weighed(report, wanted))

@@ -32,7 +32,7 @@ class ClusterApp(BaseApp):
     def visit_cluster(self, name: str) -> None:
         """Change to a cluster as it was left; at the first visit, connect to it.
 
-        The past of the one that is left does not play on unseen.
+        Playback stops in the cluster that is left.
         """
         if name not in self.visits and self.clusters is not None:
             self._prepared(self.clusters.open(name)).start()
@@ -40,7 +40,7 @@ class ClusterApp(BaseApp):
         self.visit = self.visits[name]
 
     def wake(self) -> None:
-        """Have news taken from all visits. May be called on any thread; for subclasses."""
+        """Take news from all visits. May be called on any thread; for subclasses."""
         raise NotImplementedError
 
     @property

@@ -92,9 +92,9 @@ KEYS: Final = (
     Action("next_alert", "n", "next alert", "find", short="Alert",
         panes=("alerts", "cases", "case")),
     Action("acknowledge", "a", "acknowledge the selected alert: it leaves the list until it gets "
-        "worse; again: take that back", "find", pages=(LOCKS, FINDINGS), short="Ack",
+        "worse; press again to undo", "find", pages=(LOCKS, FINDINGS), short="Ack",
         panes=("alerts", "cases", "case")),
-    Action("acknowledge_all", "A", "acknowledge all alerts; again: take that back", "find",
+    Action("acknowledge_all", "A", "acknowledge all alerts; press again to undo", "find",
         pages=(LOCKS, FINDINGS)),
     Action("show_notes", "i", "hide or show notes: findings that are only information", "find",
         pages=(LOCKS, FINDINGS)),

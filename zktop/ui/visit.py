@@ -65,7 +65,7 @@ class Visit:
 
     @property
     def was_never_connected(self) -> bool:
-        """True if the last try to connect failed, as all tries before it."""
+        """True if all connection attempts so far have failed."""
         return self.feed.is_live and self.tape.last is None and self.status.word == "failed"
 
     def keep(self, news: News) -> None:

@@ -41,8 +41,8 @@ class RecordActions(Shell):
         path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
         self.recording = str(path)
         self.feed.record(path, self._past() if has_past else ())
-        what = f"the last {spoken(self._past_ms / 1000)} and what follows" if has_past else ""
-        self.show_message(f"Recording {what}{' ' if what else ''}to {path}. Press r to stop.")
+        what = f", with the last {spoken(self._past_ms / 1000)}" if has_past else ""
+        self.show_message(f"Recording to {path}{what}. Press r to stop.")
         self.draw()
 
     def _past(self) -> list[Frame]:

@@ -1,4 +1,4 @@
-"""The key for the tree of waiting."""
+"""The key for the wait tree."""
 
 from typing import TYPE_CHECKING
 

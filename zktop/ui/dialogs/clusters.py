@@ -16,7 +16,7 @@ LOCK_CELLS: Final = 12
 
 
 class ClusterDialog(ChoiceDialog):
-    """Returns the name of a cluster. Its lines are as new as the last second."""
+    """Returns the name of a cluster. Its lines are refreshed every second."""
 
     DEFAULT_CSS = """
     ClusterDialog Box { max-width: 120; }
@@ -87,6 +87,6 @@ def worst_alert(visit: Visit) -> Alert | None:
 def about(hosts: str, visit: Visit | None) -> tuple[str, ...]:
     """Describe a cluster below the list: its hosts, its connection, and its worst problem."""
     if visit is None:
-        return (hosts, "Enter connects. zktop then stays connected until it ends.")
+        return (hosts, "Enter connects. zktop then stays connected until you quit.")
     worst = worst_alert(visit)
     return (hosts, visit.status.says, worst.sentence if worst is not None else "")

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Label
 
-LETTERS: Final = "asdfghjklqwertyuiop"  # the first lie under the fingers
+LETTERS: Final = "asdfghjklqwertyuiop"  # the home row first
 
 
 class JumpTarget(NamedTuple):

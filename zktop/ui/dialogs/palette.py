@@ -1,7 +1,7 @@
 """The palette: screens, locks, sessions, clusters, themes and actions by name, in groups.
 
-Names are searched for plain text: a fuzzy match would stall the screen with 10,000 locks. A kind
-before the name searches that kind alone: `lock stock`, `cluster prod`.
+Names are searched for plain text: fuzzy matching would stall the screen with 10,000 locks. A kind
+before the name limits the search to that kind: `lock stock`, `cluster prod`.
 """
 
 import re
@@ -22,11 +22,11 @@ from zktop.ui.widgets.text_view import TextList
 
 MAX_IN_GROUP: Final = 20
 NAME_SHARE: Final = 0.6  # of a line; the description has the rest
-KINDS: Final = {"ctx": "cluster", "context": "cluster"}  # of kubectl and k9s: what they mean here
+KINDS: Final = {"ctx": "cluster", "context": "cluster"}  # words of kubectl and k9s
 
 
 class PaletteSection(NamedTuple):
-    """What is listed of one group, the best first."""
+    """The listed items of one group, the best first."""
 
     title: str
     items: Sequence[PaletteItem]
@@ -95,7 +95,7 @@ def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
 def overview(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem]
 ) -> Iterator[PaletteSection]:
-    """List what was chosen last, then all groups; of those with a note, only the note."""
+    """List what was chosen last, then all groups; of a group with a note, only the note."""
     known = {one.name for one in recent}
     yield PaletteSection("Recent", recent)
     for group in groups:
@@ -123,7 +123,7 @@ def found(
 
 
 def score(item: PaletteItem, words: Sequence[str]) -> float:
-    """Rank an item: it has this name, it begins with the text, a word in it does, it contains it.
+    """Rank an item: the text is its name, its beginning, the beginning of a word, or inside.
 
     A match in the middle of a sentence counts less than one in a name.
 

@@ -1,4 +1,4 @@
-"""Ask whether a new recording shall include the past that zktop remembers."""
+"""Ask whether a new recording should include the past that zktop remembers."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ class RecordDialog(Dialog[bool]):
 
     def on_mount(self) -> None:
         choices = {
-            WITH_PAST: (f"the last {self._length}, too", "and everything from now on"),
+            WITH_PAST: (f"the last {self._length}", "and everything from now on"),
             FROM_NOW: ("from now on only", ""),
         }
         lines = [

@@ -1,4 +1,4 @@
-"""All locks as a tree by path: of each prefix its locks, its waiters and its worst state."""
+"""All locks as a tree by path: each prefix with its locks, waiters and worst state."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple

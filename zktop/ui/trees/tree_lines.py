@@ -1,4 +1,4 @@
-"""Draws trees as lines: branches with what hangs below them, and the tree of waiting."""
+"""Draw trees as lines: branches with the branches below them, and the wait tree."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple

@@ -1,7 +1,7 @@
-"""The tree of waiting: root blockers on top, below each its locks, below each lock its waiters.
+"""The wait tree: root blockers at the top, below each its locks, below each lock its waiters.
 
-A tree is about one item, the lock, session or deadlock that the user selected; or it is the
-overview of all root blockers. Each session stands in it once; further places refer to the first.
+A tree is about one selected item (a lock, session or deadlock), or it is the overview of all root
+blockers. Each session is listed once; its other places refer to the first one.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ ClientKind = Literal[
     "runs",  # waits for nothing
     "waits",
     "stuck",  # in the deadlock at the root
-    "again",  # stands elsewhere in the tree
+    "again",  # listed elsewhere in the tree
     "by-name",  # no session, but a label
     "no-owner",
     "stranded",
@@ -65,7 +65,7 @@ class TreeClient(NamedTuple):
     name: str
     session: Session | None = None
     request: Request | None = None  # in the lock above it, or the node that it is
-    elsewhere: str = ""  # where it stands, if it is here again
+    elsewhere: str = ""  # where it is listed, if it is here again
     also_waits: tuple[Text, ...] = ()  # in further locks
     locks: "tuple[TreeLock, ...]" = ()
     is_selected: bool = False
@@ -88,7 +88,7 @@ class TreeLock(NamedTuple):
 
 
 class WaitTree(NamedTuple):
-    """One root blocker with everything below it; a deadlock is one, too."""
+    """One root blocker, or a deadlock, with everything below it."""
 
     tops: tuple[TreeClient | TreeLock, ...]
     deadlock: Deadlock | None = None
@@ -227,7 +227,7 @@ def _deadlocks(report: Report) -> dict[Session, Deadlock]:
 
 
 class _Building:
-    """Builds one tree; remembers which sessions stand in it."""
+    """Builds one tree; remembers which sessions are listed."""
 
     def __init__(
         self,
@@ -348,7 +348,7 @@ class _Building:
             return made._replace(kind="no-owner")
         if session in self.seen:
             return made._replace(kind="again", elsewhere=self.seen[session])
-        self.seen[session] = f"also waits in {path}, see there"
+        self.seen[session] = f"also waits for {path}, see there"
         is_selected = session == self.selected.session
         return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 

@@ -11,7 +11,7 @@ NAME_CELLS: Final = 12  # of a column in the narrow form
 
 
 class ExampleCell(NamedTuple):
-    """One column of the row: its name, an example, and what it means."""
+    """One column of the row: its name, if it has one, an example, and what it means."""
 
     name: str
     text: str
@@ -32,10 +32,9 @@ def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
     """
     widths = [max(len(one.name), len(one.text)) for one in cells]
     starts = [MARGIN + sum(widths[:at]) + GAP * at for at in range(len(cells))]
-    lines = [
-        _placed([(one.name, "title") for one in cells], starts),
-        _placed([(one.text, one.ink) for one in cells], starts),
-    ]
+    heads = [_placed([(one.name, "title") for one in cells], starts)]
+    lines = heads if any(one.name for one in cells) else []
+    lines.append(_placed([(one.text, one.ink) for one in cells], starts))
     for last in reversed(range(len(cells))):
         strokes: list[tuple[str, Ink]] = [("│", "dim")] * last
         label = Run(cells[last].says)
@@ -49,7 +48,7 @@ def listed(cells: Sequence[ExampleCell], width: int) -> list[Line]:
         text
         for one in cells
         for text in hanging(
-            fitted(line(" ", (one.name, "title")), NAME_CELLS),
+            fitted(line(" ", (one.name or one.text, "title")), NAME_CELLS),
             one.says,
             max(width, 2 * NAME_CELLS),
         )

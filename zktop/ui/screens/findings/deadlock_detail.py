@@ -1,4 +1,4 @@
-"""One deadlock: which client to stop, the ring with its steps, and, folded, the proof."""
+"""One deadlock: which client to kill, the ring with its steps, and, folded, the proof."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ MAX_OTHER_WAYS: Final = 2
 MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
 MAX_CLASSES: Final = 4
 NEVER: Final = (
-    "Never delete the node of a live session: its owner would carry on as if it held the lock."
+    "Never delete the node of a live session: its owner would go on as if it held the lock."
 )
 KINDS: Final = {
     "cycle": "Each client waits for a lock the next one holds.",
@@ -53,7 +53,7 @@ KINDS: Final = {
     "knot": "No lease of the pool can be returned.",
     "upgrade": "A reader wants to write and waits for itself.",
     "upgraders": "Several readers all want to write.",
-    "watches": "They sleep on watches on each other's nodes.",
+    "watches": "Each client sleeps on a watch of another one's node.",
     "election": "The leader waits for a client that waits to lead.",
 }
 

@@ -20,7 +20,7 @@ MAX_TEXT_CELLS: Final = 24  # of a name or a lock in the drawing
 MIN_GAP_CELLS: Final = 10  # between the two columns of boxes
 BORDERS_CELLS: Final = 4  # of a box, with a blank at each side
 CORNER_CELLS: Final = 4  # from the corner of a box to the arrow that leaves it
-QUEUES: Final = "only queues"
+QUEUES: Final = "only queued"
 
 
 class RingClient(NamedTuple):

@@ -10,6 +10,7 @@ from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.status_codes import ink_of
 from zktop.ui.screens.findings.deadlock_detail import (
@@ -46,14 +47,18 @@ class FindingsScreen(Page):
 
     FIELDS = CASE_FIELDS
     HELP = (
-        "Deadlocks first, then other findings, worst first; `+3` means that three more follow "
-        "from it. A deadlock begins with the client to stop.\n\n"
-        "In the diagram each client points to the one it waits for. A dotted arrow: that one only "
-        "queues. The red arrow closed the cycle. It shows the moment of confirmation; the line "
-        "with the dot shows the state now.\n\n"
-        "`▸` opens: groups of equal findings, the proof, the clients behind a deadlock. In a "
-        "proof `+` supports the verdict, `-` speaks against it, `?` is assumed. *Potential*: "
-        "locks taken in different orders, which may collide one day."
+        "Deadlocks and other findings, worst first. The selected one is explained: what to do, "
+        "the diagram, the steps, the evidence.\n\n"
+        "A deadlock begins with the client to kill. `y` copies the command that finds its "
+        "process, `Y` copies everything as text.\n\n"
+        "In the diagram each client points to the one that it waits for. A dotted arrow: that one "
+        "is only queued. The red arrow closed the cycle. The diagram shows the moment of "
+        "confirmation; the line with the dot shows the state now.\n\n"
+        "`▸` opens with enter, or all with `f`: groups of equal findings, the proof, the clients "
+        "behind a deadlock. In the proof `+` supports the verdict, `-` contradicts it, `?` is "
+        "assumed.\n\n"
+        "Potential deadlocks: clients acquire locks in different orders, but have not collided "
+        "yet. In the pane with the explanation, enter opens the lock or session of the line."
     )
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
         "open": "open the line",
@@ -65,6 +70,13 @@ class FindingsScreen(Page):
         "acknowledge": "acknowledge the alert",
         "next_pane": "go to the next pane",
     }
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
+        ExampleCell("", "#4", "number of the deadlock; ! or ? for other findings", "critical"),
+        ExampleCell("", "1m12s", "how long it has lasted", "dim"),
+        ExampleCell("", "3", "clients in the cycle", "strong"),
+        ExampleCell("", "+2", "clients stuck behind it", "strong"),
+        ExampleCell("", "orders, stock", "locks"),
+    )
     DEFAULT_CSS = """
     FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
     FindingsScreen > Horizontal.-beside { layout: horizontal; }

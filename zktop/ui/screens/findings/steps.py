@@ -38,7 +38,7 @@ WATCHING: Final = {
 
 
 class StepRow(NamedTuple):
-    """One actor got a lock, or asked for one."""
+    """One actor acquired a lock, or requested one."""
 
     czxid: int
     at: Millis | None
@@ -85,7 +85,7 @@ def _grant(view: LockView, member: Member) -> str:
         return "held before zktop started"
     if granted.at - queued.at <= SOON_MS:
         return "acquired immediately"
-    return "acquired after those ahead had left"
+    return "acquired when the clients ahead had left"
 
 
 def _watch(view: LockView | None, node: str) -> str:

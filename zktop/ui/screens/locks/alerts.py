@@ -1,6 +1,6 @@
-"""The alerts of screen 1: one numbered line each, the worst first and with its sentence.
+"""The alerts of screen 1: one numbered line each, worst first; the worst with its sentence.
 
-Acknowledged alerts are one line below, which opens; notes may be hidden.
+Acknowledged alerts fold into one line at the end; notes may be hidden.
 """
 
 from collections import Counter
@@ -66,7 +66,7 @@ def sifted(found: Iterable[Alert], known: Collection[str], *, hides_notes: bool)
 
 
 def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
-    """Return all alerts, the worst first; deadlocks are among them before they are findings.
+    """Return all alerts, worst first, including deadlocks that are not findings yet.
 
     The first deadlock that is not `known` is drawn.
     """
@@ -164,7 +164,7 @@ def alert_lines(
     is_short: bool = False,
     opened: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw the worst alert in some lines and each other one in one; return what each line opens.
+    """Draw the worst alert in several lines, the others in one each; return what each opens.
 
     Several alerts of one kind are one line. In a short pane the number of each line says how many
     alerts there are: `1/3`.
@@ -220,7 +220,7 @@ def _for(since: Millis | None, now: Millis) -> str:
 
 
 def _picture(alert: Alert, width: int) -> list[Line]:
-    """Draw the ring of a small deadlock; without addresses where there is no room for them."""
+    """Draw the ring of a small deadlock; without addresses if there is no room for them."""
     if max(map(width_of, alert.picture)) <= width:
         return list(alert.picture)
     return [tuple(run for run in one if run.ink != "address") for one in alert.picture]
@@ -268,7 +268,7 @@ def _sentence(alert: Alert, width: int) -> list[Line]:
 
 
 def no_problems(report: Report, *, is_now: bool) -> Line:
-    """Return the line that is shown without alerts; it says which checks had no data."""
+    """Return the line for no alerts; it says how many checks had no data."""
     if not is_now:
         if report.is_lost:
             return line((" No problems were known when the connection dropped.", "unknown"))

@@ -1,4 +1,4 @@
-"""Strips of the last minute on the list of locks: what the clients that matter most did.
+"""Strips of the last minute on screen 1: what the most important clients did.
 
 Columns begin at fixed times, so a column that is over never changes and is computed once. While
 little happens, only the newest column of each client is computed.
@@ -30,7 +30,7 @@ MIN_COLUMNS: Final = 20
 MIN_GRAPH_LINES: Final = 2
 MIN_TOP: Final = 4  # waiters: a single one must not look like a crowd
 QUARTERS: Final = 4  # labels of the axis
-EVENTS_SEARCHED: Final = 200  # for clients that did something lately
+EVENTS_SEARCHED: Final = 200  # for clients that did something recently
 MAX_WAITERS: Final = 10  # of a lock in a deadlock
 MAX_SIGNS: Final = 20_000
 
@@ -83,7 +83,7 @@ class MinuteStrips:
         self._column_ms = 0
 
     def lines(self, state: ViewState, report: Report, width: int, room: int) -> list[MinuteLine]:
-        """So many lines: the strips, how many waited, and the axis."""
+        """At most `room` lines: the strips, how many clients waited, and the axis."""
         label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
         columns = max(MIN_COLUMNS, width - label - 1)
         seen = self._window(state, report, columns)

@@ -34,7 +34,7 @@ class SplitPage(Page):
         return self.size.width - (self.side_cells if self.columns in self._percents else 0)
 
     def apply_split(self) -> None:
-        """Give the side its width; without a change, Textual need not lay out the screen."""
+        """Set the width of the side only if it differs: Textual lays out the screen again."""
         side, percent = self.query_one("#side", Container), self._percents.get(self.columns)
         width = "1fr" if percent is None else f"{percent}%"
         if str(side.styles.width) != width:
@@ -50,7 +50,7 @@ class SplitPage(Page):
 
     def _split(self, percent: int) -> None:
         if self.columns not in self._percents:
-            self.say("There is one column. In a wider window, panes stand side by side.")
+            self.say("This window has one column of panes. Wider windows have two or three.")
             return
         self._percents[self.columns] = min(max(percent, MIN_PERCENT), MAX_PERCENT)
         self.redraw()

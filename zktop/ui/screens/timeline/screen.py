@@ -1,5 +1,6 @@
 """Screen 5: the past of locks and sessions in strips, with a cursor and what happened there."""
 
+from collections.abc import Mapping
 from time import monotonic
 from typing import ClassVar, Final
 
@@ -8,6 +9,7 @@ from textual.app import ComposeResult
 from zktop.model.facts import Millis
 from zktop.ui.messages import PressKey, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import time_axis
@@ -36,24 +38,42 @@ class TimelineScreen(Page):
 
     FIELDS = ("path",)
     HELP: ClassVar[str | None] = """
-    A column is the same span of time everywhere; the line from top to bottom is the cursor.
-    Locks: the letter of the holder at the end of the column, R for several readers, S for
-    several leases, `.` for free, `:` for more changes than a column can show; below, the longest
-    queue, `*` for ten or more.
+    What happened when. A column is the same time for every lock and client; the vertical line is
+    the cursor, and all screens show its moment.
 
-    Clients: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?` is probably in
-    one, `x` has expired, `p` contact with a server. Three or more waiters with similar names
-    share a strip. At the bottom, how many clients waited.
+    Locks: a bar begins with the letter of the holder: R for several readers, S for several
+    leases, `·` for free, `┇` for more changes than a column can show. Below the bar is the longest
+    queue. Without UTF-8: `#` holds, `=` holds and waits, `-` waits, `!` is in a deadlock, `?`
+    probably in one, `:` more changes.
 
-    The mouse: a click puts the cursor, a drag moves it, the wheel zooms. The first line says what
-    the strip below the mouse did at that moment. `+` and `-` zoom, too; the cursor stays in its
-    place.
+    Contacts: `p` is a contact with a server. Three or more waiters with similar names share a
+    strip. The graph at the bottom shows how many clients waited.
 
-    `m` marks a moment. `c` compares it with the moment of the cursor, or without a mark the
-    cursor with now. `x` exports the time between the mark and the cursor, or without a mark the
-    time in view, as a recording: locks, sessions and findings of that time. The other screens
-    show the moment of the cursor; escape goes back to live.
+    Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what the
+    strip below the mouse did at that moment.
+
+    `m` marks a moment. `c` compares it with the moment of the cursor; without a mark, the cursor
+    with now. `x` exports the time between the mark and the cursor, or without a mark the time in
+    view, as a recording: its locks, sessions and findings.
     """
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "step_back": "previous change",
+        "step": "next change",
+        "play": "play or pause",
+        "seek": "go to a time",
+        "mark": "mark this moment",
+        "compare": "compare with the mark",
+        "export": "export a recording",
+        "back": "return to live",
+    }
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
+        ExampleCell("", "A ann", "client, and its letter in the strips of locks", "strong"),
+        ExampleCell("", "━━━━━", "holds a lock", "holds"),
+        ExampleCell("", "═════", "holds one and waits for another", "waits"),
+        ExampleCell("", "╌╌╌╌╌", "waits", "waits"),
+        ExampleCell("", "▓▓▓▓▓", "is in a deadlock (▒ likely)", "critical"),
+        ExampleCell("", "x", "its session expired", "dim"),
+    )
     SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen
     DEFAULT_CSS = """
     TimelineScreen #strips { height: 1fr; }
@@ -99,7 +119,7 @@ class TimelineScreen(Page):
         self._show_instant(state, seen, below)
 
     def _follow(self, state: ViewState, begin: Millis, end: Millis, columns: int) -> TimeWindow:
-        """Keep the span in view while the cursor is in it; live, go on with the time."""
+        """Keep the span in view while the cursor is in it; when live, follow the time."""
         column_ms, at = ZOOMS_MS[self._zoom], state.at or end
         seen = self._seen
         is_same = seen is not None and (seen.column_ms, seen.columns) == (column_ms, columns)
@@ -223,7 +243,7 @@ class TimelineScreen(Page):
         return Selection(session=target) if isinstance(target, int) else Selection()
 
     def copied(self) -> str:
-        """Return the lines as text, as far as there is room for them."""
+        """Return the lines as text, as many as there is room for."""
         state, seen, (width, height) = self.view_state, self._seen, self.query_one(StripPanel).room
         if state is None or state.frame is None or seen is None:
             return ""

@@ -1,6 +1,6 @@
 """The lines of the timeline: axis, alerts, strips of locks and clients, contacts, waiting clients.
 
-All of them have the same label column and the same time axis, and the cursor crosses them all.
+All lines share one label column and one time axis, and the cursor crosses them all.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely
 CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ▓ deadlock  ▒ likely  x lost"
 GRAPH_TITLE_LINES: Final = 1
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 6
-MIN_TOP: Final = 4  # waiters: a single one must not look like a crowd
+MIN_TOP: Final = 4  # waiters: a single waiter must not look like a crowd
 
 Words = Callable[[Moment], str]
 

@@ -55,7 +55,7 @@ class StripPanel(Panel, TextView):
     _has_pointer = False
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Have the strips chosen again; this panel may change its size without the screen."""
+        """Ask for a new choice of strips; this panel may change its size without the screen."""
         self.post_message(PageReady())
 
     def show_sheet(self, lines: Sequence[SheetLine], heads: Sequence[Line]) -> None:
@@ -94,7 +94,7 @@ class StripPanel(Panel, TextView):
         self._dragged_to = None
 
     def on_click(self, event: events.Click) -> None:
-        """Select the strip, but never open it: a click here is about the time."""
+        """Select the strip, but never open it: a click here sets the time."""
         place = self._place(event)
         if place is not None:
             event.prevent_default()

@@ -1,7 +1,7 @@
 """The strips of the timeline: a column is the same span of time for every lock and session.
 
-A column shows the state at its end, and the longest queue within it. A colon stands for more than
-one change of the holder, so that no change is lost silently.
+A column shows the state at its end, and the longest queue within it. A colon marks more than one
+change of the holder in a column, so that no change is lost silently.
 """
 
 from collections import defaultdict
