@@ -94,6 +94,11 @@ class TextView(Canvas):
             return None
         return selection.extract("\n".join(texts)), "\n"
 
+    def find(self, text: str) -> int | None:
+        """The first line that has this text."""
+        found = (at for at, one in enumerate(self._lines) if text in text_of(one))
+        return next(found, None)
+
     def move(self, by: int) -> None:
         """Move to the next line in this direction that has a target."""
         if self.cursor is None or abs(by) > 1:

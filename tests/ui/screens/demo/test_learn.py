@@ -194,6 +194,24 @@ async def test_a_finished_scene_says_that_its_state_is_kept() -> None:
     assert "Finished (state is kept; E cleans up)" in await shown(stage(played=2))
 
 
+async def test_a_finished_part_says_how_to_go_on() -> None:
+    """To the next part, and then to the next lesson."""
+    both = (LESSON, replace(LESSON, title="A deadlock", parts=(LessonPart("crash", ""),)))
+    first = await shown(stage(played=len(HERD.moves)))
+    last = SceneProgress(CURE, "/zktop-demo/no-herd", len(CURE.moves))
+    second = await shown(stage(lessons=both, progress=last))
+
+    assert "enter plays part 2: The herd, avoided" in first
+    assert "down, enter play lesson 2: A deadlock" in second
+
+
+async def test_the_answer_is_scrolled_into_sight() -> None:
+    """Also in a small window, where the text has a few lines."""
+    text = await shown(stage(), "a", size=(80, 24))
+
+    assert "Two wake, and one goes on." in text
+
+
 async def test_enter_after_a_part_plays_the_next_one() -> None:
     """Without a question: nothing is played again."""
     port = stage(played=2)

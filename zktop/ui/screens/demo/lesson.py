@@ -10,6 +10,7 @@ from zktop.ui.styled_text import NOTHING, Line, hanging, line, wrapped
 
 INDENT: Final = "  "
 PAGE_CELLS: Final = 14
+QUESTION: Final = "QUESTION"
 
 
 def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
@@ -38,6 +39,25 @@ def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
     return names[(at + 1) % len(names)] if progress.phase == "over" else names[at]
 
 
+def after_scene(
+    lessons: Sequence[Lesson], scenes: Mapping[str, Scene], progress: SceneProgress
+) -> list[Line]:
+    """What to press after a part of a lesson: for its next part, or for the next lesson."""
+    lesson = lesson_of(lessons, progress.scene)
+    if lesson is None or progress.scene is None or progress.phase != "over":
+        return []
+    names = [part.scene for part in lesson.parts]
+    following = names.index(progress.scene.name) + 1
+    if following < len(names):
+        title = scenes[names[following]].title
+        return [line(" ", ("enter", "key"), (f" plays part {following + 1}: {title}", "dim"))]
+    number = lessons.index(lesson) + 2
+    if number > len(lessons):
+        return []
+    title = lessons[number - 1].title
+    return [line(" ", ("down, enter", "key"), (f" play lesson {number}: {title}", "dim"))]
+
+
 class ShownLesson(NamedTuple):
     """A lesson, and how far the user is with it."""
 
@@ -57,7 +77,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
     lines += [NOTHING, *_parts(shown, width)]
     lines += [
         NOTHING,
-        line(("QUESTION", "title")),
+        line((QUESTION, "title")),
         *wrapped(lesson.question, width, indent=INDENT),
     ]
     if shown.is_answered:

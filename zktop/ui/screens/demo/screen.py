@@ -1,6 +1,6 @@
 """Screen 6, Learn: lessons and scenes, a picture of the one that plays, contenders, the log."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
@@ -15,7 +15,14 @@ from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
 from zktop.ui.screens.demo.index import Target, entries
-from zktop.ui.screens.demo.lesson import ShownLesson, lesson_lines, lesson_of, next_scene
+from zktop.ui.screens.demo.lesson import (
+    QUESTION,
+    ShownLesson,
+    after_scene,
+    lesson_lines,
+    lesson_of,
+    next_scene,
+)
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
@@ -83,6 +90,16 @@ class DemoScreen(Page):
         "the arrows are what the demo clients report. The list of demo clients shows what each "
         "one believes. A filter applies to the list and to the log."
     )
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "open": "play the lesson or scene",
+        "answer": "show or hide the answer",
+        "scene_play": "pause, or play on",
+        "scene_step": "play one step",
+        "scene_stop": "end it and clean up",
+        "release": "make a client release",
+        "kill": "kill a client",
+        "next_pane": "go to the next pane",
+    }
     SCOPED_CSS: ClassVar[bool] = False  # the class -narrow is set on the screen
     DEFAULT_CSS = """
     DemoScreen #index { width: 36; }
@@ -204,6 +221,7 @@ class DemoScreen(Page):
             *(one for says in self._counted.get(progress.scene.name, ()) for one in
               wrapped(says, width, "strong", " ")),
             *_verdict(state, progress.folder or "", width),
+            *after_scene(port.lessons, {one.name: one for one in port.scenes}, progress),
         ]  # fmt: skip
         lines += [NOTHING, *below] if below else []
         pane.frame(
@@ -307,6 +325,10 @@ class DemoScreen(Page):
         if isinstance(target, Lesson):
             self._answered ^= {target.title}
             self.redraw()
+            pane = self.query_one("#scene", TextPanel)
+            at = pane.find(QUESTION)
+            if target.title in self._answered and at is not None:
+                pane.scroll_to(y=at, animate=False)
         else:
             self.say("Only lessons have a question and an answer.")
 
