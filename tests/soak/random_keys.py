@@ -29,7 +29,7 @@ ANSWERS_S = 2.0  # median; starting demo contenders may take the CPU
 HANGS_S = 20.0
 CLEARED_S = 30.0
 HERE = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} Locks "
-SCENE_RUNS = re.compile(r"\d+/\d+  (PLAYING|PAUSED|OVER|FAILED|CLEANING)")
+SCENE_RUNS = re.compile("─ (Playing|Paused|Finished|Failed|Cleaning)")
 TROUBLE = ("Traceback (most recent call last)", "the rest continues")
 PLAIN, SIZES = (120, 36), ((120, 36), (80, 24), (200, 60), (60, 15), (30, 8), (250, 80))
 MOST_CONTENDERS = 12
@@ -112,7 +112,7 @@ class RandomKeys:
         self._press("S")
         self._wait_for("Play a scene")
         self._press(*scene, "Enter")
-        self._wait_for("Scenes and recipes")
+        self._wait_for("OTHER SCENES")
 
     def _press_at_random(self, until: float) -> None:
         """Press any keys, and resize the window now and then."""
@@ -168,7 +168,7 @@ class RandomKeys:
     def _end_the_scene(self) -> None:
         """End the scene, and kill the remaining demo contenders."""
         self._go_to_first_screen()
-        self._turn_to("6", "Scenes and recipes")
+        self._turn_to("6", "OTHER SCENES")
         self._press("E")
         self._wait_for(lambda text: not SCENE_RUNS.search(text), CLEARED_S)
         ends = time.monotonic() + CLEARED_S
@@ -248,7 +248,7 @@ def random_keys(seed: int, folder: Path) -> Iterator[RandomKeys]:
     command = ("env", "-C", str(folder), *ZKTOP, "demo", "--config", str(config))
     columns, lines = PLAIN
     with terminal(*command, columns=columns, lines=lines, environment=environment) as screen:
-        screen.until("Scenes and recipes")
+        screen.until("OTHER SCENES")
         keys = RandomKeys(screen, mark, folder / "zktop" / "ui.log", seed)
         yield keys
         screen.press("q")

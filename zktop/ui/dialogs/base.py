@@ -31,7 +31,26 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
     return field
 
 
-class Dialog(ModalScreen[T | None], Generic[T]):
+class Overlay(ModalScreen[T | None], Generic[T]):
+    """A screen above the pages, which closes once."""
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Close it unless it is closed.
+
+        Textual would close the topmost screen instead: another dialog, or the app's last screen.
+        One that is still being made closes a moment later: it would be mounted without its
+        fields.
+        """
+        if not self.is_mounted:
+            self.call_later(self._dismiss_later, result)
+            return AwaitComplete()
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def _dismiss_later(self, result: T | None) -> None:
+        self.dismiss(result)  # Textual may not wait for it here
+
+
+class Dialog(Overlay[T], Generic[T]):
     """Returns the choice of the user, or None if the dialog was closed.
 
     Cursor keys move in the list `moves_in`, also while the cursor is in a text field. Escape and
@@ -55,21 +74,6 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     Dialog #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
     """
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
-
-    def dismiss(self, result: T | None = None) -> AwaitComplete:
-        """Close the dialog unless it is closed.
-
-        Textual would close the topmost screen instead: another dialog, or the app's last screen.
-        A dialog that is still being made closes a moment later: it would be mounted without its
-        fields.
-        """
-        if not self.is_mounted:
-            self.call_later(self._dismiss_later, result)
-            return AwaitComplete()
-        return super().dismiss(result) if self.is_current else AwaitComplete()
-
-    def _dismiss_later(self, result: T | None) -> None:
-        self.dismiss(result)  # Textual may not wait for it here
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Before the fields are there, a key can only close the dialog."""

@@ -6,9 +6,10 @@ from typing import Final, NamedTuple
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Offset
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Label
+
+from zktop.ui.dialogs.base import Overlay
 
 LETTERS: Final = "asdfghjklqwertyuiop"  # the home row first
 
@@ -21,7 +22,7 @@ class JumpTarget(NamedTuple):
     go: Callable[[], object]
 
 
-class JumpDialog(ModalScreen[JumpTarget]):
+class JumpDialog(Overlay[JumpTarget]):
     """Returns the target whose letter was pressed; None after any other key."""
 
     DEFAULT_CSS = """
