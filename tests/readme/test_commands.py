@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 LOCK = "/zktop-demo/lock"
 CONTENDING = ("contend", "kazoo-lock", LOCK, "--count", "2")
 FIRST_SCREEN = "worst first"
-SCREENS = {None: FIRST_SCREEN, "demo": "OTHER SCENES", "replay": "At the cursor"}
+SCREENS = {None: FIRST_SCREEN, "demo": "╭─ Learn", "replay": "At the cursor"}
 
 
 def printed() -> Iterator[str]:

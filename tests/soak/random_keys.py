@@ -112,7 +112,7 @@ class RandomKeys:
         self._press("S")
         self._wait_for("Play a scene")
         self._press(*scene, "Enter")
-        self._wait_for("OTHER SCENES")
+        self._wait_for("╭─ Learn")
 
     def _press_at_random(self, until: float) -> None:
         """Press any keys, and resize the window now and then."""
@@ -168,7 +168,7 @@ class RandomKeys:
     def _end_the_scene(self) -> None:
         """End the scene, and kill the remaining demo contenders."""
         self._go_to_first_screen()
-        self._turn_to("6", "OTHER SCENES")
+        self._turn_to("6", "╭─ Learn")
         self._press("E")
         self._wait_for(lambda text: not SCENE_RUNS.search(text), CLEARED_S)
         ends = time.monotonic() + CLEARED_S
@@ -248,7 +248,7 @@ def random_keys(seed: int, folder: Path) -> Iterator[RandomKeys]:
     command = ("env", "-C", str(folder), *ZKTOP, "demo", "--config", str(config))
     columns, lines = PLAIN
     with terminal(*command, columns=columns, lines=lines, environment=environment) as screen:
-        screen.until("OTHER SCENES")
+        screen.until("╭─ Learn")
         keys = RandomKeys(screen, mark, folder / "zktop" / "ui.log", seed)
         yield keys
         screen.press("q")
