@@ -79,7 +79,7 @@ def test_the_advice_says_which_process() -> None:
     (finding,) = [one for one in taken.findings if one.rule == "D1"]
     way = taken.deadlocks[0].ways_out[0]
 
-    assert f"stop {way.name} (session {way.actor})" in finding.advice
+    assert f"kill {way.name} (session {way.actor})" in finding.advice
 
 
 def test_a_named_process_has_its_address() -> None:

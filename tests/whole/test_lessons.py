@@ -132,6 +132,6 @@ def test_a_release_wakes_nobody_after_a_lost_wake_up(classroom: Classroom) -> No
     classroom.play("lost-wake-up", LESSONS[-1].parts[0].counted)
     classroom.contenders.act("release", "ann")
 
-    classroom.until(lambda report: "1 release woke nobody." in classroom.counted(report), "it")
+    classroom.until(lambda report: "1 release woke no client." in classroom.counted(report), "it")
     cid = next(one for one in classroom.contenders.states if one.name == "cid")
     assert cid.state == "waits"

@@ -12,7 +12,7 @@ QUEUE = Lesson(
     "ann holds the lock; bob, cid and dot wait. When ann releases it, which of them does "
     "ZooKeeper notify?",
     "Only bob, because only bob watches ann's znode. cid watches bob's znode and dot watches "
-    "cid's. Both are still there, so cid and dot sleep on. However long the queue is, a "
+    "cid's. Both still exist, so cid and dot keep sleeping. However long the queue is, a "
     "release wakes one client: the next one.",
     (
         "one row for the lock Mutex: who holds it, and how many wait",
@@ -73,15 +73,15 @@ DEADLOCK = Lesson(
     ),
     "How long will ann, bob and cid wait?",
     "Forever. To ZooKeeper these are two ordinary queues; it does not notice that they form a "
-    "circle. ann or bob has to give up a lock, or be killed; cid only waits behind them, so "
-    "killing cid would not help. Clients that always take locks in the same order cannot "
+    "cycle. ann or bob has to give up a lock, or be killed; cid only waits behind them, so "
+    "killing cid would not help. Clients that always acquire locks in the same order cannot "
     "deadlock.",
     (
         "the two locks marked as a deadlock, and the client to kill",
         "part 1: ann waits for stock, behind bob",
-        "the circle step by step, how sure zktop is, and the ways out",
+        "the cycle step by step, how sure zktop is, and which client to kill",
         "the session of each client, with what it holds and waits for",
-        "the moment when the circle closed",
+        "the moment when the cycle closed",
     ),
 )
 
@@ -89,7 +89,7 @@ CRASH = Lesson(
     "A crash, and the end of a session",
     "A killed client cannot release anything. Its session lives on until ZooKeeper has heard "
     "nothing from it for the session timeout; then its znodes are deleted. In part 2 the "
-    "client is not dead but stands still for longer than that, as in a long garbage "
+    "client is not dead but frozen for longer than that, as in a long garbage "
     "collection.",
     (
         LessonPart("crash", "1 crash woke 1 client, 1 could go on."),
@@ -117,11 +117,11 @@ LOST_WAKE_UP = Lesson(
     "client is notified, is not first yet, and forgets to set a new watch.",
     (
         LessonPart("lost-wake-up", "1 client watches a znode that is gone: nothing will wake it."),
-        LessonPart("no-recheck", "1 release woke nobody."),
+        LessonPart("no-recheck", "1 release woke no client."),
     ),
     "cid is next in the queue. What happens to cid when ann releases the lock? With the "
     "cursor on ann in the picture, press U: ann releases it.",
-    "Nothing. Nobody notifies cid, so the lock stays free while cid waits for it forever. "
+    "Nothing. No event reaches cid, so the lock stays free while cid waits for it forever. "
     "Setting a watch tells a client whether the znode still exists. If it does not, the client "
     "must list the queue again. After every notification, too, it must list the queue again "
     "and set a new watch unless it is first.",

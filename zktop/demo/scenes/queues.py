@@ -43,7 +43,7 @@ HERD = Scene(
             ended="ann",
         ),
     ),
-    "Servers do not list watches on children, so no watch is shown. Count the notifications.",
+    "All waiters watch the children of the lock. Count how many of them one release wakes.",
     group="Herds",
 )
 

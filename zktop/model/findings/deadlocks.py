@@ -31,7 +31,9 @@ from zktop.model.waits.watch_deadlocks import watch_deadlocks
 LockNode = tuple[Text, Text]  # a lock, and a node relative to it
 
 _KINDS: dict[str, QueueKind] = {"read-write": "read-write", "semaphore": "pool"}
-_PROCESS = "Stop one process, never delete a live session's node: its owner would go on working."
+_PROCESS = (
+    "Kill one process. Never delete the node of a live session: its owner would keep working."
+)
 
 
 def deadlock_by_node(deadlocks: Iterable[Deadlock]) -> dict[LockNode, str]:
@@ -47,7 +49,7 @@ def deadlock_by_node(deadlocks: Iterable[Deadlock]) -> dict[LockNode, str]:
 def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)
-    ways = several(f"stop {way.process}, which {way.why}" for way in deadlock.ways_out[:1])
+    ways = several(f"kill {way.process}, which {way.why}" for way in deadlock.ways_out[:1])
     closing = deadlock.steps[-1].waits.lock if deadlock.steps else None
     return RuleMatch(
         about=FindingSubject(
@@ -84,14 +86,18 @@ def _matches(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleRe
 
 @Rule("D1", "deadlock", "critical", "whole", code="DED", rank=1, blocks="forever")
 def deadlock_cycle(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Actors wait for each other in a ring; none of them can ever go on."""
-    return _matches("D1", f"{_PROCESS} For good: take locks in one order everywhere.", ctx)
+    """Actors wait for each other in a ring; none of them can ever continue."""
+    advice = f"{_PROCESS} To prevent it, acquire locks in the same order everywhere."
+    return _matches("D1", advice, ctx)
 
 
 @Rule("D2", "fairness-deadlock", "critical", "whole", code="DED", rank=2, blocks="forever")
 def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """A ring that closes through an actor that only queues; without it, all would go on."""
-    advice = "Cancel a queued writer: it holds nothing. For good: no nested reads, or one order."
+    """A ring that includes an actor that is only queued; without it, all could continue."""
+    advice = (
+        "Cancel a queued writer: it holds nothing. To prevent it, avoid nested reads, or acquire "
+        "locks in the same order."
+    )
     return _matches("D2", advice, ctx)
 
 
@@ -106,7 +112,7 @@ def fairness(ctx: EnsembleContext) -> Iterator[RuleResult]:
     blocks="forever",
 )
 def semaphore_deadlock(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """All leases of a pool are with actors that wait, in the end, for a lease of it."""
+    """All leases of a pool are held by actors that wait, perhaps indirectly, for a lease of it."""
     advice = f"Check the number of leases that zktop shows. {_PROCESS}"
     return _matches("D3", advice, ctx)
 
@@ -114,18 +120,18 @@ def semaphore_deadlock(ctx: EnsembleContext) -> Iterator[RuleResult]:
 @Rule("D4", "self-upgrade", "critical", "whole", code="DED", rank=4, blocks="forever")
 def self_upgrade(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An actor that reads wants to write the same lock: it waits for itself."""
-    return _matches("D4", "Release the read lock before asking for the write lock.", ctx)
+    return _matches("D4", "Release the read lock before requesting the write lock.", ctx)
 
 
 @Rule("D5", "two-upgraders", "critical", "whole", code="DED", rank=5, blocks="forever")
 def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """Two readers both want to write: each waits for the other's read lock."""
-    return _matches("D5", "Let one of them give up its read lock.", ctx)
+    return _matches("D5", "Make one of them release its read lock.", ctx)
 
 
 @Rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """An actor asks again for a lock that it owns, and the lock is not re-entrant."""
+    """An actor requests a lock that it already holds, and the lock is not re-entrant."""
     advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
     return _matches("D6", advice, ctx)
 
@@ -142,7 +148,7 @@ def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     only_if=("several", "watches"),
 )
 def watch_deadlock(ctx: LockContext) -> Iterator[RuleResult]:
-    """Sessions sleep on watches on each other's nodes: nothing will wake any of them."""
+    """Sessions wait for watches on each other's nodes: nothing will wake any of them."""
     for made in watch_knots(ctx):
         found = _match(made, "Restart one of them; upgrade its client library (kazoo: 2.9.0).")
         watched_at = (ctx.ensemble.watched_at(session) for session in found.about.sessions)
@@ -208,13 +214,13 @@ def entangled_election(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 @Rule("D9", "lock-order-inversion", "info", "whole", code="ORD")
 def order_inversion(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Actors take the same locks in different orders: a deadlock that has not happened yet."""
+    """Actors acquire the same locks in different orders: a deadlock that has not happened yet."""
     return _potential("D9", "Acquire these locks in the same order everywhere.", ctx)
 
 
 @Rule("D10", "unordered-nesting", "info", "whole", code="ORD")
 def unordered_nesting(ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Several locks of one kind are taken together, in no fixed order."""
+    """Several locks of one kind are acquired together, in no fixed order."""
     return _potential("D10", "Sort the keys before locking several of them.", ctx)
 
 

@@ -303,7 +303,7 @@ def test_a_strip_has_a_mark_for_each_contact() -> None:
     """There are also marks for when the library gives up, and for the expiry."""
     drawn = [text_of(one) for one in strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
 
-    assert drawn[0].count("p") == 2
+    assert drawn[0].count("●") == 2
     assert drawn[0].count("|") == 1
     assert "2/3" in drawn[1]
 

@@ -1,1 +1,1 @@
-"""Screen 6: demo scenes and contenders."""
+"""Screen 6, Learn: lessons, scenes and demo contenders."""

@@ -72,7 +72,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[str]:
         if some:
             sentence = _woke(spell(len(some), *nouns), some)
             is_early = how == "died" and not some[-1].woken  # its session has not expired yet
-            yield sentence.replace("nobody.", "nobody so far.") if is_early else sentence
+            yield sentence.replace("no client.", "no client so far.") if is_early else sentence
 
 
 def _woke(what: str, departures: Sequence[Departure]) -> str:
@@ -80,12 +80,12 @@ def _woke(what: str, departures: Sequence[Departure]) -> str:
 
     >>> herd = Departure("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
     >>> _woke("1 release", [herd]), _woke("1 release", [Departure("ann", "/jobs", "released")])
-    ('1 release woke 2 clients, 1 could go on.', '1 release woke nobody.')
+    ('1 release woke 2 clients, 1 could go on.', '1 release woke no client.')
     """
     woken = sum(len(one.woken) for one in departures)
     went_on = sum(len(one.went_on) for one in departures)
     if not woken:
-        return f"{what} woke nobody."
+        return f"{what} woke no client."
     return f"{what} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."
 
 

@@ -1,7 +1,7 @@
 """The picture of a scene: its queues, with an arrow from each waiter to what it watches.
 
 The queues come from the report, so they are what ZooKeeper knows. The arrows come from the
-contenders, who tell each watch at once; no server lists watches on the children of a lock.
+contenders, which report each watch at once; no server lists watches on the children of a lock.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ MIN_STATE_CELLS: Final = 8
 BETWEEN_CELLS: Final = 2
 MIN_COLUMN_CELLS: Final = 36  # of two locks side by side
 GAP_CELLS: Final = 3
-LASTING_MS: Final = 1_000  # what lasts for less is a change that is not complete yet
+LASTING_MS: Final = 1_000  # a shorter state is a change that is not complete yet
 HOLDS: Final = {
     "exclusive": "holds",
     "read": "reads",

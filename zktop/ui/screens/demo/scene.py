@@ -20,7 +20,7 @@ PHASES: dict[str, str] = {
 
 
 def caption(progress: SceneProgress, width: int) -> list[Line]:
-    """The move that is being played, or was played last; and why the scene cannot go on."""
+    """The current move, or the last one; and why the scene cannot continue."""
     scene = progress.scene
     if scene is None:
         return []

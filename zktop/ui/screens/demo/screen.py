@@ -1,4 +1,4 @@
-"""Screen 6, Learn: lessons and scenes, a picture of the one that plays, contenders, the log."""
+"""Screen 6, Learn: lessons and scenes, a picture of the current scene, contenders, the log."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
@@ -11,6 +11,7 @@ from zktop.model.findings.finding import SURE
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
+from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
@@ -81,14 +82,30 @@ class DemoScreen(Page):
 
     FIELDS = ("owner", "state")
     HELP: ClassVar[str | None] = (
-        "Learn how locks work. The list at the left has six lessons, more scenes, and recipes; "
-        "enter plays or starts the one under the cursor. A lesson has one or two scenes, a "
-        "question, and an answer (a). Demo clients are real client processes. They write below "
-        "the demo root only.\n\n"
-        "The picture shows each lock of the scene: which client holds it (●), which ones wait "
-        "(│), and an arrow from each waiter to what it watches. The queue is what ZooKeeper has; "
-        "the arrows are what the demo clients report. The list of demo clients shows what each "
-        "one believes. A filter applies to the list and to the log."
+        "Learn how locks work: six lessons, more scenes, and recipes, played by demo clients, "
+        "which are real processes.\n\n"
+        "A lesson has one or two scenes, a question, and an answer. The picture shows each lock "
+        "of the scene: its holder (●), its waiters (│), and an arrow from each waiter to what it "
+        "watches. The queue is what ZooKeeper has; the arrows are what the demo clients "
+        "report.\n\n"
+        "The list of demo clients shows what each one believes. Demo clients write only below the "
+        "demo root. A filter applies to the list and to the log."
+    )
+    HELP_KEYS: ClassVar[Mapping[str, str]] = {
+        "open": "play the lesson",
+        "scene_play": "play or pause",
+        "scene_step": "play one step",
+        "answer": "show the answer",
+        "scene_stop": "end and clean up",
+        "release": "release the lock",
+        "kill": "kill the client",
+        "new": "start a demo client",
+    }
+    HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
+        ExampleCell("CLIENT", "ann", "name of the demo client", "ours"),
+        ExampleCell("STATE", "waits", "what it believes", "waits"),
+        ExampleCell("LOCK", "ab-ba/stock", "lock that it holds or waits for"),
+        ExampleCell("SAYS", "watches lock-0000000000", "last report", "dim"),
     )
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
         "open": "play the lesson or scene",
@@ -130,7 +147,7 @@ class DemoScreen(Page):
 
     def draw(self, state: ViewState) -> None:
         self._port = port = state.contenders
-        if port is None:  # then no key leads here
+        if port is None:  # no key leads here then
             return
         self._count(port, state)
         self._show_index(port)
@@ -383,14 +400,14 @@ class DemoScreen(Page):
 
 
 def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
-    """What zktop says of the locks of the scene: a deadlock, else the first finding."""
+    """What zktop says about the locks of the scene: a deadlock, else the first finding."""
     report = state.frame.report if state.frame else None
     if report is None:
         return []
     for deadlock in deadlocks_below(report, folder):
         sure = "confirmed" if deadlock.confidence in SURE else "likely"
         text = (
-            f"Deadlock {deadlock_name(deadlock)}, {sure}: press 3 for the steps and the ways out."
+            f"Deadlock {deadlock_name(deadlock)}, {sure}: 3 shows the steps and how to resolve it."
         )
         return wrapped(text, width, ink_of_deadlock(deadlock), " ")
     for finding in report.findings:

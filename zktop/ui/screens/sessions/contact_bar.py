@@ -77,7 +77,7 @@ def strip(
     cells[: past + 1] = ["."] * (past + 1)
     known = [at for at in contacts if now - past * column <= at <= now]
     for at in known:
-        cells[past - (now - at) // column] = "p"
+        cells[past - (now - at) // column] = "●"
     cells[past] = "|"
     named = [" "] * width
     _name(named, past, "now")
@@ -90,7 +90,7 @@ def strip(
     return [
         line(("".join(cells), "plain")),
         line(("".join(named).rstrip(), "dim")),
-        line((f"p = last contact (server data), {each} per column", "dim")),
+        line((f"● = last contact (server data), {each} per column", "dim")),
     ]
 
 
