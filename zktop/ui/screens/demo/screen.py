@@ -92,14 +92,14 @@ class DemoScreen(Page):
         "demo root. A filter applies to the list and to the log."
     )
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
-        "open": "play the lesson",
-        "scene_play": "play or pause",
+        "open": "play the lesson or scene",
+        "answer": "show or hide the answer",
+        "scene_play": "pause or play",
         "scene_step": "play one step",
-        "answer": "show the answer",
-        "scene_stop": "end and clean up",
-        "release": "release the lock",
-        "kill": "kill the client",
-        "new": "start a demo client",
+        "scene_stop": "end it and clean up",
+        "release": "make a client release",
+        "kill": "kill a client",
+        "next_pane": "go to the next pane",
     }
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("CLIENT", "ann", "name of the demo client", "ours"),
@@ -107,16 +107,6 @@ class DemoScreen(Page):
         ExampleCell("LOCK", "ab-ba/stock", "lock that it holds or waits for"),
         ExampleCell("SAYS", "watches lock-0000000000", "last report", "dim"),
     )
-    HELP_KEYS: ClassVar[Mapping[str, str]] = {
-        "open": "play the lesson or scene",
-        "answer": "show or hide the answer",
-        "scene_play": "pause, or play on",
-        "scene_step": "play one step",
-        "scene_stop": "end it and clean up",
-        "release": "make a client release",
-        "kill": "kill a client",
-        "next_pane": "go to the next pane",
-    }
     SCOPED_CSS: ClassVar[bool] = False  # the class -narrow is set on the screen
     DEFAULT_CSS = """
     DemoScreen #index { width: 36; }
