@@ -63,7 +63,7 @@ class Past:
     def stop(self) -> None:
         """Nothing runs."""
 
-    def record(self, path: Path | None) -> None:
+    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
         """Nothing is recorded."""
 
 

@@ -47,6 +47,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_onl
     roots: list[str]
     redacted: bool = True
     settings: Settings | None = None  # those of the live run
+    opens_at: Millis | None = None  # what a replay shows first; before it is what verdicts need
 
 
 class _Form(msgspec.Struct):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from zktop.app.record_file import header_of
+from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
@@ -31,9 +32,10 @@ class ReportExports:
     def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
         return "\n".join(text.lines(snapshot(part_of(report, paths), source)))
 
-    def clip(self, frames: Sequence[Frame]) -> bytes:
+    def clip(self, frames: Sequence[Frame], opens_at: Millis) -> bytes:
         file = io.BytesIO()
-        header = header_of((self._hosts or "") + self._chroot, frames[-1].report.settings)
+        hosts = (self._hosts or "") + self._chroot
+        header = header_of(hosts, frames[-1].report.settings, opens_at=opens_at)
         clip(((frame.report.world, frame.at) for frame in frames), file, header)
         return file.getvalue()
 

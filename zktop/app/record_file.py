@@ -27,7 +27,9 @@ def recorder_of(file: "FailsafeFile", run: LiveRun, *, redact: bool = True) -> R
     return Recorder(cast("IO[bytes]", file), header)
 
 
-def header_of(hosts: str, settings: Settings, *, redact: bool = True) -> Header:
+def header_of(
+    hosts: str, settings: Settings, *, redact: bool = True, opens_at: Millis | None = None
+) -> Header:
     """Return the first line of a recording."""
     return Header(
         tool=TOOL,
@@ -35,6 +37,7 @@ def header_of(hosts: str, settings: Settings, *, redact: bool = True) -> Header:
         roots=[root.path for root in settings.roots],
         redacted=redact,
         settings=settings,
+        opens_at=opens_at,
     )
 
 

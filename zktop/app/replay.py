@@ -23,6 +23,7 @@ class Replay:
         self.hosts, slash, chroot = header.hosts.partition("/")
         self.chroot = slash + chroot
         self.begin = min((at for at, _ in self._recording.starts()), default=0)
+        self.opens_at = header.opens_at
         self.settings = settings or header.settings or _settings(header)
 
     @property

@@ -56,8 +56,9 @@ def run_demo_ui(
 def run_replay_ui(
     effective: EffectiveConfig, recording: Replay, at: Millis | None, speed: float | None
 ) -> int:
-    """Show a recording: paused at the beginning or at a moment, or playing at a speed."""
+    """Show a recording: paused at its first alert or at a moment, or playing at a speed."""
     settings = ui_settings(effective, os.environ)
+    at = recording.opens_at if at is None else at
     settings = replace(settings, page="timeline", at=at, speed=speed)
     hosts = recording.hosts + recording.chroot
     ports = ClusterPorts(ReplayFeed(recording), exports=exports_of(hosts))

@@ -192,8 +192,8 @@ class Exports(Protocol):
     def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
         """Write these locks of a report as text; `source` is the ensemble or the file."""
 
-    def clip(self, frames: Sequence[Frame]) -> bytes:
-        """These frames as a recording."""
+    def clip(self, frames: Sequence[Frame], opens_at: Millis) -> bytes:
+        """These frames as a recording that a replay opens at this moment."""
 
 
 class ClusterPorts(msgspec.Struct, frozen=True):

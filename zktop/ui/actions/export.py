@@ -93,7 +93,11 @@ class ExportActions(Shell):
             return
         elif request.form == "clip" and time_range is not None:
             frames = _frames(self.tape, time_range)
-            self.run_worker(self._write(request.file, lambda: exports.clip(frames), REPLAY_HINT))
+            self.run_worker(
+                self._write(
+                    request.file, lambda: exports.clip(frames, time_range.begin), REPLAY_HINT
+                )
+            )
         else:
             text = partial(exports.export, frame.report, request.form)
             self.run_worker(self._write(request.file, lambda: text().encode()))

@@ -92,6 +92,7 @@ async def test_between_the_mark_and_the_cursor(
         assert re.search("m═+┃", screen)
         assert reports[-1].now == END - 2 * STEP
         assert reports[0].now == max(told[0].at, stretch.begin - LEAD_MS)
+        assert Replay(_only(tmp_path)).opens_at == stretch.begin
 
 
 async def test_the_dialog_says_which_time_it_is() -> None:

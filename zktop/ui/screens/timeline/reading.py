@@ -38,7 +38,7 @@ def overview(state: ViewState, seen: TimeWindow) -> Line:
     else:
         how = Run(" PAUSED ", "paused")
     kept = f"   {length} kept, {time_s(begin)} to {time_s(seen.newest)} UTC"
-    speed = f"   speed {state.speed:g}x" if not state.is_newest else ""
+    speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
     thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
     return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))
 

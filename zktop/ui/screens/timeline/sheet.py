@@ -129,7 +129,7 @@ class TimelineSheet:
         for one, found in heard:
             if found:
                 server = found[-1][1].partition(":")[0]
-                drawn = strips.contact_strip((at for at, _ in found), seen)
+                drawn = strips.contact_strip((at for at, _ in found), seen, tape.begin or 0)
                 name = f"{self._named(one)} {server}"
                 yield SheetLine(self._row(name, drawn, "dim"), None, _words_of(one))
 

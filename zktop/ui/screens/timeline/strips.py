@@ -14,14 +14,15 @@ from zktop.model.report import Report
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, text_of  # noqa: F401  in examples
+from zktop.ui.styled_text import Ink, Line, Run, fitted, line, merged, text_of  # noqa: F401  in examples
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"
 LONG_QUEUE: Final = 10
 INKS: Final[dict[str, Ink]] = {
     "#": "holds", "=": "waits", "-": "waits", "!": "critical", "?": "warning", "x": "critical",
-    ".": "dim", " ": "dim", ":": "info", "0": "dim", "p": "good",
+    ".": "dim", " ": "dim", ":": "info", "0": "dim", "p": "good", "*": "waits",
+    **dict.fromkeys("123456789", "waits"),
 }  # fmt: skip
 
 Letters = Mapping[Session, str]  # of the sessions with strips of their own
@@ -128,9 +129,9 @@ def sign(session: Session, end: ColumnEnd, expired: Mapping[Session, Millis]) ->
     return ("=" if waits else "#") if holds else "-"
 
 
-def contact_strip(contacts: Iterable[Millis], seen: TimeWindow) -> Line:
-    """Draw when a server heard from a session."""
-    cells = ["."] * len(seen.known)
+def contact_strip(contacts: Iterable[Millis], seen: TimeWindow, begin: Millis = 0) -> Line:
+    """Draw when a server heard from a session; nothing is known before `begin`."""
+    cells = ["." if column >= seen.column(begin) else " " for column in seen.known]
     for at in contacts:
         if 0 <= (column := seen.column(at)) < len(cells):
             cells[column] = "p"
@@ -178,14 +179,15 @@ def spans(drawn: Line) -> Line:
     >>> text_of(spans(inked("AAAB..CC", {1: "A", 2: "B", 3: "C"})))
     'A━━B··C━'
     """
-    made, before = [], ""
+    made: list[Run] = []
+    before = ""
     for run in drawn:
-        text = ""
         for sign in run.text:
-            text += "━" if sign == before and sign.isalpha() else sign
+            is_same = sign == before and sign.isalpha()
+            cell = Run("━", "holds") if is_same else run._replace(text=sign.replace(".", "·"))
+            made.append(cell)
             before = sign
-        made.append(run._replace(text=text.replace(".", "·")))
-    return tuple(made)
+    return merged(tuple(made))
 
 
 def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
