@@ -21,7 +21,7 @@ from zktop.ui.settings import UiSettings
 GOLDEN = Path(__file__).with_name("golden")
 ACCEPT = "ZKTOP_ACCEPT_SCREENS"
 SIZES = ((80, 24), (120, 36))
-THUMB = re.compile("[▁▂▃▄▅▆▇█]$")  # of a scrollbar: how far it is depends on when it was drawn
+THUMB = re.compile("[▁▂▃▄▅▆▇█](│?)$")  # of a scrollbar; it depends on when it was drawn
 
 BAR = re.compile("⟦.⟧$")  # the same, where it is reversed
 
@@ -68,7 +68,7 @@ async def screens(app: Zktop, size: tuple[int, int], read: Read = as_it_is) -> s
         for number, page in enumerate(PAGES, start=1):
             await pilot.press(str(number))
             told = read(app, await settled(pilot))
-            lines = [THUMB.sub("", line).rstrip() for line in told]
+            lines = [THUMB.sub(r" \1", line).rstrip() for line in told]
             assert app.page is not None
             assert page.name == app.page.entry.name
             shown.append("\n".join((f"{page.name:=^{size[0]}}", *lines)))
