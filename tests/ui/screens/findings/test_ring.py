@@ -131,6 +131,17 @@ def test_the_middle_of_a_long_list_is_left_out() -> None:
     assert "└─── back to " in told
 
 
+def test_a_list_that_is_no_ring_has_no_arrow() -> None:
+    """Those who wait for a pool wait for all of its holders."""
+    (dead,) = looked(ring_of("a", "b", "c", "d"))[-1].report.deadlocks
+    to_one = tuple(replace(step, blocker=dead.steps[0].actor) for step in dead.steps)
+    told = text(list_ring(replace(dead, steps=to_one), {}))
+
+    assert "back to" not in told
+    assert not set("│┊┌└") & set(told)
+    assert told.count("waits for") == 4
+
+
 @pytest.mark.parametrize(("edge", "bars"), [("hard", 0), ("soft", 1)])
 def test_a_list_shows_a_request_behind_the_queue(edge: str, bars: int) -> None:
     """In words, too."""

@@ -215,31 +215,34 @@ class _Drawing:
 
 
 def list_ring(deadlock: Deadlock, called: Mapping[str, str], ink: Ink = "critical") -> list[Line]:
-    """Draw a list with an arrow from its end to its beginning; it fits any width."""
+    """Draw a list; of a ring with an arrow from its end to its beginning. It fits any width."""
     if not deadlock.steps:
         return []
-    ring = ring_order(deadlock.steps)
+    steps = ring_order(deadlock.steps)
+    is_closed = is_ring(steps)
     lines: list[Line] = []
-    hidden = len(ring) - FIRST - LAST
-    for at, step in enumerate(ring):
-        if len(ring) > MAX_DRAWN and FIRST <= at < FIRST + hidden:
+    hidden = len(steps) - FIRST - LAST
+    for at, step in enumerate(steps):
+        if len(steps) > MAX_DRAWN and FIRST <= at < FIRST + hidden:
             if at == FIRST:
-                lines.append(line((" │    ", "waits"), (f"… {hidden} more …", "dim")))
+                more = line((" │    " if is_closed else "      ", "waits"))
+                lines.append((*more, *line((f"… {hidden} more …", "dim"))))
             continue
-        lines += _entry(step, called, ink, is_first=at == 0)
-    return [*lines, line((" └─── ", "waits"), ("back to ", "dim"), (ring[0].name, "strong"))]
+        arrow = (" ┌─▶ " if at == 0 else " │   ") if is_closed else "  "
+        lines += _entry(step, called, ink, arrow)
+    if is_closed:
+        end = line((" └─── ", "waits"), ("back to ", "dim"), (steps[0].name, "strong"))
+        lines.append(end)
+    return lines
 
 
-def _entry(
-    step: DeadlockStep, called: Mapping[str, str], ink: Ink, *, is_first: bool
-) -> list[Line]:
-    arrow = " ┌─▶ " if is_first else " │   "
+def _entry(step: DeadlockStep, called: Mapping[str, str], ink: Ink, arrow: str) -> list[Line]:
     has = _has(step, called)
-    who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, "holds"))
-    if has == QUEUES:
-        who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, "dim"))
-    bar = " │      " if step.edge == "hard" else " ┊      "
-    return [who, (Run(bar, "waits"), *_wait(step, called, ink))]
+    held: Ink = "dim" if has == QUEUES else "holds"
+    who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, held))
+    bar = ("│" if step.edge == "hard" else "┊") if arrow.strip() else " "
+    indent = f" {bar}      " if arrow.strip() else "     "
+    return [who, (Run(indent, "waits"), *_wait(step, called, ink))]
 
 
 def _wait(step: DeadlockStep, called: Mapping[str, str], ink: Ink) -> Line:
