@@ -6,7 +6,7 @@ from ui.example_ensemble import trouble
 from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
-from zktop.model.facts import Gone
+from zktop.model.facts import AnyFact, Gone
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.trees.wait_tree import TreeClient, TreeLock, WaitTree, overview, tree_of
@@ -31,7 +31,7 @@ def outline(item: TreeClient | TreeLock) -> list[object]:
     return [item.name, *map(outline, item.locks)]
 
 
-def tops(tree: WaitTree | None) -> list[object]:
+def tops(tree: WaitTree | None) -> list[list[object]]:
     """The outline of a tree."""
     assert tree is not None
     return [outline(one) for one in tree.tops]
@@ -75,6 +75,24 @@ def test_a_selected_waiter_is_shown_in_a_long_queue() -> None:
 
     assert (names[0], names[-1], len(names)) == ("cid", "late-33", 13)
     assert (lock.waiting, lock.hidden, lock.names) == (41, 28, "late-* 28")
+
+
+def test_on_a_long_way_up_other_waiters_are_only_counted() -> None:
+    """The way itself is complete, and so is what is below the selected client."""
+    told: list[AnyFact] = []
+    for at in range(20):
+        waits = [k(f"c{at - 1}", 2, czxid=500 + at)] if at else []
+        crowd = [k(f"w{at}-{one}", 3 + one, czxid=900 + at) for one in range(5)]
+        told += facts(k(f"c{at}", 1, czxid=10 + at), *waits, *crowd, path=f"/locks/{at:02}")
+    tree = tree_of(looked(told)[-1].report, Selection(session=session("c0")))
+    (top,) = tops(tree)
+    depth, at = 0, top
+    while isinstance(at, list) and len(at) > 1 and isinstance(at[1], list) and len(at[1]) == 2:
+        depth, at = depth + 1, at[1][1]
+
+    assert top[0] == "c19"
+    assert depth == 19
+    assert at == ["c0", ["/locks/00", *([f"w0-{one}"] for one in range(5))]]
 
 
 def test_a_ring_is_cut_where_it_closes() -> None:

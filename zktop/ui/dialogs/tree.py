@@ -1,5 +1,6 @@
 """Who waits for whom around the selected item; and, with the same key again, all locks by path."""
 
+from time import perf_counter
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -8,6 +9,7 @@ from zktop.model.report import Report
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
+from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.trees.path_tree import (
     PathNode,
     PathTreeLines,
@@ -25,6 +27,7 @@ BY_PATH: Final = ("Locks by path", "enter open   left, right fold   w waiting   
 BOX_PERCENT: Final = 90  # of the screen's height, as the CSS of `Box` says
 FRAME_LINES: Final = 2
 MIN_LINES: Final = 6
+REST: Final = 10  # times as long as a drawing took, before the next one
 
 
 class TreeDialog(Dialog[LineLink]):
@@ -42,6 +45,8 @@ class TreeDialog(Dialog[LineLink]):
         self._state, self._selected = state, selected
         self._is_by_path = False
         self._height = 0  # of the list, in lines
+        self._drawn_at = self._took_s = 0.0
+        self._is_due = False  # a newer state waits to be drawn
         self._paths: tuple[PathNode, ...] = ()
         self._paths_of: Report | None = None  # the report that they are of
         self._folded: dict[str, bool] = {}  # prefixes that the user opened (True) or closed
@@ -57,10 +62,23 @@ class TreeDialog(Dialog[LineLink]):
         """Draw the tree of a newer moment, or of an earlier one."""
         is_new = state.frame is not self._state.frame
         self._state = state
-        if is_new and self.is_mounted:
+        if not is_new or not self.is_mounted or self._is_due:
+            return
+        wait = self._drawn_at + REST * self._took_s - perf_counter()
+        if wait > 0:
+            self._is_due = True
+            call_after(wait, self, self._draw)
+        else:
             self._draw()
 
     def _draw(self) -> None:
+        """Draw, and note how long it took: many locks are drawn less often."""
+        begun, self._is_due = perf_counter(), False
+        self._draw_tree()
+        self._drawn_at = perf_counter()
+        self._took_s = self._drawn_at - begun
+
+    def _draw_tree(self) -> None:
         frame, view = self._state.frame, self.query_one(TextList)
         if frame is None or not view.room.width:
             return

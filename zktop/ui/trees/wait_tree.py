@@ -28,6 +28,7 @@ MAX_LISTED: Final = 12  # waiters of one lock that are shown anyway, in a tree a
 MAX_DEPTH: Final = 5  # locks below each other, but for the way to the selected item
 MAX_ITEMS: Final = 300
 MAX_CLIMB: Final = 50
+MAX_WIDE_WAY: Final = 8  # clients above the selected item that have their other waiters listed
 MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
 MAX_CLASSES: Final = 3  # of names, in a summary
 
@@ -322,7 +323,8 @@ class _Building:
             if not is_full and one.owner and self._blocks_elsewhere(one.owner, path)
         ]
         on_the_way = [at for at, one in enumerate(waiters) if one.owner in self.kept]
-        first = range(0 if is_full else min(self.listed, len(waiters)))
+        is_passed_by = len(self.kept) > MAX_WIDE_WAY and bool(on_the_way)
+        first = range(0 if is_full or is_passed_by else min(self.listed, len(waiters)))
         return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
 
     def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
