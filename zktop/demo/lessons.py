@@ -36,7 +36,7 @@ HERD = Lesson(
     "1,000 waiters every release costs 1,000 notifications and 1,000 listings. The cure is the "
     "queue of lesson 1: each client watches only the znode before its own.",
     (
-        "how often the lock changes hands, and how many wait",
+        "one lock and the length of its queue; the release is among the events",
         "part 1: all watch the children; part 2: a chain of arrows",
         "nothing in part 1: five is a small herd, and servers do not list such watches",
         "part 1: the server counts more watches than it lists",
@@ -59,7 +59,7 @@ READERS_AND_WRITERS = Lesson(
         "which modes may enter beside a reader and beside a writer",
         "nothing: waiting for a writer is correct",
         "'if it dies': when r1 goes, w1 still has to wait for r2",
-        "the bars of r1 and r2 overlap: they share the lock",
+        "r1 and r2 hold at the same time: they share the lock",
     ),
 )
 
@@ -86,7 +86,7 @@ DEADLOCK = Lesson(
 )
 
 CRASH = Lesson(
-    "A crash, and the end of a session",
+    "A crash, and session expiry",
     "A killed client cannot release anything. Its session lives on until ZooKeeper has heard "
     "nothing from it for the session timeout; then its znodes are deleted. In part 2 the "
     "client is not dead but frozen for longer than that, as in a long garbage "
@@ -104,9 +104,9 @@ CRASH = Lesson(
     (
         "the lock is held, although its holder is dead",
         "ann's znode at the front of the queue, until the session expires",
-        "a warning if the holder is silent for long",
+        "a note if the holder has been silent for long",
         "the countdown to the end of ann's session, and what that frees",
-        "the gap between the crash and the moment when bob got the lock",
+        "how long bob waited for a lock whose holder was dead",
     ),
 )
 
@@ -126,11 +126,11 @@ LOST_WAKE_UP = Lesson(
     "must list the queue again. After every notification, too, it must list the queue again "
     "and set a new watch unless it is first.",
     (
-        "the lock marked, after some seconds",
-        "cid's watch points to no znode of the queue",
+        "the alert about a deleted node, after a few seconds",
+        "cid watches a name that is not in the queue: no arrow",
         "the missed wake-up as a finding, with its proof",
         "cid is connected and healthy: nothing is wrong with its session",
-        "cid waits, and the lock is never acquired again",
+        "when cid began to wait, and when ann released",
     ),
 )
 

@@ -81,7 +81,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
         *wrapped(lesson.question, width, indent=INDENT),
     ]
     if shown.is_answered:
-        lines += [line(("ANSWER", "title")), *wrapped(lesson.answer, width, "good", INDENT)]
+        lines += [line(("ANSWER", "good")), *wrapped(lesson.answer, width, indent=INDENT)]
     else:
         lines.append(line("  ", ("a", "key"), (" shows the answer", "dim")))
     lines += [NOTHING, line(("LOOK AT", "title"))]
