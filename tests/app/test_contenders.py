@@ -143,7 +143,7 @@ def test_starts_nothing_without_permission(guest: Audience, write: str) -> None:
     """No process and no thread is started, whatever is called."""
     threads = threading.active_count()
 
-    with pytest.raises(UsageError, match="until you allow it"):
+    with pytest.raises(UsageError, match="is not allowed yet"):
         WRITES[write](guest.contenders)
 
     assert threading.active_count() == threads
@@ -172,7 +172,7 @@ def test_a_lock_elsewhere_needs_its_own_word(guest: Audience, typed: str | None)
     """The word for the session is not enough, and one answer is for one contender."""
     guest.contenders.permission.give("demo")
 
-    with pytest.raises(UsageError, match="unless its name is typed: leader"):
+    with pytest.raises(UsageError, match="type its name: leader"):
         guest.contenders.start(order_of("poll", "/app/leader"), typed)
 
     guest.contenders.start(order_of("poll", "/app/leader"), "leader")
