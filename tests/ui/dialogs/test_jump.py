@@ -1,9 +1,10 @@
 """Jump letters: one beside each pane and tab, and the next key goes there."""
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
-from ui.fake_feed import app_of, pressed, settled
+from ui.fake_feed import app_of, pressed, settled, until
 
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.jump import JumpDialog
@@ -59,6 +60,29 @@ async def test_a_number_goes_to_a_tab() -> None:
 
         assert app.page is not None
         assert app.page.entry.name == "sessions"
+
+
+async def test_another_window_size_closes_it() -> None:
+    """The letters would stand in wrong places."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await asked(pilot)
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+
+        assert len(app.screen_stack) == 1
+
+
+async def test_two_keys_at_once_close_it() -> None:
+    """The second one comes before the letters are shown."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        for key in ("apostrophe", "apostrophe", "4"):
+            app.post_message(events.Key(key, key if key == "4" else "'"))
+        await until(pilot, lambda: app.page and app.page.entry.name == "sessions", "screen 4")
+
+        assert len(app.screen_stack) == 1
 
 
 @pytest.mark.parametrize("key", ["escape", "x", "apostrophe"])

@@ -66,7 +66,7 @@ def test_every_pane_of_the_table_is_a_pane_of_the_ui() -> None:
     """A name that no widget has would never come first."""
     known = {"locks", "alerts", "blockers", "events", "lock-queue", "lock-side", "cases", "case"}
     known |= {"sessions", "servers", "detail", "strips", "instant", "index", "scene"}
-    known |= {"contenders", "log", "minute"}
+    known |= {"contenders", "log", "minute", "picture"}
 
     assert {pane for key in KEYS for pane in key.panes} == known
 

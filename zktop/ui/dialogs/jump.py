@@ -36,6 +36,7 @@ class JumpDialog(Overlay[JumpTarget]):
     def __init__(self, targets: Sequence[JumpTarget]) -> None:
         super().__init__()
         self._targets = targets
+        self._size_at_start = self.app.size
 
     def compose(self) -> ComposeResult:
         for target in self._targets:
@@ -50,6 +51,11 @@ class JumpDialog(Overlay[JumpTarget]):
 
     def on_click(self) -> None:
         self.dismiss(None)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Close: the panes are elsewhere now."""
+        if event.size != self._size_at_start:
+            self.dismiss(None)
 
 
 def pane_targets(panes: Sequence[Widget]) -> Iterator[JumpTarget]:
