@@ -6,7 +6,7 @@ change of the holder in a column, so that no change is lost silently.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
@@ -27,6 +27,7 @@ INKS: Final[dict[str, Ink]] = {
 
 Letters = Mapping[Session, str]  # of the sessions with strips of their own
 MATTERS_MOST: Final = "!?=#-x."  # the first of these signs that a session of a group has is drawn
+MAY_EXPIRE: Final = "."  # the sign that may change without a new report
 
 
 class ColumnEnd(NamedTuple):
@@ -74,12 +75,17 @@ def lock_strip(
     by_column: defaultdict[int, list[LockState]] = defaultdict(list)
     for one in changes:
         by_column[seen.column(one.at)].append(one)
+    holder, digit = _holder(state, letters, others), _digit(state.queue)
     for column in seen.known:
-        inside = by_column[column]
-        passed = [one for one in (state, *inside) if one.queue is not None]
+        if column not in by_column:
+            held.append(holder)
+            queue.append(digit)
+            continue
+        passed = [one for one in (state, *by_column[column]) if one.queue is not None]
         turns = sum(one.holders != two.holders for one, two in pairwise(passed))
-        state = inside[-1] if inside else state
-        held.append(":" if turns > 1 else _holder(state, letters, others))
+        state = by_column[column][-1]
+        holder, digit = _holder(state, letters, others), _digit(state.queue)
+        held.append(":" if turns > 1 else holder)
         queue.append(_digit(max((one.queue or 0 for one in passed), default=None)))
     return inked("".join(held), letters), inked("".join(queue))
 
@@ -110,10 +116,17 @@ def session_strip(
 
     Of a group, draw in each column what matters most.
     """
-    cells = (
-        min((sign(one, end, expired) for one in sessions), key=MATTERS_MOST.index) if end else " "
-        for end in ends
-    )
+    cells: list[str] = []
+    last: Report | None = None
+    for end in ends:
+        if end is None:
+            cells.append(" ")
+        elif end.report is last and cells[-1] not in MAY_EXPIRE:
+            cells.append(cells[-1])
+        else:
+            signs = (sign(one, end, expired) for one in sessions)
+            cells.append(min(signs, key=MATTERS_MOST.index))
+            last = end.report
     return inked("".join(cells))
 
 
@@ -140,15 +153,12 @@ def contact_strip(contacts: Iterable[Millis], seen: TimeWindow, begin: Millis = 
 
 def inked(cells: str, letters: Letters | None = None) -> Line:
     """Colour runs of cells with the same meaning."""
-    runs: list[Run] = []
     named = set((letters or {}).values())
-    for cell in cells:
-        ink: Ink = "strong" if cell in named else INKS.get(cell, "plain")
-        if runs and runs[-1].ink == ink:
-            runs[-1] = Run(runs[-1].text + cell, ink)
-        else:
-            runs.append(Run(cell, ink))
-    return tuple(runs)
+    runs: list[tuple[str, Ink]] = [
+        ("".join(some), "strong" if cell in named else INKS.get(cell, "plain"))
+        for cell, some in groupby(cells)
+    ]
+    return merged(line(*runs))
 
 
 BLOCKS_BY_SIGN: Final = str.maketrans("#=-!?.:", "━═╌▓▒·┇")
@@ -180,13 +190,14 @@ def spans(drawn: Line) -> Line:
     'A━━B··C━'
     """
     made: list[Run] = []
-    before = ""
     for run in drawn:
-        for sign in run.text:
-            is_same = sign == before and sign.isalpha()
-            cell = Run("━", "holds") if is_same else run._replace(text=sign.replace(".", "·"))
-            made.append(cell)
-            before = sign
+        for cell, some in groupby(run.text):
+            length = len([*some])
+            if cell.isalpha():
+                made.append(run._replace(text=cell))
+                made += [Run("━" * (length - 1), "holds")] if length > 1 else []
+            else:
+                made.append(run._replace(text=cell.replace(".", "·") * length))
     return merged(tuple(made))
 
 
