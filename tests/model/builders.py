@@ -25,7 +25,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.model.world.family import FamilyFact
+from zktop.model.world.children_of_znode import FamilyFact
 from zktop.model.world.world import World
 
 ZK1, ZK2, ZK3 = (Text(f"zk{number}:2181") for number in (1, 2, 3))

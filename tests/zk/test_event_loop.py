@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from zktop.zk.connect.client import RecentLog
+from zktop.zk.connect.read_only_client import RecentLog
 from zktop.zk.event_loop import LONGEST_BATCH_S, EventLoop
 
 

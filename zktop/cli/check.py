@@ -19,7 +19,7 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.report import Report
 from zktop.model.text import nearest
 from zktop.model.waits.confidence import Confidence
-from zktop.output.verdict import CheckVerdict, FailCriteria, VerdictBuilder
+from zktop.output.check_verdict import CheckVerdict, FailCriteria, VerdictBuilder
 
 MIN_SAMPLE_EVERY_S = 0.5  # between two reads of the servers' tables
 NAGIOS_CODES = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}

@@ -16,7 +16,7 @@ from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world.family import NO_FAMILY
+from zktop.model.world.children_of_znode import NO_FAMILY
 from zktop.model.world.world import World
 
 

@@ -11,8 +11,8 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
+from zktop.model.world.children_of_znode import Znode
 from zktop.model.world.ensemble import NO_ENSEMBLE
-from zktop.model.world.family import Znode
 
 PATHS = ("/a", "/b", "/c")
 ZXIDS = st.sampled_from([10, 20, 30, 110, 120])  # some after the first look, which sees 100

@@ -12,7 +12,7 @@ from zktop.model.locks.client_order import ClientOrder, in_order
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.locks.shapes import LAYOUTS, layout_named
 from zktop.model.text import Text
-from zktop.model.world.family import Znode
+from zktop.model.world.children_of_znode import Znode
 
 HEX, UUID = "9f1c2d3e4b5a60718293a4b5c6d7e8f9", "d8e1f0a2-1111-4c3b-9a55-0f6b1b8f7a01"
 OTHER, OTHER_UUID = HEX[::-1], "50b2c3d4-2222-4c3b-8a55-0f6b1b8f7a02"

@@ -3,7 +3,7 @@
 import pytest
 from ui.example_past import BEGIN, past
 
-from zktop.ui.past.playback import SPEEDS, Playback, moment_of
+from zktop.ui.past.playback import SPEEDS, Playback
 from zktop.ui.past.tape import Tape, TapeLimits
 
 END = BEGIN + 21_000
@@ -125,19 +125,3 @@ def test_after_the_fastest_comes_the_slowest() -> None:
     told = [playback.next_speed() for _ in SPEEDS]
 
     assert told == [2, 4, 8, 16, 32, 64, 0.25, 0.5, 1]
-
-
-@pytest.mark.parametrize("text", ["", "25:00", "12:60:00", "now", "++3", "-"])
-def test_a_wrong_time_is_refused(text: str) -> None:
-    """Zktop does not guess."""
-    assert moment_of(text, 0, 0) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [("00:33:25", BEGIN + 5_000), ("00:33:25.5", BEGIN + 5_500), ("+5", BEGIN + 5_000),
-     ("-500ms", END - 500), ("1970-01-01T00:33:25Z", BEGIN + 5_000)],
-)  # fmt: skip
-def test_reads_times_in_several_forms(text: str, moment: int) -> None:
-    """Time of day, offset from the beginning, back from here, or a full date."""
-    assert moment_of(text, BEGIN, END) == moment

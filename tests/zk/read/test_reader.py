@@ -8,7 +8,7 @@ from kazoo.exceptions import ConnectionLoss
 from zk.connect.test_client import IgnoringListener
 
 from zktop.zk import Access, parse_hosts
-from zktop.zk.connect.client import ReadOnlyClient, RecentLog
+from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.batch import SiblingNames
 from zktop.zk.read.reader import MAX_REQUEST_BYTES, MAX_UNDER_WAY, Answer, Reader, ZxidClock

@@ -66,7 +66,7 @@ def lexicographic(ctx: LockContext, seen: MemberWatches) -> Member | None:
 def believers(members: Sequence[Member]) -> list[Member]:
     """The members whose name was the smallest of all when they came.
 
-    >>> from zktop.model.world.family import Znode
+    >>> from zktop.model.world.children_of_znode import Znode
     >>> def member(czxid, name):
     ...     stat = Stat(czxid=czxid, mzxid=czxid, ctime=0)
     ...     return Member(name, "exclusive", czxid, "x", None, None, Znode(name, stat))

@@ -12,7 +12,7 @@ from zktop.model.layouts.layout import Layout, ParsedName, read
 from zktop.model.layouts.libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 
 
 class ParsedChild(msgspec.Struct, frozen=True, gc=False):

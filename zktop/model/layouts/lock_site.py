@@ -9,7 +9,7 @@ from typing import Final
 from zktop.model.facts import Stat, join, split
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.world import World
 
 _LOCKISH: Final = "lock|mutex|leader|elect|latch|master|owner|running|active|controller|sem|lease"

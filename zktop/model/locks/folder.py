@@ -16,7 +16,7 @@ from zktop.model.layouts.layout import ClientView, Layout, read
 from zktop.model.locks.client_order import has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 
 
 class ViewProof(msgspec.Struct, frozen=True, gc=False):

@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import LARGEST, LockKind, LockMode, WatchKind
 from zktop.model.layouts.lock_site import Dependency
 from zktop.model.layouts.owner_labels import label_of
 from zktop.model.text import Text
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 
 MemberState = Literal["holds", "waits", "standby", "pending"]
 

@@ -9,10 +9,10 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
 from zktop.model.locks.folder_queue import FolderQueue
-from zktop.model.locks.lease_pool import LeasePool
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
+from zktop.model.locks.shapes.semaphore_queue import LeasePool
 from zktop.model.text import Text
-from zktop.model.world.family import Family
+from zktop.model.world.children_of_znode import Family
 from zktop.model.world.world import World
 
 _MAX_WATCHES = 4_000  # of one session; searching more takes too long

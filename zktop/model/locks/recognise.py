@@ -28,7 +28,7 @@ from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import LockQueue, Member
 from zktop.model.locks.shapes import layout_named, part_of, shape_of
 from zktop.model.locks.shapes.single_node import SINGLE_NODE, is_single
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 
 _H32, _U36 = MACROS["{H32}"], MACROS["{U36}"]
 _HOST_PID: Final = rb".+-\d+"

@@ -29,7 +29,7 @@ from zktop.model.locks.queue_warnings import (
 )
 from zktop.model.locks.recognise import is_left_over
 from zktop.model.text import Text
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.sequence_diff import splits
 
 

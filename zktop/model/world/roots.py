@@ -7,7 +7,7 @@ import msgspec
 from zktop.model.facts import join, split
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text, nearest
-from zktop.model.world.family import NEVER, NO_FAMILY
+from zktop.model.world.children_of_znode import NEVER, NO_FAMILY
 from zktop.model.world.world import World
 
 

@@ -32,7 +32,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.model.world.family import NEVER, NO_FAMILY, Family, FamilyFact, Znode
+from zktop.model.world.children_of_znode import NEVER, NO_FAMILY, Family, FamilyFact, Znode
 from zktop.model.world.persistent_map import PersistentMap
 
 

@@ -7,7 +7,7 @@ from textual.widgets import Input, Label
 
 from zktop.model.facts import Millis
 from zktop.ui.dialogs.base import Box, Dialog, T, text_field
-from zktop.ui.past.playback import moment_of
+from zktop.ui.past.parse_moment import moment_of
 from zktop.ui.screens.common.format import time_ms
 
 

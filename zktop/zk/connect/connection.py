@@ -14,8 +14,8 @@ from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Millis, Session, SourceFact, session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address
-from zktop.zk.connect.client import ReadOnlyClient, RecentLog
 from zktop.zk.connect.login import kerberos_words
+from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.reader import Answer, Reader, ZxidClock, now_ms
 from zktop.zk.read.request_budget import RequestBudget

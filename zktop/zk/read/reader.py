@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.zk.connect.address import Hosts
-from zktop.zk.connect.client import ReadOnlyClient
+from zktop.zk.connect.read_only_client import ReadOnlyClient
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read import requests
 from zktop.zk.read.batch import SiblingNames, batches

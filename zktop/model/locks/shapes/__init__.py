@@ -14,7 +14,7 @@ from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.shapes.shape import LockShape
 from zktop.model.locks.shapes.single_node import LEDGER
 from zktop.model.text import Text
-from zktop.model.world.family import Family
+from zktop.model.world.children_of_znode import Family
 
 SHAPES: Final = (
     semaphores.CURATOR_SEMAPHORE,

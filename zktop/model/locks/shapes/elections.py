@@ -13,7 +13,7 @@ from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
-from zktop.model.world.family import NO_FAMILY
+from zktop.model.world.children_of_znode import NO_FAMILY
 
 
 def _ruby_election(context: ShapeContext) -> Queues:

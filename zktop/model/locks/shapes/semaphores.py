@@ -14,15 +14,15 @@ from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import foreign
 from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
-from zktop.model.locks.lease_pool import LeasePool
 from zktop.model.locks.leases import Leases, number_in
 from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
+from zktop.model.locks.shapes.semaphore_queue import LeasePool
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
-from zktop.model.world.family import Family
+from zktop.model.world.children_of_znode import Family
 
 QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # suffix of the sibling in which kazoo's clients queue
 

@@ -19,7 +19,7 @@ from zktop.model.locks.members import KnownMembers, members_of
 from zktop.model.locks.open_folder import FolderOpener
 from zktop.model.locks.queues_by_name import Queues
 from zktop.model.text import Text
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 
 
 class ShapeContext(msgspec.Struct, frozen=True):

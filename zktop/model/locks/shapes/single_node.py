@@ -11,7 +11,7 @@ from zktop.model.layouts.timed_leases import lease_end, parse_date, shedlock_end
 from zktop.model.locks.lock import Member, QueueDefaults, Target
 from zktop.model.locks.queues_by_name import Queues
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
-from zktop.model.world.family import Family, Znode
+from zktop.model.world.children_of_znode import Family, Znode
 
 LEDGER: Final = re.compile(r"urL\d{10}")  # BookKeeper: the number of a ledger
 _NUMBERED: Final = re.compile(r".*\d{9}", re.DOTALL)

@@ -5,7 +5,7 @@ from output.stories import LATER, SETTLE, facts, tables
 
 from zktop.model.examiner import Examiner
 from zktop.model.world.world import World
-from zktop.output.verdict import FailCriteria, VerdictBuilder
+from zktop.output.check_verdict import FailCriteria, VerdictBuilder
 
 
 def test_a_finding_that_was_confirmed_before_counts_at_once() -> None:

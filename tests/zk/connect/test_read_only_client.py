@@ -11,7 +11,7 @@ from waiting import eventually
 
 from zktop.errors import ZktopError
 from zktop.zk import Access, parse_hosts
-from zktop.zk.connect.client import READING, ReadOnlyClient, RecentLog, WritingError
+from zktop.zk.connect.read_only_client import READING, ReadOnlyClient, RecentLog, WritingError
 from zktop.zk.read import requests
 
 
