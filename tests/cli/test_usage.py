@@ -33,6 +33,16 @@ WRONG = [
         '--session-timeout: expected a duration like 2s, 500ms or 5m, got "soon"',
     ),
     (
+        ["--show-config", "--theme", "zktop-drak"],
+        2,
+        '--theme: there is no theme "zktop-drak" (did you mean zktop-dark?)',
+    ),
+    (
+        ["--show-config", "--admin-port", "99999"],
+        2,
+        "--admin-port: must be at most 65535, got 99999",
+    ),
+    (
         ["--show-config", "--watch-budget", "0"],
         2,
         "--watch-budget: must be at least 1, got 0",
