@@ -11,6 +11,7 @@ from zktop.model.text import Text
 from zktop.ui.dialogs.tree import TreeDialog
 from zktop.ui.interfaces import Frame
 from zktop.ui.keys import KEYS
+from zktop.ui.screens.locks.panes import BlockersPane
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.text_view import TextList
@@ -80,6 +81,16 @@ async def test_enter_goes_to_the_lock_of_the_line() -> None:
         assert app.page is not None
         assert app.page.entry.name == "lock"
         assert app.subject.path == A
+
+
+async def test_in_a_pane_of_screen_1_it_is_about_the_line_under_the_cursor() -> None:
+    """A root blocker is a session."""
+    async with page_on("locks", chain(), (160, 50)) as (app, pilot):
+        while not isinstance(app.focused, BlockersPane):
+            await pilot.press("tab")
+        told = await shown(pilot, "w")
+
+        assert "selected" in next(one for one in told.splitlines() if "not waiting itself" in one)
 
 
 async def test_w_again_shows_all_locks_by_path() -> None:

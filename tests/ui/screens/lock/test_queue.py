@@ -258,7 +258,7 @@ class TestMatrix:
 
         assert heads.split() == [
             "MAY", "ENTER", "BESIDE",
-            "held", "W", "held", "R", "queued", "W", "queued", "R",
+            "held", "write", "held", "read", "queued", "write", "queued", "read",
         ]  # fmt: skip
         assert " ".join(writes.split()[2:]) == "no 1 no no 2 no 26"
         assert " ".join(reads.split()) == "▶ wants read no 1 ◀ yes no 2 ◀ yes 26"

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import RankedQueue
-from zktop.ui.screens.common.format import MODE_LETTERS
 from zktop.ui.screens.lock.lock_detail import ShownQueue
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 
@@ -21,12 +20,19 @@ WORDS: Final[dict[LockMode, str]] = {
     "lease": "a lease",
     "candidate": "to lead",
 }
+SHORT_WORDS: Final[dict[LockMode, str]] = {  # empty: the only mode of its locks
+    "exclusive": "",
+    "read": "read",
+    "write": "write",
+    "lease": "lease",
+    "candidate": "",
+}
 ORDER: Final[tuple[LockMode, ...]] = ("write", "exclusive", "read", "lease", "candidate")
 YES: Final[tuple[str, Ink]] = (" yes ", "allowed")
 HELD: Final[tuple[str, Ink]] = (" no ", "alarm")  # the holder must release first
 QUEUED: Final[tuple[str, Ink]] = (" no ", "caution")  # only a queued client comes first
-CELL_WIDTH: Final = 12
-NARROW_CELL_WIDTH: Final = 8
+CELL_WIDTH: Final = 13
+NARROW_CELL_WIDTH: Final = 10
 LABEL_WIDTH: Final = 18
 KILO: Final = 1000
 MAX_PLACES_SEARCHED: Final = 1000  # places before the chosen one
@@ -75,7 +81,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
     counts = _counts(queue)
     heads = [fitted(line((" may enter beside", "dim")), LABEL_WIDTH)]
     heads += [
-        fitted(line((f"{MODE_LETTERS[mode]} held", "dim")), NARROW_CELL_WIDTH) for mode in modes
+        fitted(line((SHORT_WORDS[mode] or "holder", "dim")), NARROW_CELL_WIDTH) for mode in modes
     ]
     lines = [tuple(run for cell in heads for run in cell)]
     for mode in modes:
@@ -108,7 +114,7 @@ def _heads(halves: Sequence[MatrixColumn]) -> Line:
     cells = [fitted(line(("MAY ENTER BESIDE", "title")), LABEL_WIDTH)]
     for half in halves:
         word = "held" if half.is_held else "queued"
-        cells.append(fitted(line((f"{word} {MODE_LETTERS[half.mode]}", "strong")), CELL_WIDTH))
+        cells.append(fitted(line((f"{word} {SHORT_WORDS[half.mode]}", "strong")), CELL_WIDTH))
     return tuple(run for cell in cells for run in cell)
 
 
