@@ -17,7 +17,8 @@ from ui.example_ensemble import (
     texts,
     trouble,
 )
-from ui.fake_feed import frames
+from ui.example_past import BEGIN, past
+from ui.fake_feed import app_of, frames, panel, settled
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Cost, Node
@@ -289,3 +290,27 @@ def test_a_root_blocker_is_shown_with_a_lock_that_others_wait_for() -> None:
     (blocker,) = blockers(report, 5)
 
     assert blocker.why == "holds /locks/b"
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_the_pulse_of_a_recording_has_no_load_of_zktop(*, is_live: bool) -> None:
+    """Nothing of it is in the file; a live run counts it."""
+    app = app_of(*trouble(), is_live=is_live)
+    async with app.run_test(size=(120, 36)) as pilot:
+        names = [one.split()[0] for one in panel(await settled(pilot), "Pulse")]
+
+        assert names[:4] == ["acquired/s", "waiting", "wait", "sessions"]
+        assert ("own" in names) == is_live
+
+
+async def test_the_pulse_is_that_of_the_cursor() -> None:
+    """Before the first client waits, nobody does."""
+    app = app_of(*past(), is_live=False)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        app.seek(BEGIN + 1_000)
+        before = panel(await settled(pilot), "Pulse")
+        app.seek(BEGIN + 5_000)
+        after = panel(await settled(pilot), "Pulse")
+
+        assert (before[1].split()[-1], after[1].split()[-1]) == ("0", "2")
