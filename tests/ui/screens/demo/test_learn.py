@@ -3,7 +3,7 @@
 import pytest
 from model.builders import NOW, lock, session
 from msgspec.structs import replace
-from ui.example_ensemble import trouble
+from ui.example_ensemble import orphan, trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, scene_of
 from ui.fake_feed import ToldFeed, frames, pressed, settled
 
@@ -285,3 +285,37 @@ async def test_a_small_window_has_the_picture_and_the_text_alone() -> None:
     assert "│ cid" in text
     assert "All waiters watch the" in text
     assert "CLIENT " not in text
+
+
+LONG_AGO = "1970-01-01T00:00:00Z"
+
+
+def since_long(one: ContenderState) -> ContenderState:
+    """The same contender, which has said nothing for a while."""
+    assert one.last is not None
+    return replace(one, last=replace(one.last, at=LONG_AGO))
+
+
+@pytest.mark.parametrize(
+    ("queue", "state", "note"),
+    [
+        (("bob",), client("bob"), "its turn but does not know it"),
+        (("bob", "bob"), client("bob"), "an older znode: it waits for itself"),
+        (("ann", "bob"), client("bob", "holds"), "believes that it holds"),
+    ],
+)
+async def test_what_a_client_gets_wrong_is_red(
+    queue: tuple[str, ...], state: ContenderState, note: str
+) -> None:
+    """Where what it believes is not what ZooKeeper has, for longer than a moment."""
+    states = [since_long(state)]
+    text = await shown(stage(states=states), news=tuple(picture_of(*queue)))
+
+    assert note in " ".join(text.split())
+
+
+async def test_a_znode_without_a_session_says_so() -> None:
+    """It stays when its client dies."""
+    text = await shown(stage(states=()), news=tuple(frames((NOW, orphan(JOBS, "ann", "bob")))))
+
+    assert "no session owns its znode" in text

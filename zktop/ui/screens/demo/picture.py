@@ -4,6 +4,7 @@ The queues come from the report, so they are what ZooKeeper knows. The arrows co
 contenders, which report each watch at once; no server lists watches on the children of a lock.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -58,6 +59,7 @@ class _Row(NamedTuple):
     contender: Contender
     told: ContenderState | None
     is_unaware: bool  # it is its turn, but it still waits
+    is_lone: bool  # its session has no other znode in this lock
 
     @property
     def is_waiting(self) -> bool:
@@ -69,7 +71,7 @@ class _Row(NamedTuple):
 
     @property
     def state(self) -> str:
-        if self.is_unaware:
+        if self.is_unaware and self.is_lone:
             return "its turn"
         return (WAITS if self.is_waiting else HOLDS)[self.contender.mode]
 
@@ -128,7 +130,11 @@ def _draw_lock(
 ) -> _Block:
     queue = ShownQueue.of(view)
     contenders = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
-    rows = [_row(report, view, one, told.get(one.session or 0)) for one in contenders]
+    nodes = Counter(member.owner for member in queue.members)
+    rows = [
+        _row(report, view, one, told.get(one.session or 0), is_lone=nodes[one.session or 0] == 1)
+        for one in contenders
+    ]
     arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
     space = max((len(arrow) for arrow in arrows), default=0)
     head = line(" ", (split(view.lock.path)[1], "title"))
@@ -150,7 +156,14 @@ def _draw_lock(
     return _Block(lines, names)
 
 
-def _row(report: Report, view: LockView, one: Contender, told: ContenderState | None) -> _Row:
+def _row(
+    report: Report,
+    view: LockView,
+    one: Contender,
+    told: ContenderState | None,
+    *,
+    is_lone: bool,
+) -> _Row:
     is_unaware = (
         told is not None
         and one.state == "holds"
@@ -158,7 +171,7 @@ def _row(report: Report, view: LockView, one: Contender, told: ContenderState | 
         and view.lock.path not in told.holds
         and _is_lasting(told, report.now)
     )
-    return _Row(one, told, is_unaware)
+    return _Row(one, told, is_unaware, is_lone)
 
 
 def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
@@ -209,7 +222,8 @@ def _note(report: Report, view: LockView, row: _Row, departure: Departure | None
     """What is special about a client, in a few words."""
     told = row.told
     if told is None:
-        return ()
+        is_ownerless = row.contender.node is not None and row.contender.session is None
+        return line((" no session owns its znode", "critical")) if is_ownerless else ()
     trouble = _trouble(report, view, row, told)
     if trouble:
         return line((f" {trouble}", "critical"))
@@ -228,11 +242,15 @@ def _trouble(report: Report, view: LockView, row: _Row, told: ContenderState) ->
         word = "killed" if told.is_gone else told.state
         return f"{word}{_time_left(report, row.contender)}"
     if row.is_waiting:
+        if path in told.holds and row.is_lone and _is_lasting(told, report.now):
+            return "believes that it holds"
         watched = told.watches
         folder, node = split(watched.path) if watched else ("", "")
         is_gone = watched is not None and watched.part == "absent" and folder == path
         return f"watches {short(node)}, which is gone" if is_gone else ""
-    return "but does not know it" if row.is_unaware else ""
+    if row.is_unaware:
+        return "but does not know it" if row.is_lone else "an older znode: it waits for itself"
+    return ""
 
 
 def _time_left(report: Report, one: Contender) -> str:
@@ -269,11 +287,12 @@ def _believer(told: ContenderState, name_cells: int) -> Line:
 
 
 def _ring(report: Report | None, folder: str, width: int) -> list[Line]:
-    """Each deadlock as a chain of names that ends where it begins."""
+    """Each deadlock as a chain of names that ends where it begins, if it is a single cycle."""
     lines: list[Line] = []
     for one in deadlocks_below(report, folder):
-        if one.steps:
-            names = [step.name for step in ring_order(one.steps)]
-            chain = " ─▶ ".join([*names, names[0]])
+        ring = ring_order(one.steps) if one.steps else []
+        following = [*ring[1:], *ring[:1]]
+        if ring and all(a.blocker == b.actor for a, b in zip(ring, following, strict=True)):
+            chain = " ─▶ ".join(step.name for step in (*ring, ring[0]))
             lines += [NOTHING, *wrapped(chain, width - 1, "critical", " ")]
     return lines
