@@ -18,6 +18,7 @@ RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 BRAILLE: Final = 0x2800
 ASCII_DOTS: Final = " .:|#"  # the same heights, for terminals without UTF-8
 BAR: Final = "▏▎▍▌▋▊▉█"
+MIN_TOP: Final = 4  # of a graph of clients: a single one must not look like a crowd
 HEAT: Final[tuple[Ink, ...]] = ("medium", "high")  # the higher, the worse
 SPARK_TOP: Final = 8  # waiters in a full column, at least: a queue of one must not look full
 SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # by dots

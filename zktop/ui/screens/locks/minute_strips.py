@@ -15,7 +15,6 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.states import Alarms, alarms_in, name_in
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.common.graphs import HEAT, area
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.timeline import strips
 from zktop.ui.screens.timeline.strips import ColumnEnd
@@ -28,11 +27,10 @@ NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
 WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
 MIN_GRAPH_LINES: Final = 2
-MIN_TOP: Final = 4  # waiters: a single one must not look like a crowd
 QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for clients that did something recently
 MAX_WAITERS: Final = 10  # of a lock in a deadlock
-MAX_SIGNS: Final = 20_000
+MAX_SIGNS: Final = 5_000  # kept; those in sight are less than a thousand
 
 AXIS_LINES: Final = 1
 
@@ -143,9 +141,7 @@ def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Itera
     """How many clients waited, over the same columns."""
     if height <= 0:
         return
-    waiting = state.pulse.waiting(seen.begin, seen.column_ms / 2, 2 * seen.columns)
-    top = max([MIN_TOP, *filter(None, waiting)])
-    drawn = area(waiting, seen.columns, height=height, top=top, inks=HEAT, is_ascii=state.is_ascii)
+    drawn, _ = strips.waiting_area(state.pulse, seen, height, is_ascii=state.is_ascii)
     for number, one in enumerate(drawn, start=1):
         name = " waiting" if number == (height + 1) // 2 else ""
         yield MinuteLine((*fitted(line((name, "dim")), label), *one))

@@ -6,13 +6,12 @@ from typing import Final, NamedTuple
 from zktop.model.format import spoken
 from zktop.ui.past.pulse import PulseSecond
 from zktop.ui.screens.common.format import with_spaces
-from zktop.ui.screens.common.graphs import HEAT, area
+from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.styled_text import Ink, Line, fitted, line, right
 
 SHOWN_S: Final = 60
 LABEL_CELLS: Final = 11
 VALUE_CELLS: Final = 8
-MIN_TOP: Final = 4  # a single waiter must not look like a crowd
 RATE_S: Final = 10  # a rate is the mean over these seconds
 
 

@@ -11,7 +11,6 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import count
 from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.past.states import expired_at, lock_states
-from zktop.ui.screens.common.graphs import HEAT, area
 from zktop.ui.screens.timeline import strips, time_axis
 from zktop.ui.screens.timeline.reading import (
     Moment,
@@ -34,7 +33,6 @@ CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely
 CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ▓ deadlock  ▒ likely  x lost"
 GRAPH_TITLE_LINES: Final = 1
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 6
-MIN_TOP: Final = 4  # waiters: a single waiter must not look like a crowd
 
 Words = Callable[[Moment], str]
 
@@ -135,17 +133,12 @@ class TimelineSheet:
 
     def _graph(self, height: int) -> Iterator[SheetLine]:
         """How many clients waited for any lock, over the same axis."""
-        seen = self._seen
-        waiting = self._state.pulse.waiting(seen.begin, seen.column_ms / 2, 2 * seen.columns)
-        most = max(filter(None, waiting), default=0)
-        drawn = area(
-            waiting, seen.columns, height=height, top=max(MIN_TOP, most), inks=HEAT,
-            is_ascii=self._state.is_ascii,
-        )  # fmt: skip
+        state = self._state
+        drawn, most = strips.waiting_area(state.pulse, self._seen, height, is_ascii=state.is_ascii)
         said = f"up to {count(most, 'client')}" if most else "no client"
         title = line(("WAITING  ", "title"), (said, "dim"))
         yield SheetLine(self._crossed_text(title))
-        words = partial(waiting_words, pulse=self._state.pulse)
+        words = partial(waiting_words, pulse=state.pulse)
         yield from (SheetLine(self._row("", one), None, words) for one in drawn)
 
     # One line

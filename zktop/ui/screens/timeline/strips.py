@@ -11,8 +11,10 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
 from zktop.model.report import Report
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line, merged, text_of  # noqa: F401  in examples
 
@@ -149,6 +151,16 @@ def contact_strip(contacts: Iterable[Millis], seen: TimeWindow, begin: Millis = 
         if 0 <= (column := seen.column(at)) < len(cells):
             cells[column] = "p"
     return inked("".join(cells))
+
+
+def waiting_area(
+    pulse: Pulse, seen: TimeWindow, height: int, *, is_ascii: bool
+) -> tuple[list[Line], int]:
+    """Draw how many clients waited for any lock; also return the most at one time."""
+    waiting = pulse.waiting(seen.begin, seen.column_ms / 2, 2 * seen.columns)
+    most = max(filter(None, waiting), default=0)
+    top = max(MIN_TOP, most)
+    return area(waiting, seen.columns, height=height, top=top, inks=HEAT, is_ascii=is_ascii), most
 
 
 def inked(cells: str, letters: Letters | None = None) -> Line:
