@@ -14,6 +14,7 @@ from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.demo.contender_table import ContenderTable, passes
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
 from zktop.ui.screens.demo.index import Target, entries
 from zktop.ui.screens.demo.lesson import (
@@ -27,18 +28,10 @@ from zktop.ui.screens.demo.lesson import (
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, Panel, TextPanel
-from zktop.ui.widgets.table import Column, Table
+from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 
-INK_OF_STATE: dict[str, Ink] = {
-    "holds": "holds",
-    "waits": "waits",
-    "frozen": "critical",
-    "suspended": "warning",
-    "lost": "critical",
-}
 MAX_LINES = 300
 NO_CONTENDERS = (line((" None yet. Enter plays a lesson, N starts one.", "dim")),)
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
@@ -143,7 +136,7 @@ class DemoScreen(Page):
         self._show_index(port)
         picture = self._show_picture(port, state)
         text = self._show_text(port)
-        contenders = [contender for contender in port.states if _passes(contender, state.filter)]
+        contenders = [contender for contender in port.states if passes(contender, state.filter)]
         self.passed = FilterCount(len(contenders), len(port.states)) if state.filter else None
         self._show_contenders(contenders, port)
         self._show_log(port, state.filter)
@@ -407,36 +400,6 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
     return []
 
 
-def _passes(one: ContenderState, wanted: Filter) -> bool:
-    words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
-    state = {"holds": "holding", "waits": "waiting"}.get(one.state, one.state)
-    return wanted.passes({"": words, "state": state, "owner": one.name})
-
-
-def _lock(contender: ContenderState) -> Line:
-    """The lock without the path that all demo locks have in common."""
-    return line("/".join(contender.path.split("/")[-2:]))
-
-
-def _state(contender: ContenderState) -> Line:
-    ink: Ink = "dim" if contender.is_gone else INK_OF_STATE.get(contender.state, "plain")
-    return line((contender.state, ink))
-
-
-COLUMNS = (
-    Column[ContenderState](
-        "CLIENT",
-        14,
-        lambda one: line((one.name, "dim" if one.is_gone else "ours")),
-    ),
-    Column[ContenderState]("STATE", 18, _state),
-    Column[ContenderState]("LOCK", 16, _lock, share=1),
-    Column[ContenderState]("MODE", 9, lambda one: line(one.mode), rank=2),
-    Column[ContenderState]("RECIPE", 14, lambda one: line(one.recipe), rank=1),
-    Column[ContenderState]("SAYS", 16, lambda one: line((one.says, "dim")), share=2),
-)
-
-
 def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:
     lines: list[Line] = []
     for one in entries:
@@ -447,10 +410,3 @@ def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:
         else:
             lines += [(head, *fold) for fold in wrapped(one.says, width - 10, "strong")]
     return lines
-
-
-class ContenderTable(Panel, Table[ContenderState]):
-    """The demo contenders."""
-
-    def __init__(self) -> None:
-        super().__init__(COLUMNS, lambda contender: contender.name, id="contenders")

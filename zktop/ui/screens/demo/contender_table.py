@@ -1,0 +1,53 @@
+"""The table of demo contenders: what each believes, and what it said last."""
+
+from zktop.demo_types import ContenderState
+from zktop.ui.filters import Filter
+from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.widgets.panel import Panel
+from zktop.ui.widgets.table import Column, Table
+
+INK_OF_STATE: dict[str, Ink] = {
+    "holds": "holds",
+    "waits": "waits",
+    "frozen": "critical",
+    "suspended": "warning",
+    "lost": "critical",
+}
+
+
+def passes(one: ContenderState, wanted: Filter) -> bool:
+    """Whether a contender matches the filter."""
+    words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
+    state = {"holds": "holding", "waits": "waiting"}.get(one.state, one.state)
+    return wanted.passes({"": words, "state": state, "owner": one.name})
+
+
+def _lock(contender: ContenderState) -> Line:
+    """The lock without the path that all demo locks have in common."""
+    return line("/".join(contender.path.split("/")[-2:]))
+
+
+def _state(contender: ContenderState) -> Line:
+    ink: Ink = "dim" if contender.is_gone else INK_OF_STATE.get(contender.state, "plain")
+    return line((contender.state, ink))
+
+
+COLUMNS = (
+    Column[ContenderState](
+        "CLIENT",
+        14,
+        lambda one: line((one.name, "dim" if one.is_gone else "ours")),
+    ),
+    Column[ContenderState]("STATE", 18, _state),
+    Column[ContenderState]("LOCK", 16, _lock, share=1),
+    Column[ContenderState]("MODE", 9, lambda one: line(one.mode), rank=2),
+    Column[ContenderState]("RECIPE", 14, lambda one: line(one.recipe), rank=1),
+    Column[ContenderState]("SAYS", 16, lambda one: line((one.says, "dim")), share=2),
+)
+
+
+class ContenderTable(Panel, Table[ContenderState]):
+    """The demo contenders."""
+
+    def __init__(self) -> None:
+        super().__init__(COLUMNS, lambda contender: contender.name, id="contenders")
