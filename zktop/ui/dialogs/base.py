@@ -34,17 +34,22 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
 class Overlay(ModalScreen[T | None], Generic[T]):
     """A screen above the pages, which closes once."""
 
+    is_closing = False
+
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close it unless it is closed.
 
-        Textual would close the topmost screen instead: another dialog, or the app's last screen.
-        One that is still being made closes a moment later: it would be mounted without its
-        fields.
+        Textual closes it a moment later; asked again, it would close the topmost screen instead:
+        another dialog, or the app's last screen. One that is still being made closes later, too:
+        it would be mounted without its fields.
         """
         if not self.is_mounted:
             self.call_later(self._dismiss_later, result)
             return AwaitComplete()
-        return super().dismiss(result) if self.is_current else AwaitComplete()
+        if self.is_closing or not self.is_current:
+            return AwaitComplete()
+        self.is_closing = True
+        return super().dismiss(result)
 
     def _dismiss_later(self, result: T | None) -> None:
         self.dismiss(result)  # Textual may not wait for it here
