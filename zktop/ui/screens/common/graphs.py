@@ -73,6 +73,7 @@ def _row(
     return _grouped(drawn)
 
 
+@lru_cache(MAX_CACHED)
 def _cell(left: int, right: int, *, is_ascii: bool) -> str:
     left, right = max(0, min(DOTS, left)), max(0, min(DOTS, right))
     if is_ascii:
