@@ -20,7 +20,7 @@ def test_an_excerpt_has_one_lock_and_its_findings(report: Report) -> None:
     text = EXPORTS.excerpt(report, [IMPORT], "zk1:2181")
 
     assert text.startswith("zktop  zk1:2181  connected  1 server\n")
-    assert "CRITICAL orphan" in text
+    assert "CRITICAL orphan (B1)" in text
     assert "/locks/import  mutex  kazoo-lock  1 waiting" in text
     assert "DEADLOCK" not in text
 
