@@ -50,7 +50,7 @@ def test_a_failed_poll_is_no_answer(threads: Bench):
     threads.start("b", "poll", poll_s=0.05, session_timeout_s=4.0)
     threads.wait_for_step("b", "decided")
     threads.pool.cut("b", CUT_S)
-    threads.until(lambda: any("no answer" in step.says for step in threads.log.steps))
+    threads.until(lambda: any("no response" in step.says for step in threads.log.steps))
     threads.wait_for_step("b", "connected", times=2)
 
     assert threads.holders() == {"a"}

@@ -38,7 +38,7 @@ def test_an_oversleeper_believes_it_holds_until_it_checks(bench: Bench):
 
     assert bench.log.most_believers(bench.path) == {"a", "b"}
     assert bench.holders() == {"b"}
-    assert "awake" in " ".join(step.says for step in bench.log.steps)
+    assert "wakes up" in " ".join(step.says for step in bench.log.steps)
 
 
 def test_work_that_raises_releases_all_the_same(threads: Bench):
