@@ -177,6 +177,18 @@ async def test_a_recording_lists_nothing_that_writes() -> None:
     assert SCENE not in names
 
 
+@pytest.mark.parametrize("letter", "uit")
+async def test_a_letter_inside_its_name_does_not_quit(letter: str) -> None:
+    """Enter after a slip of the finger."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await opened(pilot, letter)
+        target = app.screen.query_one(TextList).target
+
+        assert isinstance(target, PaletteItem)
+        assert target.name != "Quit"
+
+
 @pytest.mark.parametrize("word", ["q", "q!", "quit", "exit"])
 async def test_words_for_quit(word: str) -> None:
     """As in k9s and vi."""

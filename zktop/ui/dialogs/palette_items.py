@@ -1,5 +1,6 @@
 """What the palette lists: groups of items, each with a name and the function to call."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
@@ -33,10 +34,17 @@ class PaletteItem(NamedTuple):
     keys: str = ""
     aliases: tuple[str, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """What is searched, in lower case."""
-        return " ".join((self.name, self.about, *self.aliases)).casefold()
+    def matches(self, words: Words) -> bool:
+        """True if it contains all words; what a key does is found by the beginnings of words.
+
+        >>> quit = PaletteItem("Quit", "", print, keys="q")
+        >>> quit.matches(["qu"]), quit.matches(["it"])
+        (True, False)
+        """
+        text = " ".join((self.name, self.about, *self.aliases)).casefold()
+        if self.about:
+            return has_all(text, words)
+        return all(re.search(rf"\b{re.escape(word)}", text) for word in words)
 
 
 class PaletteGroup(NamedTuple):
@@ -91,7 +99,7 @@ def has_all(text: str, words: Words) -> bool:
 
 
 def _among(items: Iterable[PaletteItem], words: Words) -> Iterator[PaletteItem]:
-    return (item for item in items if has_all(item.text, words))
+    return (item for item in items if item.matches(words))
 
 
 def _item(app: Shell, key: Action) -> PaletteItem:
