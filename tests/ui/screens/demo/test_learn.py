@@ -278,6 +278,16 @@ async def test_the_picture_chooses_the_client_for_keys() -> None:
     assert port.asked == [("kill", "bob")]
 
 
+async def test_without_a_scene_the_list_of_demo_clients_comes_first() -> None:
+    """All that the user started are in sight, also one that was killed; long texts scroll."""
+    dead = [client("dan", "killed by signal 9"), client("eve", "ended")]
+    port = stage(progress=SceneProgress(), states=[*crowd(), *dead])
+    text = await shown(port, size=(120, 30))
+
+    assert "eve            ended" in text
+    assert "LESSON 1" in text
+
+
 async def test_a_small_window_has_the_picture_and_the_text_alone() -> None:
     """A list of contenders would repeat the picture."""
     text = await shown(stage(), size=(80, 24))

@@ -36,6 +36,7 @@ MAX_LINES = 300
 NO_CONTENDERS = (line((" None yet. Enter plays a lesson, N starts one.", "dim")),)
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
 MIN_CREW_LINES: Final = 8  # of contenders and log together
+MIN_LOG_LINES: Final = 4
 MIN_TEXT_LINES: Final = 5
 MIN_WIDTH_CELLS: Final = 20
 READABLE_LINES: Final = 16  # of a text that may be scrolled to make room for the crew
@@ -50,23 +51,27 @@ class Heights(NamedTuple):
     log: int
 
 
-def share(room: int, picture: int, text: int, contenders: int) -> Heights:
+def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
     """Share the lines: picture and text first, then contenders, and the log has the rest.
 
-    In a small window the picture and the text have all of it.
+    In a small window the picture and the text have all of it. `is_alone`: there are contenders
+    and no picture of them, so their list comes first.
 
-    >>> share(33, 8, 12, 8)
+    >>> share(33, 8, 12, 8, is_alone=False)
     Heights(picture=8, text=12, contenders=6, log=7)
-    >>> share(33, 13, 22, 8)
+    >>> share(33, 13, 22, 8, is_alone=False)
     Heights(picture=13, text=20, contenders=0, log=0)
+    >>> share(33, 0, 22, 8, is_alone=True)
+    Heights(picture=0, text=21, contenders=8, log=4)
     """
     picture = min(picture, room - MIN_TEXT_LINES)
     left = room - picture
-    if left < min(text, READABLE_LINES) + MIN_CREW_LINES:
+    crew = contenders + MIN_LOG_LINES if is_alone else MIN_CREW_LINES
+    if not is_alone and left < min(text, READABLE_LINES) + crew:
         return Heights(picture, left, 0, 0)
-    text = min(text, left - MIN_CREW_LINES)
+    text = min(text, max(MIN_TEXT_LINES, left - crew))
     left -= text
-    contenders = min(contenders, left // 2)
+    contenders = min(contenders, left - MIN_LOG_LINES if is_alone else left // 2)
     return Heights(picture, text, contenders, left - contenders)
 
 
@@ -140,7 +145,9 @@ class DemoScreen(Page):
         self.passed = FilterCount(len(contenders), len(port.states)) if state.filter else None
         self._show_contenders(contenders, port)
         self._show_log(port, state.filter)
-        self._set_heights(picture, text, max(1, len(contenders)) + 1)
+        self._set_heights(
+            picture, text, max(1, len(contenders)) + 1, has_contenders=bool(port.states)
+        )
 
     def _count(self, port: ContendersPort, state: ViewState) -> None:
         """Remember what was counted, for when the next part of a lesson plays."""
@@ -153,18 +160,19 @@ class DemoScreen(Page):
         if progress.phase == "over":
             self._done.add(name)
 
-    def _set_heights(self, picture: int, text: int, contenders: int) -> None:
+    def _set_heights(
+        self, picture: int, text: int, contenders: int, *, has_contenders: bool
+    ) -> None:
         stage, crew = self.query_one("#stage"), self.query_one("#crew")
         room, is_beside = stage.size.height, self.app.screen.has_class("-triple")
         frame = self.query_one("#log", LogPanel).gutter.height
         wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
         if is_beside:
-            lesson = share(room, wanted[0], room, 0)
-            heights = Heights(
-                lesson.picture, room - lesson.picture, *share(room, 0, 0, wanted[2])[2:]
-            )
+            lesson = share(room, wanted[0], room, 0, is_alone=False)
+            beside = share(room, 0, 0, wanted[2], is_alone=False)
+            heights = Heights(lesson.picture, room - lesson.picture, *beside[2:])
         else:
-            heights = share(room, *wanted)
+            heights = share(room, *wanted, is_alone=has_contenders and not picture)
         crew.display = heights.log > 0
         crew.styles.height = room if is_beside else heights.contenders + heights.log
         self.query_one("#lesson").styles.height = room if is_beside else "1fr"
