@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NAMES = ("locks", "lock", "deadlock", "sessions", "timeline", "demo")
-SMALL = 100_000
+SMALL = 130_000
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,6 @@
-"""Copy to the clipboard, and export files: reports, recordings and pictures of the screen.
-
-Textual's SVG pictures load a font from the web and rely on leading blanks, which many programs
-drop, so that columns shift. `portable_svg` removes both.
-"""
+"""Copy to the clipboard, and export files: reports, recordings and pictures of the screen."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -17,15 +12,10 @@ from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.shell import Shell
+from zktop.ui.svg_picture import portable_svg
 from zktop.ui.view_state import TimeRange
 
 Result = TypeVar("Result")
-BLANK: Final = "&#160;"
-CELL: Final = 12.2  # width of one character in the picture
-TEXT: Final = (
-    r'(?P<before><text class="[^"]*" )x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" '
-    r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
-)
 MAX_QUOTED_CHARS: Final = 60  # of the copied text
 LEAD_MS: Final = 60_000  # before a clip: evidence for the verdicts at its start
 REPLAY_HINT: Final = ". Open it with `zktop replay`; it includes the minute before."
@@ -136,23 +126,3 @@ def write_new(file: Path, content: bytes) -> None:
         except OSError:
             file.unlink()
             raise
-
-
-def portable_svg(picture: str) -> str:
-    """A picture without web fonts and without the blanks that some programs drop."""
-    picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
-    picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
-    picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number differs in each run
-    return re.sub(TEXT, _without_blanks, picture)
-
-
-def _without_blanks(found: re.Match[str]) -> str:
-    """Strip blanks from a piece of text and move it right by as many cells."""
-    text = found["text"].replace(BLANK, " ")
-    seen = text.strip(" ")
-    if not seen:
-        return ""
-    left = float(found["x"]) + CELL * (len(text) - len(text.lstrip(" ")))
-    width = float(found["width"]) - CELL * (len(text) - len(seen))
-    place = f'x="{left:g}" y="{found["y"]}" textLength="{width:g}"'
-    return f"{found['before']}{place}{found['rest']}>{seen.replace(' ', BLANK)}</text>"

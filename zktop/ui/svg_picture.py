@@ -1,0 +1,74 @@
+"""Pictures of the screen as SVG that look the same in every program.
+
+Textual's pictures load a font from the web and rely on leading blanks, which many programs drop,
+so that columns shift. Braille dots come from whatever font has them, often wider than a cell. So
+the font and the blanks are removed here, and the dots are drawn as squares.
+"""
+
+import re
+from typing import Final
+
+BLANK: Final = "&#160;"
+CELL: Final = 12.2  # width of one character in the picture
+LINE: Final = 24.4  # height of a line ...
+BASELINE: Final = 18.5  # ... of which so much is above the line that letters stand on
+TEXT: Final = (
+    r'<text class="(?P<ink>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" '
+    r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
+)
+BRAILLE: Final = range(0x2800, 0x2900)
+DOTS: Final = (
+    (0, 0),
+    (0, 1),
+    (0, 2),
+    (1, 0),
+    (1, 1),
+    (1, 2),
+    (0, 3),
+    (1, 3),
+)  # column, row by bit
+DOT: Final = 3  # width and height of a dot
+
+
+def portable_svg(picture: str) -> str:
+    """Return Textual's picture without web fonts, leading blanks and letters for dots."""
+    picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
+    picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
+    picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number differs in each run
+    return re.sub(TEXT, _drawn, picture)
+
+
+def _drawn(found: re.Match[str]) -> str:
+    """Draw a piece of text without its outer blanks, moved right by as many cells."""
+    text = found["text"].replace(BLANK, " ")
+    seen = text.strip(" ")
+    if not seen:
+        return ""
+    left = float(found["x"]) + CELL * (len(text) - len(text.lstrip(" ")))
+    top = float(found["y"])
+    if all(one == " " or ord(one) in BRAILLE for one in seen):
+        return f'<path class="{found["ink"]}" d="{_dots(seen, left, top - BASELINE)}"/>'
+    width = float(found["width"]) - CELL * (len(text) - len(seen))
+    place = f'x="{left:g}" y="{found["y"]}" textLength="{width:g}"'
+    shown = seen.replace(" ", BLANK)
+    return f'<text class="{found["ink"]}" {place}{found["rest"]}>{shown}</text>'
+
+
+def _dots(text: str, left: float, top: float) -> str:
+    """Return the path of a square for each dot.
+
+    >>> _dots("⠁⡀", 0, 0)
+    'M2 2h3v3h-3zM14 20h3v3h-3z'
+    """
+    return "".join(
+        f"M{left + CELL * at + _middle(CELL / 2, column):.0f} {top + _middle(LINE / 4, row):.0f}"
+        f"h{DOT}v{DOT}h-{DOT}z"
+        for at, letter in enumerate(text)
+        for bit, (column, row) in enumerate(DOTS)
+        if letter != " " and ord(letter) & 1 << bit
+    )
+
+
+def _middle(step: float, number: int) -> float:
+    """Return where a dot begins that is in the middle of its part of the cell."""
+    return step * number + (step - DOT) / 2
