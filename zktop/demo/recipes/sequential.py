@@ -115,7 +115,7 @@ class WatchPredecessor(QueueRecipe):
         "an ephemeral lock-<number> node below the lock, and a new one, up to ten times, if it is "
         "lost"
     )
-    decides = "the smallest number has the lock; a contender that times out deletes its node"
+    decides = "the smallest number has the lock; a client that times out deletes its node"
     watches = "the node just ahead of its own (exists), so a release wakes one client"
     pattern = "lock-"
     flaws = (MICROSECONDS, NO_RECHECK, VOID_WATCH, BLIND_RETRY, PERSISTENT)

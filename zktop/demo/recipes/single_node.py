@@ -16,7 +16,7 @@ class SingleNode(Recipe):
     brief = "one ephemeral node is the lock; waiters watch it: a herd"
     creates = "the lock itself, as one ephemeral node"
     lists = "nothing: there is no queue"
-    decides = "the contender that creates the node has the lock"
+    decides = "the client that creates the node has the lock"
     watches = "the lock node (exists); when it is deleted, all wake up and any of them may win"
     joins = ("single-node",)
 
