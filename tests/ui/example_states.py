@@ -113,7 +113,7 @@ def idle_stage() -> FakeContenders:
 LESSONS = (
     Lesson(
         "A deadlock",
-        "Two locks. ann holds orders and asks for stock; bob holds stock and asks for orders.",
+        "ann holds orders and asks for stock; bob holds stock and asks for orders.",
         (LessonPart("ab-ba", "2 clients block each other."),),
         "How long will they wait?",
         "Forever.",
@@ -183,7 +183,6 @@ CONTENDERS = (
 SAID = (
     LogLine(NOW, "", "[1/2] ann takes orders."),
     LogLine(NOW + 200, "ann", "creates /zktop-demo/ab-ba/orders/lock-0000000000"),
-    LogLine(NOW + 300, "ann", "is the first in line: holds it"),
     LogLine(NOW + 2_000, "", "[2/2] bob asks for orders."),
     LogLine(NOW + 2_200, "bob", "watches lock-0000000000 and waits"),
 )
