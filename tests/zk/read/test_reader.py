@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 from kazoo.exceptions import ConnectionLoss
-from zk.connect.test_client import IgnoringListener
+from zk.connect.test_read_only_client import IgnoringListener
 
 from zktop.zk import Access, parse_hosts
 from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
