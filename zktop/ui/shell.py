@@ -364,16 +364,21 @@ class Shell(ClusterApp):
             await visit.pages.mount(page_named(name).made())
         visit.page, visit.pages.current = name, ident
         page = visit.pages.query_one(f"#{ident}", Page)
-        if page.can_focus_children and not self.is_typing:
-            self._focus_first(page)
+        self._focus_first(page)
         self.call_after_refresh(self._page_shown)
 
     def _page_shown(self) -> None:
         self.draw()
+        focused = self.focused
+        if self.page is not None and focused is not None and not focused.display:
+            self._focus_first(self.page)  # the page has hidden the pane that had the focus
         self.key_queue.follow(self.screen, 1)
 
     def _focus_first(self, page: Page) -> None:
-        first = next((one for one in page.query("*") if one.focusable), None)
+        """Give the focus to the first pane in sight, unless the user is typing."""
+        if self.is_typing:
+            return
+        first = next((one for one in page.query("*") if one.focusable and one.display), None)
         if first is not None:
             self.screen.set_focus(first, scroll_visible=False)
 
@@ -382,7 +387,7 @@ class Shell(ClusterApp):
 
     def on_page_ready(self, _message: PageReady) -> None:
         """Draw a page whose panes were mounted later than the page."""
-        if self.page is not None and self.focused is None and not self.is_typing:
+        if self.page is not None and self.focused is None:
             self._focus_first(self.page)
         self.draw()
 
