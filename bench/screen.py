@@ -35,6 +35,7 @@ from bench.sizes import size
 TIMES = size(7, 1)
 REST_S = size(20.0, 0.5)
 STARTED_S = size(5.0, 0.5)
+STILL_S = size(62.0, 0.5)  # from then on a still screen is drawn less often
 SETTLED_S = size(30.0, 0.5)  # the servers' tables have been read several times by then
 CUT_OFF_S = size(45.0, 0.5)  # ... and the broken connections in them have been examined
 TOKEN = re.compile(rb"w(\d{6})")
@@ -60,10 +61,11 @@ def figures() -> Iterator[Figure]:
     for rate, p50, p99 in ((10, 10.0, 60.0), (1000, 50.0, 150.0)):
         yield from _event_to_screen(rate, p50, p99)
     bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
-    ours = _processor([sys.executable, "-m", "bench.screen_process", "0"], b"/locks/")
+    ours = _processor([sys.executable, "-m", "bench.screen_process", "0"], b"/locks/", STILL_S)
     yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 1)
     for rate, most in ((0, 3), (40, 25)):
-        ours = _processor([sys.executable, "-m", "bench.knot_process", str(rate)], b"/locks/")
+        command = [sys.executable, "-m", "bench.knot_process", str(rate)]
+        ours = _processor(command, b"/locks/", STARTED_S if rate else STILL_S)
         name = f"screen processor, {SESSIONS} sessions in one knot, {rate} releases/s"
         yield Figure(name, ours, "%", bare, "% bare Textual app", bare + most)
     yield from _on_a_server()
@@ -119,11 +121,11 @@ def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float
     return late
 
 
-def _processor(command: list[str], ready: bytes) -> float:
-    """The processor time of a program while nothing happens, in percent of a core."""
+def _processor(command: list[str], ready: bytes, settles_s: float = STARTED_S) -> float:
+    """The processor time of a program from some seconds after its start, in percent of a core."""
     with _in_pty(tuple(command)) as (screen, process):
         _read_until(screen, ready)
-        _drain(screen, STARTED_S)
+        _drain(screen, settles_s)
         return _share_of(process.pid, screen, REST_S)
 
 
