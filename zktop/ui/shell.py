@@ -36,8 +36,8 @@ from zktop.ui.messages import (
     ShowMessage,
     ShowPage,
 )
+from zktop.ui.navigation_history import Place
 from zktop.ui.notify import brief, summary
-from zktop.ui.places import Place
 from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings

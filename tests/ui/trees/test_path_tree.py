@@ -5,7 +5,7 @@ from ui.example_states import deadlock_frames
 
 from zktop.model.text import Text
 from zktop.ui.screens.common.line_writer import FoldLink, LineWriter
-from zktop.ui.screens.common.status_codes import FREE, OK, LockStatus
+from zktop.ui.screens.common.lock_status import FREE, OK, LockStatus
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.trees.path_tree import (
     ITSELF,

@@ -65,9 +65,9 @@ class ExportDialog(Dialog[ExportRequest]):
             Choosable(form, FORMATS[form][1], (FORMATS[form][2].format(*times),))
             for form in self._forms
         ]
-        sheet = self.query_one(TextList)
-        sheet.styles.height = len(options)
-        sheet.show(
+        formats = self.query_one(TextList)
+        formats.styles.height = len(options)
+        formats.show(
             [drawn(Choosable(one.title, one.about[0]), NAME_WIDTH) for one in options],
             [one.name for one in options],
         )

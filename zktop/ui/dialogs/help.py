@@ -10,7 +10,7 @@ from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.keys import Action, Group, shown
 from zktop.ui.screens.common.example_row import example_row
-from zktop.ui.screens.common.status_codes import legend
+from zktop.ui.screens.common.lock_status import legend
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, hanging, line, text_of, wrapped
 

@@ -7,7 +7,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import (
+from zktop.ui.screens.common.lock_status import (
     FREE,
     OK,
     QUIET_RANK,

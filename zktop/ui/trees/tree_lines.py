@@ -8,7 +8,7 @@ from zktop.model.report import Report
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import MODE_WORDS, age, with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 from zktop.ui.trees.wait_tree import (
     MAX_ROOTS,

@@ -11,7 +11,7 @@ from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.screens.common.graphs import sparkline
-from zktop.ui.screens.common.status_codes import CODES, OTHER, status_of
+from zktop.ui.screens.common.lock_status import CODES, OTHER, status_of
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.table import LockCells, columns
 from zktop.ui.styled_text import text_of

@@ -14,7 +14,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.ways_out import WayOut
 from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock, pill
+from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock, pill
 from zktop.ui.screens.findings.detail import SURENESS, write_blind, write_reasons
 from zktop.ui.screens.findings.find_process import find_command
 from zktop.ui.screens.findings.list import deadlock_age

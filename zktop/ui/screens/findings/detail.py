@@ -11,7 +11,7 @@ from zktop.model.report import Report
 from zktop.model.waits.confidence import Evidence
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import ink_of, pill
+from zktop.ui.screens.common.lock_status import ink_of, pill
 from zktop.ui.screens.findings.groups import TIMES, FindingKind, kind_of
 from zktop.ui.screens.findings.lock_order import write_lock_order
 from zktop.ui.styled_text import Ink, line

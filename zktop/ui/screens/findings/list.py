@@ -11,7 +11,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.filters import NO_FILTER, Filter, FilterCount
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Line, joined, line
 

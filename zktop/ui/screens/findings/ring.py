@@ -10,7 +10,7 @@ from zktop.model.format import clock, middle
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.ui.screens.common.cell_grid import HARD, SOFT, CellGrid, Point
 from zktop.ui.screens.common.format import MODE_WORDS
-from zktop.ui.screens.common.status_codes import pill
+from zktop.ui.screens.common.lock_status import pill
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 MIN_DRAWN: Final = 2  # clients

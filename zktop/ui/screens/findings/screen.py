@@ -12,7 +12,7 @@ from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import ink_of
+from zktop.ui.screens.common.lock_status import ink_of
 from zktop.ui.screens.findings.deadlock_detail import (
     SECTIONS,
     ShownDeadlock,
@@ -109,7 +109,7 @@ class FindingsScreen(Page):
                 self._open_around(state)
         if state.frame is None:
             self._list.display = False
-            self._sheet.show(empty_state(state, self.size.width))
+            self._explanation.show(empty_state(state, self.size.width))
             return
         report = state.frame.report
         aside = SetAside(state.acknowledged.covered(report), state.hides_notes)
@@ -155,17 +155,17 @@ class FindingsScreen(Page):
             cases.styles.height, cases.styles.width = wanted
 
     def _show_case(self) -> None:
-        state, sheet = self.view_state, self._sheet
+        state, pane = self.view_state, self._explanation
         if state is None or state.frame is None:
             return
         width = (
             self.size.width - LIST_CELLS if self.size.width >= WIDE_FROM_CELLS else self.size.width
         ) - 4
         report = state.frame.report
-        sheet.frame(self._frame_words(state, report))
+        pane.frame(self._frame_words(state, report))
         writer = LineWriter(width, self._sections)
         self._write(writer, state, report)
-        sheet.show(writer.lines, writer.links)
+        pane.show(writer.lines, writer.links)
 
     def _frame_words(self, state: ViewState, report: Report) -> FrameWords:
         shown = self._deadlock(state, report)
@@ -223,7 +223,7 @@ class FindingsScreen(Page):
         return self.query_one("#cases", ListPanel)
 
     @property
-    def _sheet(self) -> TextPanel:
+    def _explanation(self) -> TextPanel:
         return self.query_one("#case", TextPanel)
 
     @property
@@ -245,7 +245,7 @@ class FindingsScreen(Page):
     @property
     def subject(self) -> Selection:
         """The chosen finding, and the target of the line under the cursor."""
-        link = self._sheet.target if self._sheet.has_focus else None
+        link = self._explanation.target if self._explanation.has_focus else None
         subject = link.subject if isinstance(link, LineLink) else Selection()
         is_case = self._case not in (None, BLOCKING, NO_DATA) and self._kind is None
         return subject._replace(case=self._case if is_case else None)
@@ -254,8 +254,8 @@ class FindingsScreen(Page):
         target = self._list.target
         if isinstance(target, str) and target != self._case:
             self._case, self._is_held = target, True
-            self._sheet.target = None
-            self._sheet.scroll_to(y=0, animate=False, immediate=True)
+            self._explanation.target = None
+            self._explanation.scroll_to(y=0, animate=False, immediate=True)
             self._show_case()
 
     @property
@@ -275,10 +275,10 @@ class FindingsScreen(Page):
 
     def _open_or_close(self, *, opens: bool) -> None:
         """Open or close the group, or the section, under the cursor."""
-        head = self._sheet.target
+        head = self._explanation.target
         if self._kind is not None and self._list.has_focus:
             self._turn(self._kind, opens=opens)
-        elif isinstance(head, FoldLink) and self._sheet.has_focus:
+        elif isinstance(head, FoldLink) and self._explanation.has_focus:
             self._turn_sections({head.section}, opens=opens)
 
     def _turn_sections(self, sections: Collection[str], *, opens: bool) -> None:
@@ -294,11 +294,11 @@ class FindingsScreen(Page):
 
     def action_open(self) -> None:
         """Follow the line's link; in the list, enter the finding or open the group."""
-        link = self._sheet.target
+        link = self._explanation.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
         elif self._list.has_focus:
-            self._sheet.focus()
+            self._explanation.focus()
         elif isinstance(link, LineLink):
             self.post_message(ShowPage(link.page, link.subject))
         elif isinstance(link, FoldLink):

@@ -7,7 +7,7 @@ from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Contender
 from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.format import count, several
-from zktop.ui.screens.common.status_codes import deadlock_name, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging, line, wrapped
 

@@ -16,7 +16,7 @@ from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
 from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords

@@ -17,7 +17,7 @@ from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.common.status_codes import ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, place_of
 from zktop.ui.view_state import Selection

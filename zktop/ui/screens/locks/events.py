@@ -16,7 +16,7 @@ from zktop.model.text import Text
 from zktop.ui.past.tape import DeadlockRecord, Tape
 from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.common.status_codes import ink_of_deadlock
+from zktop.ui.screens.common.lock_status import ink_of_deadlock
 from zktop.ui.styled_text import Ink, Line, line
 from zktop.ui.view_state import Selection
 

@@ -19,7 +19,7 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import OwnerName
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS
-from zktop.ui.screens.common.status_codes import QUIET_RANK, LockStatus
+from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 
 MAX_MEMBERS_DATED: Final = 64  # the oldest is one of the first: members are in queue order
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown

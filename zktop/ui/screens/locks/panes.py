@@ -32,7 +32,7 @@ from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.minute_strips import MinuteStrips
 from zktop.ui.screens.locks.preview import preview_lines
-from zktop.ui.screens.locks.pulse import SHOWN_S, pulse_lines
+from zktop.ui.screens.locks.pulse_graphs import SHOWN_S, pulse_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel

@@ -11,7 +11,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.filters import Fields, LazyFields
 from zktop.ui.screens.common.live_rows import LiveRows
-from zktop.ui.screens.common.status_codes import (
+from zktop.ui.screens.common.lock_status import (
     LockStatus,
     deadlock_status,
     status_of,

@@ -19,7 +19,7 @@ from zktop.ui.screens.common.format import (
     per_second,
 )
 from zktop.ui.screens.common.graphs import bar, sparkline
-from zktop.ui.screens.common.status_codes import FREE, state_cell
+from zktop.ui.screens.common.lock_status import FREE, state_cell
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.styled_text import Ink, Line, Run, joined, line
 from zktop.ui.widgets.panel import Panel

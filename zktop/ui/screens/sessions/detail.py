@@ -12,7 +12,7 @@ from zktop.model.report import LockView
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.status_codes import ink_of
+from zktop.ui.screens.common.lock_status import ink_of
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
 from zktop.ui.screens.sessions.earlier_sessions import earlier
 from zktop.ui.screens.sessions.if_it_dies import (

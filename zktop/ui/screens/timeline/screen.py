@@ -14,16 +14,16 @@ from zktop.ui.screens.common.format import time_ms
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline import time_axis
 from zktop.ui.screens.timeline.at_cursor import cursor_lines, wait_totals
-from zktop.ui.screens.timeline.reading import Moment, alert_words, overview, pointed_at
-from zktop.ui.screens.timeline.sheet import (
-    MIN_COLUMNS,
-    SheetLine,
-    TimelineSheet,
-    label_cells,
-)
+from zktop.ui.screens.timeline.moment_in_words import Moment, alert_words, overview, pointed_at
 from zktop.ui.screens.timeline.strip_choice import StripChoice, chosen_strips
 from zktop.ui.screens.timeline.strip_panel import PointedAt, StripPanel, StripPlace, Zoomed
 from zktop.ui.screens.timeline.time_axis import ZOOMS_MS, TimeWindow
+from zktop.ui.screens.timeline.timeline_lines import (
+    MIN_COLUMNS,
+    TimelineLine,
+    TimelineLines,
+    label_cells,
+)
 from zktop.ui.styled_text import Line, text_of
 from zktop.ui.view_state import Selection, TimeRange, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel
@@ -89,7 +89,7 @@ class TimelineScreen(Page):
         self._chosen: StripChoice | None = None
         self._chosen_at = 0.0
         self._chosen_for: object = None
-        self._lines: list[SheetLine] = []
+        self._lines: list[TimelineLine] = []
         self._pointed: StripPlace | None = None  # by the mouse
 
     def compose(self) -> ComposeResult:
@@ -111,9 +111,9 @@ class TimelineScreen(Page):
             return
         seen = self._follow(state, begin, end, max(MIN_COLUMNS, width - label_cells(width)))
         panel.seen, panel.label = seen, label_cells(width)
-        sheet = self._sheet(state, seen, width, height)
-        self._lines = sheet.lines(height - AXIS_LINES)
-        panel.show_sheet(self._lines, sheet.heads(self._mark, self._reading(state, seen)))
+        timeline = self._timeline(state, seen, width, height)
+        self._lines = timeline.lines(height - AXIS_LINES)
+        panel.show_lines(self._lines, timeline.heads(self._mark, self._in_words(state, seen)))
         keys = "+ - zoom  space play  [ ] step  t go to"
         panel.frame(FrameWords("Timeline", time_axis.scale(seen), keys))
         self._show_instant(state, seen, below)
@@ -131,8 +131,10 @@ class TimelineScreen(Page):
             self._seen = time_axis.window(at, begin, end, column_ms, columns)
         return self._seen
 
-    def _sheet(self, state: ViewState, seen: TimeWindow, width: int, height: int) -> TimelineSheet:
-        return TimelineSheet(state, seen, self._choose(state, seen, height - AXIS_LINES), width)
+    def _timeline(
+        self, state: ViewState, seen: TimeWindow, width: int, height: int
+    ) -> TimelineLines:
+        return TimelineLines(state, seen, self._choose(state, seen, height - AXIS_LINES), width)
 
     def _choose(self, state: ViewState, seen: TimeWindow, room: int) -> StripChoice:
         """Choose the strips; without a new selection, once a second at most."""
@@ -162,9 +164,9 @@ class TimelineScreen(Page):
         self._pointed = message.place
         state, seen = self.view_state, self._seen
         if state is not None and seen is not None:
-            self.query_one(StripPanel).read(self._reading(state, seen))
+            self.query_one(StripPanel).read(self._in_words(state, seen))
 
-    def _reading(self, state: ViewState, seen: TimeWindow) -> Line:
+    def _in_words(self, state: ViewState, seen: TimeWindow) -> Line:
         """What is below the mouse; without one, which moment is shown."""
         place = self._pointed
         if place is None or place.column not in seen.known:
@@ -247,7 +249,7 @@ class TimelineScreen(Page):
         state, seen, (width, height) = self.view_state, self._seen, self.query_one(StripPanel).room
         if state is None or state.frame is None or seen is None:
             return ""
-        sheet = self._sheet(state, seen, width, height)
-        lines = sheet.heads(self._mark, overview(state, seen))
-        lines += [one.drawn for one in sheet.lines(height - AXIS_LINES)]
+        timeline = self._timeline(state, seen, width, height)
+        lines = timeline.heads(self._mark, overview(state, seen))
+        lines += [one.drawn for one in timeline.lines(height - AXIS_LINES)]
         return "\n".join(text_of(one).rstrip() for one in lines)

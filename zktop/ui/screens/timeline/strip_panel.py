@@ -11,8 +11,8 @@ from textual import events
 from textual.message import Message
 
 from zktop.ui.messages import PageReady, SeekTo
-from zktop.ui.screens.timeline.sheet import SheetLine
 from zktop.ui.screens.timeline.time_axis import TimeWindow
+from zktop.ui.screens.timeline.timeline_lines import TimelineLine
 from zktop.ui.styled_text import Line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.text_view import TextView
@@ -58,7 +58,7 @@ class StripPanel(Panel, TextView):
         """Ask for a new choice of strips; this panel may change its size without the screen."""
         self.post_message(PageReady())
 
-    def show_sheet(self, lines: Sequence[SheetLine], heads: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[TimelineLine], heads: Sequence[Line]) -> None:
         """Show these lines; Enter opens the targets of the lines."""
         self.show([one.drawn for one in lines], [one.target for one in lines], heads)
 

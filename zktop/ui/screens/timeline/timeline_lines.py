@@ -12,7 +12,7 @@ from zktop.model.format import count
 from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.past.states import expired_at, lock_states
 from zktop.ui.screens.timeline import strips, time_axis
-from zktop.ui.screens.timeline.reading import (
+from zktop.ui.screens.timeline.moment_in_words import (
     Moment,
     group_words,
     lock_words,
@@ -37,7 +37,7 @@ MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 6
 Words = Callable[[Moment], str]
 
 
-class SheetLine(NamedTuple):
+class TimelineLine(NamedTuple):
     """One line: what Enter opens on it, and what it says of a moment."""
 
     drawn: Line
@@ -49,7 +49,7 @@ def label_cells(width: int) -> int:
     return WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
 
 
-class TimelineSheet:
+class TimelineLines:
     """Draws a span of time of one view state."""
 
     def __init__(
@@ -77,7 +77,7 @@ class TimelineSheet:
         drawn = alerts if self._state.is_ascii else strips.solid(alerts)
         return [reading, *axis, self._row("alert", drawn, "title")]
 
-    def lines(self, room: int) -> list[SheetLine]:
+    def lines(self, room: int) -> list[TimelineLine]:
         """The strips, and a graph of the waiting clients where there is room below the axis."""
         counts = self._chosen.counts
         drawn = [*self._locks(), *self._clients(), *self._contacts()]
@@ -86,7 +86,7 @@ class TimelineSheet:
             drawn += self._graph(height)
         return drawn
 
-    def _locks(self) -> Iterator[SheetLine]:
+    def _locks(self) -> Iterator[TimelineLine]:
         counts, seen, state = self._chosen.counts, self._seen, self._state
         if counts.legends > 1:
             yield self._legend("LOCKS", LOCK_SIGNS if state.is_ascii else LOCK_BARS)
@@ -97,11 +97,11 @@ class TimelineSheet:
             if not state.is_ascii:
                 held, queue = strips.spans(held), strips.levels(queue)
             words = partial(lock_words, path=path)
-            yield SheetLine(self._row(path, held, "strong"), path, words)
+            yield TimelineLine(self._row(path, held, "strong"), path, words)
             if counts.has_queues:
-                yield SheetLine(self._row("  queue", queue, "dim"), None, words)
+                yield TimelineLine(self._row("  queue", queue, "dim"), None, words)
 
-    def _clients(self) -> Iterator[SheetLine]:
+    def _clients(self) -> Iterator[TimelineLine]:
         state = self._state
         if self._chosen.counts.legends:
             yield self._legend("CLIENTS", CLIENT_SIGNS if state.is_ascii else CLIENT_BARS)
@@ -113,9 +113,9 @@ class TimelineSheet:
             drawn = drawn if state.is_ascii else strips.solid(drawn)
             name = f"{self._named(one)}{' (demo)' if is_ours else ''}"
             ink: Ink = "ours" if is_ours else "plain"
-            yield SheetLine(self._row(name, drawn, ink), one.session, _words_of(one))
+            yield TimelineLine(self._row(name, drawn, ink), one.session, _words_of(one))
 
-    def _contacts(self) -> Iterator[SheetLine]:
+    def _contacts(self) -> Iterator[TimelineLine]:
         """Strips of contact times, where a server lists them."""
         seen, tape = self._seen, self._state.tape
         end = min(seen.end, seen.newest + 1)
@@ -129,17 +129,17 @@ class TimelineSheet:
                 server = found[-1][1].partition(":")[0]
                 drawn = strips.contact_strip((at for at, _ in found), seen, tape.begin or 0)
                 name = f"{self._named(one)} {server}"
-                yield SheetLine(self._row(name, drawn, "dim"), None, _words_of(one))
+                yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
 
-    def _graph(self, height: int) -> Iterator[SheetLine]:
+    def _graph(self, height: int) -> Iterator[TimelineLine]:
         """How many clients waited for any lock, over the same axis."""
         state = self._state
         drawn, most = strips.waiting_area(state.pulse, self._seen, height, is_ascii=state.is_ascii)
         said = f"up to {count(most, 'client')}" if most else "no client"
         title = line(("WAITING  ", "title"), (said, "dim"))
-        yield SheetLine(self._crossed_text(title))
+        yield TimelineLine(self._crossed_text(title))
         words = partial(waiting_words, pulse=state.pulse)
-        yield from (SheetLine(self._row("", one), None, words) for one in drawn)
+        yield from (TimelineLine(self._row("", one), None, words) for one in drawn)
 
     # One line
 
@@ -156,8 +156,8 @@ class TimelineSheet:
             drawn = strips.crossed(fitted(drawn, self._seen.columns), self._cell)
         return strips.row(label, drawn, self._label, ink)
 
-    def _legend(self, title: str, says: str) -> SheetLine:
-        return SheetLine(self._crossed_text(line((f"{title:<9}", "title"), (says, "dim"))))
+    def _legend(self, title: str, says: str) -> TimelineLine:
+        return TimelineLine(self._crossed_text(line((f"{title:<9}", "title"), (says, "dim"))))
 
     def _crossed_text(self, text: Line) -> Line:
         """A line of text, with the cursor where it is blank."""

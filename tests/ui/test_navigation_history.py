@@ -7,7 +7,7 @@ from ui.fake_feed import app_of, settled
 from ui.screens.locks.locks_app import WIDE, chosen
 
 from zktop.ui.app import Zktop
-from zktop.ui.places import MAX_PLACES, Place, Places
+from zktop.ui.navigation_history import MAX_PLACES, Place, Places
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.header import CRUMB
 
