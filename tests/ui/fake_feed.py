@@ -38,7 +38,7 @@ def _looks(moments: Sequence[Moment], settings: Settings | None) -> Iterator[Fra
 
 
 class ToldFeed:
-    """Sends its news when the app starts; a test may send more with `tell`."""
+    """Sends its news when the app starts; a test may send more with `send`."""
 
     def __init__(self, *news: News, name: str = "test", is_live: bool = True) -> None:
         self.name, self.is_live = name, is_live
@@ -46,14 +46,14 @@ class ToldFeed:
         self.news = list(news)
         self.recorded: list[Path | None] = []
         self.recorded_past: Sequence[Frame] = ()
-        self.tell: OnNews = self.news.append
+        self.send: OnNews = self.news.append
 
-    def start(self, tell: OnNews) -> None:
+    def start(self, on_news: OnNews) -> None:
         """Send all news."""
-        self.tell = tell
-        tell(Status("live" if self.is_live else "replay"))
+        self.send = on_news
+        on_news(Status("live" if self.is_live else "replay"))
         for one in self.news:
-            tell(one)
+            on_news(one)
 
     def stop(self) -> None:
         """Nothing runs."""

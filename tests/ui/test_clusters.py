@@ -36,7 +36,7 @@ class TwoClusters:
     def tell_eu(self, *news: object) -> None:
         """Send news from `eu`."""
         for one in news:
-            self.eu.feed.tell(one)  # type: ignore[attr-defined]  # the feed of a test
+            self.eu.feed.send(one)  # type: ignore[attr-defined]  # the feed of a test
 
     def app(self, **look: object) -> Zktop:
         """The UI, which starts on `us`."""

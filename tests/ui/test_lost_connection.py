@@ -37,7 +37,7 @@ async def test_the_page_is_clear_again_when_the_connection_is_back() -> None:
     app = app_of(*lost(), Status("lost", "Why that is."))
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
-        app.feed.tell(Status("live"))
+        app.feed.send(Status("live"))
         await settled(pilot)
 
         assert not any(one.rich_style.dim for one in app.screen.query(Canvas))

@@ -40,7 +40,7 @@ async def test_after_a_still_minute_screen_1_waits() -> None:
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
-        feed.tell(last)
+        feed.send(last)
         await settled(pilot)
         assert drawn_at(app) == MINUTE
 
@@ -52,7 +52,7 @@ async def test_within_the_minute_it_is_drawn_each_second() -> None:
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
-        feed.tell(last)
+        feed.send(last)
         await settled(pilot)
         assert drawn_at(app) == 2 * SECOND
 
@@ -64,7 +64,7 @@ async def test_a_key_draws_the_newest_report() -> None:
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
-        feed.tell(last)
+        feed.send(last)
         await settled(pilot)
         await pressed(pilot, "slash", "a")
         assert drawn_at(app) == MINUTE + SECOND
@@ -79,6 +79,6 @@ async def test_a_change_is_drawn_at_once() -> None:
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
-        feed.tell(last)
+        feed.send(last)
         await settled(pilot)
         assert drawn_at(app) == MINUTE + SECOND

@@ -58,8 +58,8 @@ class LiveFeed:
         self._send: OnNews = lambda _news: None
         self._thread = threading.Thread(target=self._connect_and_follow, name="feed", daemon=True)
 
-    def start(self, tell: OnNews) -> None:
-        self._send = tell
+    def start(self, on_news: OnNews) -> None:
+        self._send = on_news
         self._thread.start()
 
     def stop(self) -> None:
@@ -220,8 +220,8 @@ class ReplayFeed:
         self._send: OnNews = lambda _news: None
         self._thread = threading.Thread(target=self._read, name="replay", daemon=True)
 
-    def start(self, tell: OnNews) -> None:
-        self._send = tell
+    def start(self, on_news: OnNews) -> None:
+        self._send = on_news
         self._thread.start()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""The terminal UI: the shell, plus the actions that change the view.
+"""The app: the shell, plus the actions that change the view.
 
 Actions on alerts, contenders, files and time are in `zktop.ui.actions`.
 """
@@ -73,10 +73,10 @@ class Zktop(
         else:
             self.turn_back()
 
-    async def action_previous_place(self) -> None:
+    def action_previous_place(self) -> None:
         self.turn_back()
 
-    async def action_next_place(self) -> None:
+    def action_next_place(self) -> None:
         self.turn_forward()
 
     def action_filter(self) -> None:
@@ -114,7 +114,7 @@ class Zktop(
         self.push_screen(ClusterDialog(self), chosen)
 
     def action_jump(self) -> None:
-        """Show a letter beside each pane and tab, and go to the one whose letter is pressed."""
+        """Show a letter on each pane and tab; the next key goes to its pane or tab."""
         page = self.page
         panes = [one for one in self.screen.focus_chain if page in one.ancestors]
         targets = [

@@ -1,7 +1,7 @@
 """Base app: NO_COLOR, ASCII, signals, themes, the key queue, and errors while drawing.
 
-An error in a drawing or in an action does not end the program. The header names it for a while,
-and the traceback goes to a log file, once per place in the code.
+An error in a drawing or in an action does not end the program. The header shows it for a while,
+and its traceback goes to a log file, once for each line of code.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class ErrorLog:
     def __init__(self, file: Path | None = None) -> None:
         self.file = file
         self.last: Exception | None = None
-        self._known: dict[str, str] = {}  # place in the code: its sentence
+        self._known: dict[str, str] = {}  # line of code: its sentence
 
     def note(self, what: str, error: Exception) -> str:
         """Return a sentence about an error; log its traceback the first time."""

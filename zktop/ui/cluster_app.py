@@ -11,7 +11,7 @@ from zktop.ui.visit import Visit
 
 
 class ClusterApp(BaseApp):
-    """Keeps a visit for each cluster. The first one is opened as any other."""
+    """Keeps a visit for each cluster, and knows which one is on display."""
 
     def __init__(
         self, settings: UiSettings, first: ClusterPorts, clusters: ClusterList | None
@@ -30,9 +30,9 @@ class ClusterApp(BaseApp):
         return visit
 
     def visit_cluster(self, name: str) -> None:
-        """Change to a cluster as it was left; at the first visit, connect to it.
+        """Switch to a cluster, as the user left it; on the first visit, connect to it.
 
-        Playback stops in the cluster that is left.
+        Playback stops in the cluster that was on display.
         """
         if name not in self.visits and self.clusters is not None:
             self._prepared(self.clusters.open(name)).start()

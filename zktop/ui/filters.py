@@ -1,7 +1,7 @@
 """Filters as the user types them: `text`, `!text`, `/pattern/`, `state:waiting`, `owner:name`.
 
-All words must match. A word with a colon looks at one field only. A pattern that is not valid is
-searched for as text: the user is still typing it.
+All words must match. A word with a colon searches one field only. A pattern that is not valid is
+searched for as text, because the user is still typing it.
 """
 
 import re

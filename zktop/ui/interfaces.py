@@ -43,7 +43,7 @@ FeedState = Literal[
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The state of the feed, in one word and one sentence."""
+    """The state of the feed: a word, and a sentence about it."""
 
     word: FeedState
     says: str = ""
@@ -70,7 +70,7 @@ class Complaint(msgspec.Struct, frozen=True):
 
 News = Frame | Status | Complaint
 OnNews = Callable[[News], None]
-Copy = Callable[[str], str | None]  # copies a text; returns where it is, None if nothing took it
+Copy = Callable[[str], str | None]  # copies a text; returns where to; None if that failed
 
 
 class Feed(Protocol):
@@ -86,9 +86,9 @@ class Feed(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Warnings about what is watched less closely than it should be."""
+        """Warnings: what zktop cannot watch as closely as it should."""
 
-    def start(self, tell: OnNews) -> None:
+    def start(self, on_news: OnNews) -> None:
         """Start a thread that delivers frames."""
 
     def stop(self) -> None:
@@ -145,7 +145,7 @@ class ContendersPort(Protocol):
 
     @property
     def count(self) -> SceneCount:
-        """What the contenders' steps prove about the scene that is loaded."""
+        """What the contenders' steps prove about the loaded scene."""
 
     @property
     def states(self) -> Sequence[ContenderState]:

@@ -114,7 +114,7 @@ KEYS: Final = (
         "look", pages=(LOCKS,)),
     Action("side_narrower", "greater_than_sign", "make the right columns narrower", "look",
         pages=(LOCKS,)),
-    Action("jump", "apostrophe,ctrl+o", "jump: show a letter beside each pane, then go to one",
+    Action("jump", "apostrophe,ctrl+o", "jump: show a letter on each pane, then go to one",
         "move"),
     Action("faster", "plus", "refresh more often", "look"),
     Action("slower", "minus", "refresh less often", "look"),
@@ -190,7 +190,7 @@ def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
 
 
 def known_on(page: str, table: Sequence[Action] = KEYS) -> Iterable[Action]:
-    """The actions that work on a page, each key once, those of the page's own group first."""
+    """The actions that work on a page, one for each key; the page's own groups come first."""
     own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
     known = [

@@ -1,4 +1,4 @@
-"""Where the user has been: screens and selections, to go back and forward through."""
+"""The screens and selections that the user has visited, for the keys back and forward."""
 
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ class Place(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The places before and after the present one, the nearest last.
+    """The places before and after the current one, the nearest last.
 
     >>> a, b, c = map(Place, "abc")
     >>> places = Places().left(a).left(b).back(c)
@@ -27,7 +27,7 @@ class Places(NamedTuple):
     following: tuple[Place, ...] = ()
 
     def left(self, here: Place) -> "Places":
-        """Leave a place for a new one, after which there are no others."""
+        """Leave a place for a new one; there is nothing to go forward to."""
         if self.before[-1:] == (here,):
             return Places(self.before)
         return Places((*self.before, here)[-MAX_PLACES:])

@@ -1,4 +1,4 @@
-"""Decide which findings to announce: new, proven root causes, at most three in ten seconds.
+"""Decides which findings to announce: new, proven root causes, at most three in ten seconds.
 
 One message sums up the problems that existed before zktop started.
 """

@@ -19,12 +19,12 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     themes: LoadThemes = ThemeList
     refresh: int = 20
     table: tuple[Action, ...] = KEYS
-    changed_keys: frozenset[str] = frozenset()  # ids of actions with keys of the user's own
+    changed_keys: frozenset[str] = frozenset()  # ids of the actions whose keys the user changed
     bell: bool = False
     finding_hook: FindingHook | None = None  # runs the user's command for new findings
-    commands: tuple[UserCommand, ...] = ()  # the user's own
-    run_words: RunWords | None = None  # runs them
-    copy: Copy | None = None  # copies with a program of the desktop, or with tmux
+    commands: tuple[UserCommand, ...] = ()
+    run_words: RunWords | None = None  # runs a user command
+    copy: Copy | None = None  # to the clipboard of the desktop or of tmux
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI
     page: str = "locks"

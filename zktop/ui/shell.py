@@ -1,4 +1,4 @@
-"""The app without its actions: screens between a header and a footer, drawn from reports.
+"""The app without its actions: pages between a header and a footer, drawn from reports.
 
 `Shell` receives news from the feeds, keeps a `Visit` for each cluster, and draws the visible
 screen at most `refresh` times a second under load. `zktop.ui.app` adds what the keys do.
@@ -90,7 +90,7 @@ class Shell(ClusterApp):
         settings: UiSettings | None = None,
         clusters: ClusterList | None = None,
     ) -> None:
-        """Prepare to show a feed; `clusters` opens those that the user may switch to."""
+        """Prepare to show a feed; `clusters` opens the other clusters."""
         settings = settings or UiSettings()
         super().__init__(
             settings if contenders else replace(settings, table=reading_only(settings.table)),
@@ -182,7 +182,7 @@ class Shell(ClusterApp):
             self.draw()
 
     def _is_still(self, page: Page, news: Sequence[News]) -> bool:
-        """Whether this page may wait: only the time has changed, and for a minute nothing else."""
+        """Whether this page may wait: for a minute, nothing but the time has changed."""
         last = self.tape.last
         return (
             self._drawn_at - self._page_drawn_at < page.STILL_S
@@ -225,7 +225,7 @@ class Shell(ClusterApp):
             self.bell()
 
     def _alert(self, visit: Visit, sentence: str) -> None:
-        """Show an error message, which names a cluster that is not shown."""
+        """Show an error message, with the name of the cluster if it is not on display."""
         where = "" if visit is self.visit else f"{visit.name}: "
         self.show_message(f"{where}{sentence}", is_wrong=True)
 
@@ -306,7 +306,7 @@ class Shell(ClusterApp):
 
     @property
     def pointed(self) -> Selection:
-        """What is under the cursor; what it leaves open, from the last selection."""
+        """The item under the cursor, completed from the last selection."""
         page = self.page
         return _joined(self.subject, page.subject) if page else self.subject
 
@@ -343,18 +343,18 @@ class Shell(ClusterApp):
         self._load_page(place.page)
 
     def turn_to_cluster(self, name: str) -> None:
-        """Show the page of a cluster that was shown last."""
+        """Switch to a cluster, and to the page that it showed last."""
         self.visit_cluster(name)
         self._load_page(self.visit.page)
 
     def _load_page(self, name: str) -> None:
-        """Show a page in a worker; a newer call cancels this one. Keys wait until it is there."""
+        """Show a page in a worker; a newer call cancels this one. Keys wait for the page."""
         self.key_queue.wait()
         show = partial(self.show_page, name)
         self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine
 
     async def show_page(self, name: str) -> None:
-        """Make a page of the cluster visible; make it first if it is new."""
+        """Make a page of the cluster visible; create it on its first use."""
         visit = self.visit
         if not visit.pages.is_attached:
             await self._switcher.mount(visit.pages)
@@ -397,7 +397,7 @@ class Shell(ClusterApp):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Textual skips the binding of another page's key and tries the next on the same key."""
+        """Disable the keys of other pages; Textual then tries the next binding of the key."""
         if action == "act":
             key = next((key for key in self.table if key.id == parameters[0]), None)
             page = self.page.entry.name if self.page is not None else ""
@@ -405,7 +405,7 @@ class Shell(ClusterApp):
         return super().check_action(action, parameters)
 
     async def action_act(self, what: str) -> None:
-        """Run an action by the id of its key: on the focused widget, the dialog or page, or here.
+        """Run an action by the id of its key: on the focused widget, dialog, page, or the app.
 
         A widget passes an action on by raising `SkipAction`.
         """

@@ -1,17 +1,17 @@
 """Pictures of the screen as SVG that look the same in every program.
 
-Textual's pictures load a font from the web and rely on leading blanks, which many programs drop,
-so that columns shift. Braille dots come from whatever font has them, often wider than a cell. So
-the font and the blanks are removed here, and the dots are drawn as squares.
+Textual's pictures load a font from the web and rely on leading blanks. Many programs drop these,
+so columns shift. Braille dots come from any font that has them, often wider than a cell. Here the
+font and the blanks are removed, and the dots are drawn as squares.
 """
 
 import re
 from typing import Final
 
 BLANK: Final = "&#160;"
-CELL: Final = 12.2  # width of one character in the picture
-LINE: Final = 24.4  # height of a line ...
-BASELINE: Final = 18.5  # ... of which so much is above the line that letters stand on
+CELL: Final = 12.2  # width of a character, in units of the picture
+LINE: Final = 24.4  # height of a line
+BASELINE: Final = 18.5  # from the top of a line to the baseline of its letters
 TEXT: Final = (
     r'<text class="(?P<ink>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" '
     r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
@@ -39,7 +39,7 @@ def portable_svg(picture: str) -> str:
 
 
 def _drawn(found: re.Match[str]) -> str:
-    """Draw a piece of text without its outer blanks, moved right by as many cells."""
+    """Draw a piece of text without its outer blanks, at the place of its first letter."""
     text = found["text"].replace(BLANK, " ")
     seen = text.strip(" ")
     if not seen:
@@ -70,5 +70,5 @@ def _dots(text: str, left: float, top: float) -> str:
 
 
 def _middle(step: float, number: int) -> float:
-    """Return where a dot begins that is in the middle of its part of the cell."""
+    """Return where a dot begins, centred in its part of the cell."""
     return step * number + (step - DOT) / 2

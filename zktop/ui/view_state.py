@@ -16,14 +16,14 @@ from zktop.ui.past.tape import Tape
 
 
 class TimeRange(NamedTuple):
-    """A time range."""
+    """The moments between two others, both included."""
 
     begin: Millis
     end: Millis
 
 
 class Selection(NamedTuple):
-    """What the user selected. It goes from page to page."""
+    """The item that the user selected. Every page shows the same selection."""
 
     path: str | None = None  # of a lock
     node: str | None = None  # of a lock node in it

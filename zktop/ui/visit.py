@@ -40,7 +40,7 @@ class Visit:
         self.status = Status("connecting", f"{tries} {feed.name} ...")
         self.notifier = Notifier()
         self.inbox = Inbox(wake, waits=not feed.is_live)
-        self.page = page  # the one that is shown, or was last
+        self.page = page  # the one on display while the cluster is shown
         self.recording = ""  # the file that is being written
         self.subject = Selection()
         self.filter_text = ""
@@ -60,7 +60,7 @@ class Visit:
         self.inbox.put(Complaint(sentence))
 
     def remember(self, name: str) -> None:
-        """Note what the user chose in the palette."""
+        """Add an item of the palette to the recent ones."""
         self.recent = [name, *(one for one in self.recent if one != name)][:MAX_RECENT]
 
     @property

@@ -106,7 +106,7 @@ async def test_an_alert_that_gets_worse_comes_back_by_itself() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         told = await after(pilot, "A")
-        app.feed.tell(Frame(replace(report, deadlocks=(worse,)), ()))  # type: ignore[attr-defined]
+        app.feed.send(Frame(replace(report, deadlocks=(worse,)), ()))  # type: ignore[attr-defined]
         again = await after(pilot)
 
         assert "2 acknowledged" in told

@@ -95,7 +95,7 @@ async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
         await settled(pilot)
         feed = app.feed
         assert isinstance(feed, ToldFeed)
-        feed.tell(Complaint("a.zktop cannot be written: no room.", ends_recording=True))
+        feed.send(Complaint("a.zktop cannot be written: no room.", ends_recording=True))
         screen = await settled(pilot)
 
         assert app.recording == ""

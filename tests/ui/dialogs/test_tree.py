@@ -128,7 +128,7 @@ async def test_it_follows_the_newest_state() -> None:
     some = frames((NOW, [one for part in CHAIN for one in part]), (NOW + 20_000, [left]))
     async with page_on("lock", some[:1], subject=Selection(path=A)) as (app, pilot):
         before = await shown(pilot, "w")
-        app.feed.tell(some[1])  # type: ignore[attr-defined]
+        app.feed.send(some[1])  # type: ignore[attr-defined]
         lines = app.screen.query_one(TextList)
         await until(pilot, lambda: "cid" not in listed(lines), "a tree without cid")
 

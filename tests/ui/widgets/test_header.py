@@ -218,9 +218,9 @@ async def test_the_time_is_shown_on_any_terminal(size: tuple[int, int]) -> None:
 class Silent(ToldFeed):
     """A feed without any news so far."""
 
-    def start(self, tell: OnNews) -> None:
+    def start(self, on_news: OnNews) -> None:
         """Keep it."""
-        self.tell = tell
+        self.on_news = on_news
 
 
 @pytest.mark.parametrize(

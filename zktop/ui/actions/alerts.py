@@ -32,7 +32,7 @@ class AlertActions(Shell):
         self.turn_to("findings", Selection(case=following))
 
     def action_acknowledge(self) -> None:
-        """Acknowledge the alerts under the cursor; if they all are, list them again."""
+        """Acknowledge the alerts under the cursor; if all of them are acknowledged, undo that."""
         frame, page = self.view_state.frame, self.page
         if frame is None or page is None:
             return
@@ -44,7 +44,7 @@ class AlertActions(Shell):
             self.show_message("No alert is selected.")
 
     def action_acknowledge_all(self) -> None:
-        """Acknowledge all alerts; if they all are, list them again."""
+        """Acknowledge all alerts; if all of them are acknowledged, undo that."""
         frame = self.view_state.frame
         if frame is None:
             return

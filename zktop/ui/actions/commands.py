@@ -8,10 +8,10 @@ from zktop.ui.user_commands import UserCommand, values_for
 
 
 class CommandActions(Shell):
-    """Runs the commands of the config on what is selected."""
+    """Runs the commands of the config on the selected item."""
 
     def action_user_command(self, number: int) -> None:
-        """Fill in the selection, confirm if the command asks for it, and run."""
+        """Fill in the selection, and run; first ask the user, unless the config says not to."""
         command = self.settings.commands[number]
         frame = self.view_state.frame
         values = values_for(command.on, self.pointed, frame.report) if frame else None

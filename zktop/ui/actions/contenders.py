@@ -39,7 +39,7 @@ PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
 
 
 def why_none(app: Shell) -> str:
-    """The reason why this session has no contenders."""
+    """Why this session has no contenders, in a sentence."""
     return READ_ONLY if app.feed.is_live else RECORDING
 
 
@@ -158,7 +158,7 @@ class ContenderActions(Shell):
             if is_wanted:
                 self._with_permission(port, start)
 
-        says = f"{loaded.title} is on. Its clients are ended, and it starts from the beginning."
+        says = f"{loaded.title} is loaded. This ends its clients, then plays it again."
         self.push_screen(YesNoDialog("Play again?", says, "play again"), answered)
 
     def _join(self, mode: str) -> None:
@@ -230,7 +230,7 @@ def _order(recipe: str, path: str, mode: Mode | None = None) -> ContenderOrder:
 def chosen(
     states: Sequence[ContenderState], selection: Selection, action: ContenderAction
 ) -> ContenderState | None:
-    """The contender that an action is for."""
+    """The contender that an action applies to."""
     running = [one for one in states if not one.is_gone]
     if selection.contender:
         return next((one for one in running if one.name == selection.contender), None)

@@ -25,12 +25,12 @@ class ExportActions(Shell):
     """The keys for copy and export."""
 
     def action_copy(self) -> None:
-        """Copy the text that the mouse has selected, else the selected item; say where it is."""
+        """Copy the text selected with the mouse, else the selected item."""
         selected = self.screen.get_selected_text()
         self._copy_or_say(selected or (self.page.copied() if self.page else ""))
 
     def action_copy_text(self) -> None:
-        """Copy all that is known of the selected item."""
+        """Copy everything about the selected item."""
         self._copy_or_say(self.page.copied_text() if self.page else "")
 
     def _copy_or_say(self, text: str) -> None:
@@ -40,7 +40,7 @@ class ExportActions(Shell):
         self.run_worker(self._copy(text))
 
     def on_text_selected(self) -> None:
-        """Copy a text when the mouse has selected it."""
+        """Copy a text as soon as it is selected with the mouse."""
         if self.screen.get_selected_text():
             self.action_copy()
 
@@ -103,7 +103,7 @@ class ExportActions(Shell):
 
 
 async def _on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread that ends with it, unlike the threads of `to_thread`."""
+    """Run blocking work on a thread of its own; the threads of `to_thread` would never end."""
     with ThreadPoolExecutor(1) as one:
         return await asyncio.get_running_loop().run_in_executor(one, work)
 

@@ -17,7 +17,7 @@ class RecordActions(Shell):
     """The key that starts and stops a recording."""
 
     def action_record(self) -> None:
-        """Start a recording, if there is a past to offer by a question; or stop it."""
+        """Start or stop a recording; ask first whether to include the past, if there is any."""
         if not self.feed.is_live:
             self.show_message("This is already a recording.")
         elif self.recording:

@@ -21,7 +21,7 @@ class TimeActions(Shell):
     _ticked_at = 0.0
 
     def on_seek_to(self, message: SeekTo) -> None:
-        """Show a moment; the newest one of a live run is followed."""
+        """Show a moment; at the end of a live run, follow the newest one."""
         end = self.tape.end
         is_newest = self.feed.is_live and end is not None and message.at >= end
         self.seek(None if is_newest else message.at)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TreeActions(Shell):
-    """Opens the tree of what is under the cursor, and keeps it up to date."""
+    """Opens the wait tree of the item under the cursor, and keeps it up to date."""
 
     _tree: "TreeDialog | None" = None
 

@@ -25,23 +25,23 @@ class Box(Vertical):
 
 
 def text_field(value: str = "", hint: str = "", name: str | None = None) -> Input:
-    """A line to type in, whose cursor does not blink."""
+    """A text field whose cursor does not blink."""
     field = Input(value, placeholder=hint, id=name, compact=True)
     field.cursor_blink = False
     return field
 
 
 class Overlay(ModalScreen[T | None], Generic[T]):
-    """A screen above the pages, which closes once."""
+    """A screen above the pages. Closing it twice is harmless."""
 
     is_closing = False
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
-        """Close it unless it is closed.
+        """Close the overlay, unless it is closing already.
 
-        Textual closes it a moment later; asked again, it would close the topmost screen instead:
-        another dialog, or the app's last screen. One that is still being made closes later, too:
-        it would be mounted without its fields.
+        Textual closes a screen a moment later. A second call would close the topmost screen:
+        another dialog, or the app's last screen. An overlay that is not mounted yet closes after
+        it is; otherwise Textual would mount it without its fields.
         """
         if not self.is_mounted:
             self.call_later(self._dismiss_later, result)
@@ -56,9 +56,9 @@ class Overlay(ModalScreen[T | None], Generic[T]):
 
 
 class Dialog(Overlay[T], Generic[T]):
-    """Returns the choice of the user, or None if the dialog was closed.
+    """Returns the user's choice, or None after Escape.
 
-    Cursor keys move in the list `moves_in`, also while the cursor is in a text field. Escape and
+    Cursor keys move in the list `moves_in`, even while the focus is on a text field. Escape and
     Enter mean the same in every dialog.
     """
 
@@ -81,7 +81,7 @@ class Dialog(Overlay[T], Generic[T]):
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Before the fields are there, a key can only close the dialog."""
+        """Until its fields are mounted, a key can only close the dialog."""
         is_possible = self.is_mounted or action == "leave"
         return is_possible and super().check_action(action, parameters)
 
@@ -90,7 +90,7 @@ class Dialog(Overlay[T], Generic[T]):
         self.dismiss(None)
 
     def action_accept(self) -> None:
-        """Close with what was chosen."""
+        """Close with the user's choice."""
         self.dismiss(None)
 
     def on_input_submitted(self) -> None:
@@ -118,7 +118,7 @@ class Dialog(Overlay[T], Generic[T]):
 
 
 class TextDialog(Dialog[None]):
-    """A text to scroll in, drawn for its width; with a hint, a field to search it."""
+    """A text that scrolls, drawn for its width; with a search hint, it has a search field."""
 
     DEFAULT_CSS = """
     TextDialog Box { height: 90%; }

@@ -1,4 +1,4 @@
-"""Choose one of a list that narrows while the user types; and the choice of a theme."""
+"""A list that narrows while the user types, to choose one item; and the choice of a theme."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, cast
@@ -97,7 +97,7 @@ class ChoiceDialog(Dialog[str]):
 
     @property
     def _list_lines(self) -> int:
-        """How long the list may be so that the longest description fits below it."""
+        """The lines of the list that leave room for the longest description below it."""
         about = max((len(self._about(one)) for one in self._options), default=1)
         inside = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
         room = inside - min(about, MAX_ABOUT_LINES) - 1

@@ -1,4 +1,4 @@
-"""Choose a cluster: a line for each, with its state and the worst finding that is known."""
+"""Choose a cluster: a line for each, with its state and its worst known finding."""
 
 from typing import Final
 

@@ -69,15 +69,13 @@ class ColumnsDialog(Dialog[None]):
                 return
 
     def action_accept(self) -> None:
-        """Sort by the chosen column; if that is the order already, reverse it."""
+        """Sort by the selected column; if the rows are in that order, reverse it."""
         column = self._column
         if column is None or column.key is not None:
             self._table.sort_by(column.name if column else None)
             self._draw()
 
-    def action_open(self) -> None:
-        """Do the same at a second click."""
-        self.action_accept()
+    action_open = action_accept  # by the mouse
 
     def action_show_or_hide(self) -> None:
         column = self._column

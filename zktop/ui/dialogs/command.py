@@ -18,7 +18,7 @@ MAX_LINES: Final = 5_000  # of output, the newest
 
 
 class RunDialog(Dialog[Sequence[str]]):
-    """Shows a command line; returns its words to run it."""
+    """Shows a command line; returns its words if the user wants to run it."""
 
     DEFAULT_CSS = """
     RunDialog Label { width: 1fr; height: auto; }
@@ -29,12 +29,10 @@ class RunDialog(Dialog[Sequence[str]]):
         self._title, self._words = title, words
 
     def compose(self) -> ComposeResult:
-        """Yield the command line."""
         with Box(self._title, "enter run   esc cancel"):
             yield Label(shlex.join(self._words), markup=False)
 
     def action_accept(self) -> None:
-        """Run it."""
         self.dismiss(self._words)
 
 
@@ -55,7 +53,6 @@ class OutputDialog(Dialog[None]):
         self._is_due = False
 
     def compose(self) -> ComposeResult:
-        """Yield the output."""
         with Box(self._title, "esc close"):
             yield LogView(id="output")
 

@@ -1,4 +1,4 @@
-"""What changed between two moments."""
+"""The differences between two moments."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ MAX_LOCKS: Final = 500
 
 
 def compared(then: Report, now: Report, width: int) -> list[Line]:
-    """The differences: minus was then, plus is now, or the later moment."""
+    """Draw the differences: a minus marks the earlier moment, a plus the later one."""
     lines = [*_verdicts(then, now, width), *_locks(then, now, width)]
     if not lines:
         return [line(("No differences: same holders, queues and findings.", "good"))]

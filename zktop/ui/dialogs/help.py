@@ -1,4 +1,4 @@
-"""The help of a screen: in short, then all its keys, signs and colours, and the rules."""
+"""The help of a screen: a summary, then all keys, signs, colours and rules."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ RULE_IDS: Final = "Rules: their ids in JSON and for --fail-on, their names, what
 NAMES: Final = "Action names, for ui.keys in the config"
 KEY_WIDTH: Final = 16
 SHORT_KEY_WIDTH: Final = 7
-KEY_COLUMN_CELLS: Final = 36  # the widest of the two columns of keys
+KEY_COLUMN_CELLS: Final = 36  # of each of the two columns of keys, at most
 MIN_TEXT_CELLS: Final = 40
 RULE_WIDTH: Final = 3
 
@@ -54,7 +54,7 @@ SIGNS: Final = (
 
 
 class Entry(NamedTuple):
-    """Some lines that belong together, and the words that a search finds them by."""
+    """Lines that belong together, and the text that a search compares with."""
 
     lines: Sequence[Line]
     words: str
@@ -147,7 +147,7 @@ def _padded(first: Run, cells: int) -> Line:
 
 
 class HelpDialog(TextDialog):
-    """Shows the help of a page; while the user types, only what contains the typed words."""
+    """Shows the help of a page, or only the entries that contain the typed words."""
 
     def __init__(self, page: Page, keys: Sequence[Action]) -> None:
         title = f"Help: {page.entry.title}"

@@ -1,4 +1,4 @@
-"""Jump letters: one beside each pane and tab; the next key goes there."""
+"""Jump letters: one on each pane and tab; the next key goes to the pane or tab."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ LETTERS: Final = "asdfghjklqwertyuiop"  # the home row first
 
 
 class JumpTarget(NamedTuple):
-    """A place to go to, where its letter stands, and the function that goes there."""
+    """A pane or tab: its letter, the position of the letter, and the function that goes there."""
 
     letter: str
     at: Offset
@@ -53,12 +53,12 @@ class JumpDialog(Overlay[JumpTarget]):
         self.dismiss(None)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Close: the panes are elsewhere now."""
+        """Close, because the panes have moved."""
         if event.size != self._size_at_start:
             self.dismiss(None)
 
 
 def pane_targets(panes: Sequence[Widget]) -> Iterator[JumpTarget]:
-    """Give each pane a letter, which stands in its upper left corner."""
+    """Give each pane a letter, in its upper left corner."""
     for letter, pane in zip(LETTERS, panes, strict=False):
         yield JumpTarget(letter, pane.region.offset, pane.focus)

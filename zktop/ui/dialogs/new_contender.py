@@ -14,7 +14,7 @@ from zktop.ui.dialogs.base import Box, Dialog, text_field
 
 
 class Menu(Select[str]):
-    """A drop-down menu of words, with an `OpenMenu` for its list."""
+    """A drop-down menu of words that opens an `OpenMenu`."""
 
     def compose(self) -> ComposeResult:
         yield SelectCurrent(self.prompt)
@@ -39,7 +39,7 @@ MAX_COUNT = 20
 
 
 class NewContender(Dialog[tuple[ContenderOrder, ...]]):
-    """Returns the orders. An invalid form stays open and shows the mistake below its fields."""
+    """Returns the orders. With an invalid field, the form stays open and shows the mistake."""
 
     DEFAULT_CSS = """
     NewContender Horizontal { height: 1; }
@@ -86,7 +86,7 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
             )
 
     def on_mount(self) -> None:
-        """Focus the path, the field that is changed most often."""
+        """Focus the path, which users change most often."""
         claim = self._order.claims[0]
         self._fit(claim.recipe)
         if claim.mode in self._recipes[claim.recipe].modes:

@@ -95,7 +95,7 @@ def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
 def overview(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem]
 ) -> Iterator[PaletteSection]:
-    """List what was chosen last, then all groups; of a group with a note, only the note."""
+    """List the recent items, then all groups; a group with a note shows only the note."""
     known = {one.name for one in recent}
     yield PaletteSection("Recent", recent)
     for group in groups:
@@ -106,7 +106,7 @@ def overview(
 def found(
     groups: Sequence[PaletteGroup], recent: Sequence[PaletteItem], text: str
 ) -> list[PaletteSection]:
-    """Search all groups, or those of the kind that the text begins with; the best one first."""
+    """Search all groups, or those of the kind that the text begins with; best match first."""
     first, *rest = text.casefold().split()
     kind = KINDS.get(first, first)
     searched, words = groups, (first, *rest)
@@ -123,9 +123,9 @@ def found(
 
 
 def score(item: PaletteItem, words: Sequence[str]) -> float:
-    """Rank an item: the text is its name, its beginning, the beginning of a word, or inside.
+    """Rank an item: an exact match, its beginning, the beginning of a word, or any part of it.
 
-    A match in the middle of a sentence counts less than one in a name.
+    A match in the middle of a sentence counts less than a match in a name.
 
     >>> names = ("or", "orders", "/locks/orders", "worker", "Reads or writes", "More", "stock")
     >>> [score(PaletteItem(name, "", print), ["or"]) for name in names]

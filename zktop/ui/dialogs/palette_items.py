@@ -1,4 +1,4 @@
-"""What the palette lists: groups of items, each with a name and the function to call."""
+"""The items of the palette in groups, each with a name and the function to call."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ class PaletteItem(NamedTuple):
     aliases: tuple[str, ...] = ()
 
     def matches(self, words: Words) -> bool:
-        """True if it contains all words; what a key does is found by the beginnings of words.
+        """True if it contains all words; in the help of a key, each must begin a word.
 
         >>> quit = PaletteItem("Quit", "", print, keys="q")
         >>> quit.matches(["qu"]), quit.matches(["it"])
@@ -57,7 +57,7 @@ class PaletteGroup(NamedTuple):
 
 
 def groups_of(app: Shell) -> list[PaletteGroup]:
-    """All groups, in their order. What writes is last, and left out while it is not allowed."""
+    """All groups, in their order. Actions that write come last, and only with permission."""
     port, frame = app.contenders, app.view_state.frame
     may_write = port is not None and port.permission.is_given
     keys = [one for one in known_on(app.visit.page, app.table) if one.id not in UNLISTED]

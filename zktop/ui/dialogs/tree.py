@@ -1,4 +1,4 @@
-"""Who waits for whom around the selected item; and, with the same key again, all locks by path."""
+"""Who waits for whom around the selected item; the same key again shows all locks by path."""
 
 from time import perf_counter
 from typing import ClassVar, Final
@@ -27,11 +27,11 @@ BY_PATH: Final = ("Locks by path", "enter open   left, right fold   w waiting   
 BOX_PERCENT: Final = 90  # of the screen's height, as the CSS of `Box` says
 FRAME_LINES: Final = 2
 MIN_LINES: Final = 6
-REST: Final = 10  # times as long as a drawing took, before the next one
+REST: Final = 10  # pause between two drawings, as a multiple of the time that a drawing takes
 
 
 class TreeDialog(Dialog[LineLink]):
-    """Returns the line that the user chose. It follows the state that the page shows."""
+    """Returns the line that the user chose. It always shows the same moment as the page."""
 
     BINDINGS: ClassVar = [key.binding() for key in KEYS if key.id in ("left", "right", "tree")]
     DEFAULT_CSS = """
@@ -48,7 +48,7 @@ class TreeDialog(Dialog[LineLink]):
         self._drawn_at = self._took_s = 0.0
         self._is_due = False  # a newer state waits to be drawn
         self._paths: tuple[PathNode, ...] = ()
-        self._paths_of: Report | None = None  # the report that they are of
+        self._paths_of: Report | None = None  # the report that they come from
         self._folded: dict[str, bool] = {}  # prefixes that the user opened (True) or closed
 
     def compose(self) -> ComposeResult:
@@ -59,7 +59,7 @@ class TreeDialog(Dialog[LineLink]):
         self.call_after_refresh(self._draw)
 
     def show_state(self, state: ViewState) -> None:
-        """Draw the tree of a newer moment, or of an earlier one."""
+        """Draw the tree of another moment."""
         is_new = state.frame is not self._state.frame
         self._state = state
         if not is_new or not self.is_mounted or self._is_due:
@@ -72,7 +72,7 @@ class TreeDialog(Dialog[LineLink]):
             self._draw()
 
     def _draw(self) -> None:
-        """Draw, and note how long it took: many locks are drawn less often."""
+        """Draw, and note how long it took, because a tree of many locks is drawn less often."""
         begun, self._is_due = perf_counter(), False
         self._draw_tree()
         self._drawn_at = perf_counter()
@@ -138,7 +138,7 @@ class TreeDialog(Dialog[LineLink]):
         self._draw()
 
     def action_accept(self) -> None:
-        """Go to what the line is about; open or close a prefix."""
+        """Go to the item of the line; open or close a prefix."""
         target = self.query_one(TextList).target
         if isinstance(target, LineLink):
             self.dismiss(target)

@@ -2,7 +2,7 @@
 
 Textual caches two colours for each of the last 1,024 widgets, and each cache key holds the lines
 that the widget has drawn. Opening and closing the help once leaves some 450 lines behind, 0.7 MB.
-In an hour of random keys, memory grew by up to 40 MB after the first ten minutes; 30 are allowed.
+In an hour of random keys, memory grew by up to 40 MB after the first ten minutes (budget: 30).
 """
 
 from functools import lru_cache, partial

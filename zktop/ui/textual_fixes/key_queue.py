@@ -1,4 +1,4 @@
-"""Deliver keys one at a time, so that keys typed fast mean what they meant when they were typed.
+"""Deliver keys one at a time, so that keys typed fast do the same as keys typed slowly.
 
 Textual delivers a key to the widget that has the focus at that moment, even if the key before it
 has yet to open a dialog, close one or turn the page. Without the queue, the key after the one that
@@ -26,8 +26,8 @@ MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
 def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> None:
     """Call a function after a delay, between two messages.
 
-    A one-shot timer of Textual's never fires if its time has passed before it starts to wait,
-    which happens on a busy machine.
+    On a busy machine the time of a Textual timer may pass before it starts to wait; then it never
+    fires.
     """
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
 
@@ -46,7 +46,7 @@ class KeyQueue:
     def __init__(self, app: App[int], deliver: Callable[[Key], Awaitable[None]]) -> None:
         self._app, self._deliver = app, deliver
         self._held: deque[Key] = deque()
-        self._came = 0  # keys that were ever held
+        self._ever_held = 0  # number of keys
         self._marker: KeyHandled | None = None  # the one that the held keys wait for
 
     @property
@@ -59,8 +59,8 @@ class KeyQueue:
         if self._marker is None or key.key in FIXED:
             return False
         self._held.append(key)
-        self._came += 1
-        call_after(MAX_HOLD_S, self._app, partial(self._release_until, self._came))
+        self._ever_held += 1
+        call_after(MAX_HOLD_S, self._app, partial(self._release_until, self._ever_held))
         return True
 
     def follow(self, to: MessagePump, rounds: int = ROUNDS) -> None:
@@ -85,5 +85,5 @@ class KeyQueue:
 
     async def _release_until(self, number: int) -> None:
         """Deliver this key and those before it: they have waited long enough."""
-        while self._held and self._came - len(self._held) < number:
+        while self._held and self._ever_held - len(self._held) < number:
             await self._deliver(self._held.popleft())

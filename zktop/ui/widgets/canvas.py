@@ -23,7 +23,7 @@ from zktop.ui.widgets.ink_styles import Light, RunStyles
 
 
 class Hovered(NamedTuple):
-    """What the mouse is on: a line of the view, which may be a row to choose, and a link in it."""
+    """The line and the link at the mouse; `is_row` if a click moves the cursor there."""
 
     y: int
     is_row: bool = False
@@ -34,7 +34,7 @@ NOT_HOVERED: Final = Hovered(-1)
 
 
 class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
-    """Base of all views. A subclass gives the number of lines and draws one of them.
+    """Base of all views. A subclass knows the number of lines, and draws any one of them.
 
     It does not inherit the keys of Textual's scroll views, which would scroll instead of move.
     """
@@ -246,11 +246,11 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         self._hover(NOT_HOVERED)
 
     def on_hide(self, _event: events.Hide) -> None:
-        """Highlight nothing: a hidden view is not told when the mouse leaves it."""
+        """Highlight nothing: a hidden view gets no event when the mouse leaves it."""
         self._hovered = NOT_HOVERED
 
     def _hover(self, hovered: Hovered) -> None:
-        """Refresh the line that the mouse has left and the one that it is on."""
+        """Refresh the line that the mouse has left, and the line that it is on now."""
         before, self._hovered = self._hovered, hovered
         if before != hovered:
             for y in {one.y for one in (before, hovered) if one.is_row or one.link}:

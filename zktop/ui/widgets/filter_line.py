@@ -1,4 +1,4 @@
-"""The line at the bottom in which the user types a filter. It applies while it is typed."""
+"""The line at the bottom in which the user types a filter. Each letter applies at once."""
 
 from dataclasses import dataclass
 

@@ -40,10 +40,10 @@ class PageFooter(Canvas, can_focus=False):
 def in_order(
     page: str, pane: str, table: Sequence[Action], *, may_write: bool = True
 ) -> list[Action]:
-    """The keys of the pane first.
+    """The keys of a page, those of the pane first.
 
-    On other pages than that of the demo, those that write come last, and only with permission;
-    those that act on a demo client do not come at all.
+    Outside the demo page, keys that write come last, and only with permission; keys that act on a
+    demo client are left out.
     """
     known = [
         key

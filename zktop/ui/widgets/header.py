@@ -113,7 +113,7 @@ NO_FILTER_RESULT = FilterResult(None, "")
 
 
 class PageHeader(Canvas, can_focus=False):
-    """Two lines; more for the connection, for errors, and for mistakes in the filter."""
+    """Two lines; and more about the connection, errors, and mistakes in the filter."""
 
     DEFAULT_CSS = """
     PageHeader { height: auto; max-height: 8; background: $panel; overflow: hidden; }
@@ -149,7 +149,7 @@ class PageHeader(Canvas, can_focus=False):
 
     @property
     def tabs(self) -> Iterator[tuple[str, Offset]]:
-        """The number of each tab, and where the tab stands on the screen."""
+        """The number of each tab, and its position on the screen."""
         x, y = self.region.offset
         for run in self._lines[1]:
             if run.link is not None:
@@ -168,7 +168,7 @@ class PageHeader(Canvas, can_focus=False):
 
 
 def _places(state: ViewState, page: str) -> list[Run]:
-    """Where the user is: the page, and the lock on it. A click on one goes there."""
+    """Where the user is: the page, and the lock on it. A click goes there."""
     path = state.subject.path if page == LOCK else None
     titles = [page_named(page).title, *([path] if path else [])]
     number = [one.name for one in PAGES].index(page) + 1
@@ -219,7 +219,7 @@ def _when(state: ViewState, recording: str) -> Line:
 
 
 def _moment(state: ViewState, frame: Frame) -> Millis:
-    """The moment that is shown; the newest frame at that moment may be older."""
+    """The moment on display; its frame may be slightly older."""
     return frame.at if state.at is None else state.at
 
 
@@ -231,7 +231,7 @@ def _badge(state: ViewState) -> Line:
 
 
 def _unanswered(state: ViewState) -> Iterator[Line]:
-    """An outage of the server that zktop reads from; its client notices it later."""
+    """An outage of the server that zktop is connected to, before the connection drops."""
     frame = state.frame
     if frame is None or state.status.word != "live":
         return

@@ -13,9 +13,9 @@ from zktop.ui.widgets.canvas import Canvas
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
 
 RULE: Final = "─"
-CORNERS: Final = 6  # with a piece of the border and a blank at each
-MIN_FACTS: Final = 12  # a shorter piece says too little
-MIN_RULE: Final = 4  # between the title and the facts, with a blank at each end
+CORNERS: Final = 6  # cells, with a piece of the border and a blank at each corner
+MIN_FACTS: Final = 12  # cells; a shorter piece says too little
+MIN_RULE: Final = 4  # cells between the title and the facts, with a blank at each end
 
 
 class FrameWords(NamedTuple):
@@ -40,7 +40,7 @@ PANEL_CSS: Final = """
 }
 """
 
-# Textual takes the style sheet and the name of a widget from its first base, so this is no widget.
+# A mixin, not a widget: Textual takes a widget's style sheet and name from its first base.
 if TYPE_CHECKING:
     _View = Canvas
 else:
@@ -48,7 +48,7 @@ else:
 
 
 class Panel(_View):
-    """Base of every view in a frame; the frame of the focused one has another colour."""
+    """Base of every view in a frame; the focused panel has a frame of another colour."""
 
     DEFAULT_CLASSES = "panel"
     words = FrameWords("")
@@ -69,16 +69,16 @@ class Panel(_View):
         words, width = self.words, self.outer_size.width
         colour = "$error" if words.is_alarm else "$primary" if self.has_focus else "$line"
         title = titled(words.title, words.facts, width, colour)
-        has_corners = self.gutter.left > 0  # Textual puts blanks beside them
+        has_corners = self.gutter.left > 0  # then Textual adds the blanks
         self.border_title = title if has_corners else Content.assemble(" ", title, " ")
         self.border_subtitle = Content(words.keys)
 
     def on_focus(self, _event: events.Focus) -> None:
-        """Colour the rule in the title as the frame."""
+        """Give the rule in the title the colour of the frame."""
         self._write()
 
     def on_blur(self, _event: events.Blur) -> None:
-        """Colour the rule in the title as the frame."""
+        """Give the rule in the title the colour of the frame."""
         self._write()
 
     def on_resize(self, _event: events.Resize) -> None:

@@ -1,6 +1,6 @@
-"""A table of any length, of which only the visible rows are drawn.
+"""A table of any length that draws only its visible rows.
 
-The cursor stays on its row, and the row stays on its line of the screen, however rows are sorted.
+When rows are sorted, the cursor stays on its row, and the row on its line of the screen.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ GAP: Final = 1  # cells between two columns
 
 
 class RowGroup(msgspec.Struct, Generic[R], frozen=True, eq=False, dict=True):
-    """A line that stands for several rows; open, it is followed by them."""
+    """A line that stands for several rows; when it is open, the rows follow it."""
 
     name: str
     rows: tuple[R, ...]
@@ -40,16 +40,16 @@ class Column(NamedTuple, Generic[R]):
     at_right: bool = False
     rank: int = 0
     share: int = 0
-    descending: bool = False  # the more useful order
-    needs: int = 0  # cells of the whole table; a narrower one leaves the column out
-    keeps_end: bool = False  # cut text at its start: the end of a path says more
-    names: Callable[[R], bool] | None = None  # rows cut in the middle: the ends say more
+    descending: bool = False  # the order of the first click
+    needs: int = 0  # cells of the whole table; a narrower table leaves the column out
+    keeps_end: bool = False  # cut text at its start, because the end of a path says more
+    names: Callable[[R], bool] | None = None  # rows whose text is cut in the middle
     title: str = ""  # the full name
     about: str = ""  # what it means, in a sentence
 
 
 def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -> Line:
-    """Cut what is drawn of a row in one column to the width of the column."""
+    """Cut a cell to the width of its column."""
     if column.keeps_end:
         return fitted(
             (Run("…" + text_of(drawn)[1 + width_of(drawn) - cells :], drawn[0].ink),), cells
@@ -60,7 +60,7 @@ def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -
 
 
 def shortened(drawn: Line, cells: int) -> Line:
-    """Cut the longest piece of a line in its middle, so that the whole fits.
+    """Cut the longest piece of a line in its middle, so that the line fits.
 
     >>> text_of(shortened((Run("X "), Run("127.0.0.1:59112"), Run(" +2")), 16))
     'X 127.…:59112 +2'
@@ -114,9 +114,9 @@ class Table(Canvas, Generic[R]):
         self._group_cells = group_cells or {}
         self.rows: Sequence[R | RowGroup[R]] = ()
         self.newest: Mapping[Hashable, R] = {}  # rows that are newer than those shown, by key
-        self.note: Sequence[Line] = ()  # shown in place of rows where there are none
+        self.note: Sequence[Line] = ()  # shown while there are no rows
         self.chosen: Hashable | None = None  # the key of the row under the cursor
-        self.held = False  # the user has moved the cursor: keep its row where it is
+        self.held = False  # the user has placed the cursor: keep it on its row
         self.moved_at = 0.0  # by the clock of `perf_counter`
         self.sorted_by: str | None = None
         self.reversed = False
@@ -133,7 +133,7 @@ class Table(Canvas, Generic[R]):
 
     @property
     def row(self) -> R | None:
-        """The row under the cursor; None on a group, too."""
+        """The row under the cursor; None if that is a group."""
         line = self._line
         return None if isinstance(line, RowGroup) else line
 
@@ -331,7 +331,7 @@ class Table(Canvas, Generic[R]):
         self.post_message(self.SortChanged())
 
     def ordered(self, rows: Sequence[R | RowGroup[R]]) -> Sequence[R | RowGroup[R]]:
-        """Return rows in the order that the user chose, without groups; as they are if none."""
+        """Return rows in the order that the user chose, without groups."""
         if not self.has_order or not any(one.key for one in self.columns):
             return rows
         alone = [one for one in rows if not isinstance(one, RowGroup)]

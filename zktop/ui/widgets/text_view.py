@@ -14,7 +14,7 @@ from zktop.ui.widgets.canvas import Canvas
 
 
 class TextView(Canvas):
-    """Shows given lines. With targets it has a cursor, which stops on the lines that have one."""
+    """Shows lines. With targets it has a cursor, which stops only at lines with a target."""
 
     ALLOW_SELECT = True
 
@@ -75,7 +75,7 @@ class TextView(Canvas):
             super().text_select_all()
 
     def render_line(self, y: int) -> Strip:
-        """Mark the selected text, and note for Textual which text stands where."""
+        """Highlight the selected text, and record the text positions for Textual."""
         strip = super().render_line(y)
         number = y if y < len(self._heads) else y + int(self.scroll_offset.y)
         if not self.allow_select or number >= len(self._heads) + len(self._lines):
@@ -88,7 +88,7 @@ class TextView(Canvas):
         return strip.apply_offsets(0, number)
 
     def get_selection(self, selection: TextSelection) -> tuple[str, str] | None:
-        """The selected text, and what separates it from that of the next widget."""
+        """The selected text, and the separator before the text of the next widget."""
         texts = [text_of(one).rstrip() for one in (*self._heads, *self._lines)]
         if selection.start is not None and selection.start.y >= len(texts):
             return None

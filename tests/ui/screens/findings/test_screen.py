@@ -65,7 +65,7 @@ async def test_a_selected_deadlock_stays_when_it_is_over() -> None:
         await shown(pilot, "enter")
         app.query_one("#cases").moved()  # type: ignore[attr-defined]
         app.subject = Selection(case=some[-1].report.deadlocks[0].id)
-        app.feed.tell(frames((NOW + 60_000, facts(path="/locks/l0")))[-1])  # type: ignore[attr-defined]
+        app.feed.send(frames((NOW + 60_000, facts(path="/locks/l0")))[-1])  # type: ignore[attr-defined]
         told = await shown(pilot)
 
     assert "○ over since" in told
@@ -84,7 +84,7 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
         over = app.pointed.case
         await shown(pilot, "1")
         for one in some[2:]:
-            app.feed.tell(one)  # type: ignore[attr-defined]
+            app.feed.send(one)  # type: ignore[attr-defined]
         told = await shown(pilot, "3")
 
         assert (over, app.pointed.case) == (first.id, second.id)
@@ -216,8 +216,8 @@ async def test_what_is_read_does_not_jump_away_when_something_worse_comes() -> N
     async with page_on(PAGE, some) as (app, pilot):
         await shown(pilot, "down")
         before = app.pointed.case
-        app.feed.tell(looked(ring_of("new", "newer"))[-1])  # type: ignore[attr-defined]
-        app.feed.tell(some[-1])  # type: ignore[attr-defined]
+        app.feed.send(looked(ring_of("new", "newer"))[-1])  # type: ignore[attr-defined]
+        app.feed.send(some[-1])  # type: ignore[attr-defined]
         await shown(pilot)
 
         assert app.pointed.case == before

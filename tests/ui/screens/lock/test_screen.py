@@ -68,7 +68,7 @@ async def test_the_cursor_follows_its_place_while_the_queue_moves_on() -> None:
         gone: list[AnyFact] = [
             Gone(path=join(ORDERS, kazoo_name("x0", 0)), zxid=2_000_000, at=NOW + 9_000)
         ]
-        app.feed.tell(frames((NOW, facts(*queue(LONG))), (NOW + 9_000, gone))[-1])  # type: ignore[attr-defined]
+        app.feed.send(frames((NOW, facts(*queue(LONG))), (NOW + 9_000, gone))[-1])  # type: ignore[attr-defined]
         await settled(pilot)
         table = app.query_one(QueueTable)
 
@@ -133,7 +133,7 @@ async def test_before_the_first_report_it_shows_the_address() -> None:
     app = Zktop(ToldFeed(), settings=UiSettings(page="lock"))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        app.feed.tell(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]
+        app.feed.send(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]
         told = "\n".join(await settled(pilot))
 
     assert "Trying zk1:2181" in told

@@ -18,7 +18,7 @@ async def test_root_blockers_grow_older_each_second() -> None:
     shown: list[int] = []
     async with app.run_test(size=(119, 50)) as pilot:
         for frame in film:
-            app.feed.tell(frame)  # type: ignore[attr-defined]  # the feed of a test
+            app.feed.send(frame)  # type: ignore[attr-defined]  # the feed of a test
             shown.append(int(_first_blocker(await settled(pilot)).split()[3]))
 
     assert [one - shown[0] for one in shown] == [0, 2, 4, 6]
@@ -32,7 +32,7 @@ async def test_a_finding_about_a_root_blocker_is_shown_at_once() -> None:
     app = app_of(frame)
     async with app.run_test(size=(119, 50)) as pilot:
         before = await settled(pilot)
-        app.feed.tell(Frame(replace(frame.report, findings=(found,)), ()))  # type: ignore[attr-defined]  # the feed of a test
+        app.feed.send(Frame(replace(frame.report, findings=(found,)), ()))  # type: ignore[attr-defined]  # the feed of a test
         after = await settled(pilot)
 
     assert "holds /locks/l" in _first_blocker(before)

@@ -58,7 +58,7 @@ async def test_a_changed_lock_changes_its_row() -> None:
     app = app_of(first)
     async with app.run_test(size=WIDE) as pilot:
         before = "\n".join(await settled(pilot))
-        app.feed.tell(second)  # type: ignore[attr-defined]  # the feed of a test
+        app.feed.send(second)  # type: ignore[attr-defined]  # the feed of a test
         after = "\n".join(await settled(pilot))
 
         assert "X api-1" in before
@@ -75,7 +75,7 @@ async def test_rows_keep_their_places_right_after_a_key(
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("down")
-        app.feed.tell(film[1])  # type: ignore[attr-defined]  # the feed of a test
+        app.feed.send(film[1])  # type: ignore[attr-defined]  # the feed of a test
         await settled(pilot)
         at_once = [row.path for row in page_of(app).table.rows]
         while len(page_of(app).table.rows) == len(at_once):
@@ -94,7 +94,7 @@ async def test_a_deleted_lock_under_the_cursor_stays_for_a_moment() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("down")
-        app.feed.tell(film[1])  # type: ignore[attr-defined]  # the feed of a test
+        app.feed.send(film[1])  # type: ignore[attr-defined]  # the feed of a test
         text = "\n".join(await settled(pilot))
 
         assert re.search(rf"gone +{QUIET}", text)
@@ -127,7 +127,7 @@ async def test_the_table_comes_with_the_first_report() -> None:
     app = app_of(Status("reading", "Connected."))
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        app.feed.tell(FILM[-1])  # type: ignore[attr-defined]  # the feed of a test
+        app.feed.send(FILM[-1])  # type: ignore[attr-defined]  # the feed of a test
         await settled(pilot)
         await pilot.press("down")
 
@@ -170,7 +170,7 @@ async def test_a_pause_holds_the_table() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("p")
-        app.feed.tell(second)  # type: ignore[attr-defined]  # the feed of a test
+        app.feed.send(second)  # type: ignore[attr-defined]  # the feed of a test
         held = "\n".join(await settled(pilot))
         await pilot.press("p")
         after = "\n".join(await settled(pilot))
