@@ -19,7 +19,8 @@ from pathlib import Path
 from kazoo.client import KazooClient
 
 from bench.priority import like_all
-from zktop.app.live_run import LOOKS_PER_S, LiveRun
+from zktop.app.live_run import LiveRun
+from zktop.app.look_pace import LOOKS_PER_S
 from zktop.model.facts import Gone, Node, SourceFact
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, Source, parse_hosts

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zktop.app.live_run import LiveRun
-from zktop.model.facts import session_text
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from servers import sandbox_server
 
-from zktop.app import live_run
-from zktop.app.live_run import QUIET_S, LiveRun
+from zktop.app import look_pace
+from zktop.app.live_run import LiveRun
+from zktop.app.look_pace import QUIET_S
 from zktop.model.settings import Settings
 from zktop.zk import Access, Plan, parse_hosts
 
@@ -62,7 +63,7 @@ def test_reading_goes_on_beside_a_slow_reader_of_reports(run: LiveRun) -> None:
 
 def test_another_thread_can_ask_for_a_look(run: LiveRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """At once, not when the next one is due."""
-    monkeypatch.setattr(live_run, "QUIET_S", 60.0)
+    monkeypatch.setattr(look_pace, "QUIET_S", 60.0)
     reports = run.reports()
     next(reports)
     threading.Timer(0.05, run.wake).start()

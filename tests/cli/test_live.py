@@ -23,8 +23,8 @@ from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.schema import _schema
 from zktop.config.types import Config
-from zktop.model.facts import session_id, session_text
 from zktop.model.report import Report
+from zktop.model.session_ids import session_id, session_text
 from zktop.output.events import EventStream
 from zktop.output.snapshot import snapshot
 from zktop.recording import Header, Recorder

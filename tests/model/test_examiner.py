@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from model.builders import NOW, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join, session_text
+from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

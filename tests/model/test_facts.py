@@ -14,10 +14,9 @@ from zktop.model.facts import (
     Stat,
     Watches,
     join,
-    session_id,
-    session_text,
     split,
 )
+from zktop.model.session_ids import session_id, session_text
 from zktop.model.text import Text
 
 

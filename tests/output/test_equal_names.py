@@ -9,7 +9,8 @@ from model.builders import NOW, ZK1, connections, row, session
 from output.stories import LATER, SETTLE, facts, settings
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Node, session_text
+from zktop.model.facts import AnyFact, Node
+from zktop.model.session_ids import session_text
 from zktop.model.world.world import World
 from zktop.output.graphs import dot, mermaid
 from zktop.output.schema import SnapshotJson

@@ -7,7 +7,8 @@ from model.findings.cases import facts as orphaned
 from output.stories import LATER, facts
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Children, Gone, Stat, session_text
+from zktop.model.facts import AnyFact, Children, Gone, Stat
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.output.events import EventStream

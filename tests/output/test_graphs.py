@@ -9,7 +9,7 @@ import pytest
 from model.builders import session
 from output.stories import shot
 
-from zktop.model.facts import session_text
+from zktop.model.session_ids import session_text
 from zktop.output.graphs import dot, mermaid
 
 AB_BA = shot("X x: A B ; Y x: B A C ; Z x: D")

@@ -4,7 +4,8 @@ from model.builders import NOW, kazoo_name, lock, session
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, session_text
+from zktop.model.facts import AnyFact
+from zktop.model.session_ids import session_text
 from zktop.model.world.world import World
 from zktop.output.events import PATIENCE_MS, EventStream
 from zktop.output.schema import EventJson

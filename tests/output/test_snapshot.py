@@ -9,8 +9,9 @@ from model.builders import figures, kazoo_name, session
 from output.stories import LATER, NOW, report, shot, tables
 
 from zktop.cli.schema import _schema
-from zktop.model.facts import Children, Node, Stat, session_text
+from zktop.model.facts import Children, Node, Stat
 from zktop.model.report import Cost
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.output.events import EventStream

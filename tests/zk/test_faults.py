@@ -12,7 +12,8 @@ from waiting import eventually
 from zk.cut_proxy import CutProxy
 from zk.observed import Observation, names, observing, picture
 
-from zktop.model.facts import Link, session_id
+from zktop.model.facts import Link
+from zktop.model.session_ids import session_id
 
 NEVER_S = 3600.0  # no audit repairs anything
 Way = dict[str, object]  # the part of a plan that selects the kind of watches

@@ -17,7 +17,8 @@ from waiting import eventually
 from zk.observed import names, observing
 from zk.older_servers import Older, kinds, named, older
 
-from zktop.model.facts import Link, session_id, session_text
+from zktop.model.facts import Link
+from zktop.model.session_ids import session_id, session_text
 from zktop.zk.read.requests import AddWatch
 
 pytestmark = pytest.mark.zookeeper

@@ -1,6 +1,5 @@
 """`zktop schema`: the JSON Schema of what zktop reads and writes."""
 
-import re
 from typing import Any
 
 import click
@@ -8,12 +7,11 @@ import msgspec
 
 from zktop.cli.output import put
 from zktop.config.show import config_schema
-from zktop.output.schema import EventJson, SnapshotJson
+from zktop.output.schema import EventJson, SnapshotJson, with_published_names
 from zktop.recording import RecordingLine
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
-_OLD_NAMES = {b"ClientView": b"ClientSight", b"LookMark": b"Look", b"StateMark": b"State"}
 _KINDS: dict[str, Any] = {
     "snapshot": SnapshotJson,
     "events": EventJson,
@@ -31,15 +29,9 @@ Examples:
 def command(of: str) -> None:
     """Print the JSON Schema of a snapshot, an event, a line of a recording, or the config file."""
     schema = config_schema() if of == "config" else _schema(of)
-    encoded = re.sub(rb'(\w+)"', _published_name, msgspec.json.encode(schema))
+    encoded = with_published_names(msgspec.json.encode(schema))
     for line in msgspec.json.format(encoded, indent=2).decode().splitlines():
         put(line)
-
-
-def _published_name(match: re.Match[bytes]) -> bytes:
-    """Replace a class name with its name in published schemas."""
-    name = match[1].removesuffix(b"Json").removesuffix(b"Section")
-    return _OLD_NAMES.get(name, name) + b'"'
 
 
 def _schema(of: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 from zktop.demo.orders_and_steps import StepReporter
 from zktop.demo_types import ClientSettings, WatchedPart
 from zktop.errors import NoConnectionError, UsageError
-from zktop.model.facts import session_id, session_text
+from zktop.model.session_ids import session_id, session_text
 
 
 class StoppedError(Exception):

@@ -8,9 +8,10 @@ common `host` merges several sessions.
 
 import re
 
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.shapes import LAYOUTS
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 
 # Prefixes of actors that are not sessions.

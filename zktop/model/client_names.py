@@ -13,8 +13,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.history.change import LockChange, all_members
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
 from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.persistent_map import PersistentMap

@@ -18,26 +18,6 @@ Session = int  # the unsigned 64-bit session id; 0 means "no owner"
 Millis = int  # wall clock, milliseconds since 1970
 Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # the implementation of a server
 
-UNSIGNED_64 = 0xFFFF_FFFF_FFFF_FFFF
-
-
-def session_id(signed: int) -> Session:
-    """Normalise an id: JSON and Stat print it signed, four-letter commands unsigned.
-
-    >>> hex(session_id(-4035225190614302720))
-    '0xc800001194ba0000'
-    """
-    return signed & UNSIGNED_64
-
-
-def session_text(session: Session) -> str:
-    """An id as ZooKeeper writes it: hex, no padding.
-
-    >>> session_text(72057650093162496)
-    '0x100000d0d270000'
-    """
-    return hex(session)
-
 
 class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True):
     """One thing read from ZooKeeper, with the zxid and the time."""

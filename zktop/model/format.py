@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from zktop.model.facts import Millis, Session, session_text
+from zktop.model.facts import Millis, Session
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
 
 MINUTE, HOUR, DAY = 60, 3600, 86400

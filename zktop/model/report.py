@@ -12,7 +12,7 @@ import msgspec
 
 from zktop.model.client_names import ClientNames
 from zktop.model.deadlock_log import EndedDeadlock
-from zktop.model.facts import Cost, Millis, Session, session_text
+from zktop.model.facts import Cost, Millis, Session
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
 from zktop.model.history.lock_history import LockHistory
@@ -20,6 +20,7 @@ from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.locks_of_sessions import LocksOfSessions
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.model.text import Text, clean
 from zktop.model.waits.deadlock import Deadlock

@@ -11,11 +11,12 @@ from typing import Final, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Link, Session, session_text
+from zktop.model.facts import Link, Session
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.history import events as history
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.output.schema import EVENT, EventJson
 

@@ -4,12 +4,18 @@ This is a contract. Fields may be added. Renaming a field or changing its meanin
 schema number. Unknown is null, never 0 or "". `zktop schema` prints the names without `Json`.
 """
 
+import re
 from typing import Annotated, Final, Literal
 
 import msgspec
 
 SNAPSHOT: Final = "zktop.snapshot/1"
 EVENT: Final = "zktop.event/1"
+_OLD_NAMES: Final = {
+    b"ClientView": b"ClientSight",
+    b"LookMark": b"Look",
+    b"StateMark": b"State",
+}
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 Time = Annotated[str, msgspec.Meta(description="ISO-8601, UTC, milliseconds")]
@@ -296,3 +302,17 @@ class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):
     how: Annotated[
         str | None, msgspec.Meta(description="How a deadlock ended: which actor went, and how")
     ] = None
+
+
+def with_published_names(schema: bytes) -> bytes:
+    """Replace class names in a JSON Schema with the names that its users know.
+
+    >>> with_published_names(b'{"$ref": "#/$defs/ContenderJson"}')
+    b'{"$ref": "#/$defs/Contender"}'
+    """
+    return re.sub(rb'(\w+)"', _published_name, schema)
+
+
+def _published_name(match: re.Match[bytes]) -> bytes:
+    name = match[1].removesuffix(b"Json").removesuffix(b"Section")
+    return _OLD_NAMES.get(name, name) + b'"'

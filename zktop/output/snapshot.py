@@ -4,11 +4,12 @@ from typing import Final, TypeVar
 
 from msgspec import convert
 
-from zktop.model.facts import Millis, Server, session_text
+from zktop.model.facts import Millis, Server
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.report import Contender, LockView, Report, SessionView
+from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock, DeadlockStep
 from zktop.output import schema
 

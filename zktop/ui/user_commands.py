@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.ui.keys import Action, named
 from zktop.ui.view_state import Selection
 

@@ -20,7 +20,8 @@ from servers import ask
 from waiting import eventually
 from zk.cut_proxy import CutProxy
 
-from zktop.model.facts import Session, session_id, session_text
+from zktop.model.facts import Session
+from zktop.model.session_ids import session_id, session_text
 from zktop.zk.servers.table_formats import watched
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.timeout(400)]

@@ -18,7 +18,8 @@ from model.findings.cases import BY_ID
 
 from zktop.model.findings import apply
 from zktop.model.findings.catalogue import RULES
-from zktop.model.findings.finding import LETTERS, RuleMatch
+from zktop.model.findings.finding import RuleMatch
+from zktop.model.findings.letters import LETTERS
 
 HERE = Path(__file__).parent
 FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 15, "R": 9}

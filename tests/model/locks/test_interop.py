@@ -5,8 +5,8 @@ from model.builders import NOW, session
 from model.findings.cases import At, curator, facts, k
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import session_text
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Root, Settings
 from zktop.model.world.world import World
 

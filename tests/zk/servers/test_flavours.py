@@ -31,7 +31,8 @@ from zk.other_servers import (
 )
 from zk.servers.test_unreadable import facts_from
 
-from zktop.model.facts import Children, Link, Server, Stat, session_id
+from zktop.model.facts import Children, Link, Server, Stat
+from zktop.model.session_ids import session_id
 from zktop.model.world.ensemble import Ensemble
 from zktop.zk.connect import ask_once as wire
 from zktop.zk.connect.address import Address

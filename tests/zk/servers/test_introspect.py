@@ -11,7 +11,8 @@ from servers import RunningServer, free_port, real_ensemble, real_zookeeper, sta
 from zk.bad_servers import listener, silent
 from zk.observed import Observation, observing
 
-from zktop.model.facts import Server, session_id
+from zktop.model.facts import Server
+from zktop.model.session_ids import session_id
 from zktop.model.world.world import TableFacts, World
 from zktop.zk.connect.address import Address, AdminAccess
 from zktop.zk.servers.introspect import REST_FACTOR, ServerSchedule

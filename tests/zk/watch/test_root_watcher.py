@@ -10,7 +10,8 @@ from servers import RunningServer
 from waiting import eventually
 from zk.observed import Observation, names, observing, picture
 
-from zktop.model.facts import Denied, Gone, Link, Node, session_id
+from zktop.model.facts import Denied, Gone, Link, Node
+from zktop.model.session_ids import session_id
 from zktop.model.settings import Root, Settings
 from zktop.model.world.roots import missing_roots
 

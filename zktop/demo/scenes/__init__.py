@@ -1,6 +1,6 @@
 """The scenes, in the order of their list. To add one: a `Scene` in a module, an entry here."""
 
-from zktop.demo.scenes import deadlocks, failures, flawed_recipes, queues
+from zktop.demo.scenes import deadlocks, failures, flawed_recipes, queues, readers_and_writers
 from zktop.demo_types import Scene
 from zktop.errors import UsageError
 
@@ -11,8 +11,8 @@ SCENES: tuple[Scene, ...] = (
     queues.HERD,
     queues.NO_HERD,
     queues.SINGLE_HERD,
-    queues.READERS_AND_WRITERS,
-    queues.READ_WRITE_HERD,
+    readers_and_writers.READERS_AND_WRITERS,
+    readers_and_writers.READ_WRITE_HERD,
     queues.TIME_OUT,
     failures.WORK_FAILS,
     failures.CRASH,
@@ -25,7 +25,7 @@ SCENES: tuple[Scene, ...] = (
     deadlocks.KNOT,
     flawed_recipes.NAIVE_SORT,
     flawed_recipes.MIXED,
-    queues.STARVATION,
+    readers_and_writers.STARVATION,
     failures.ORPHAN,
     failures.GHOST,
     failures.LOST_WAKE_UP,

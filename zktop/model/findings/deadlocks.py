@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.findings.context import EnsembleContext, LockContext, MemberWatches
 from zktop.model.findings.finding import (
     GHOSTS,
@@ -21,6 +21,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, several
 from zktop.model.locks.lock import LockQueue
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion

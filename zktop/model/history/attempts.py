@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
+from zktop.model.session_ids import session_text
 
 MAX_IDENTITIES: Final = 64  # of one lock; the least recent is dropped first
 MAX_WAITS: Final = 8

@@ -32,8 +32,8 @@ from zktop.model.history.events import (
     EventKind,
     Since,
 )
-from zktop.model.history.last_minute import MINUTE_MS, MinuteRing
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
+from zktop.model.history.lock_load import MINUTE_MS, MinuteRing
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text

@@ -13,7 +13,7 @@ from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.change import all_members, is_direct_child
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
 from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
-from zktop.model.history.last_minute import WINDOW_S
+from zktop.model.history.lock_load import WINDOW_S
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap

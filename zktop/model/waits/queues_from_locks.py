@@ -11,11 +11,11 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
-from zktop.model.facts import session_text
 from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.locks.open_folder import folder_queues
 from zktop.model.locks.queue import RankedQueue
+from zktop.model.session_ids import session_text
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
 from zktop.model.world.sequence_diff import Split, splits
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from zktop.model.facts import session_text
 from zktop.model.format import count
+from zktop.model.session_ids import session_text
 from zktop.ui.keys import MOVES, Action, Group, known_on, shown
 from zktop.ui.messages import PlayScene
 from zktop.ui.screens import PAGES

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
-from zktop.model.facts import Session, session_text, split
+from zktop.model.facts import Session, split
 from zktop.model.format import fold_name, short
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, absolute
 from zktop.model.report import LockView, Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import Link, Millis, Session, SourceFact, session_id
+from zktop.model.facts import Link, Millis, Session, SourceFact
+from zktop.model.session_ids import session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Access, Address
 from zktop.zk.connect.login import kerberos_words

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from zktop.model.facts import Connection, Session, session_id
+from zktop.model.facts import Connection, Session
+from zktop.model.session_ids import session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.ask_once import exchange

@@ -8,7 +8,7 @@ from model.findings.cases import At, curator, facts, plain, watching
 from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
 
 from zktop.model.facts import AnyFact
-from zktop.model.findings.finding import LETTERS
+from zktop.model.findings.letters import LETTERS
 from zktop.ui.filters import parsed
 from zktop.ui.screens.lock import table as places
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix

@@ -7,9 +7,10 @@ from model.builders import NOW, ZK1, connections, expiry, lock, own, row, sessio
 from msgspec.structs import replace
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.model.facts import AnyFact, Node, session_text
+from zktop.model.facts import AnyFact, Node
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.screens.sessions.earlier_sessions import earlier
 from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late

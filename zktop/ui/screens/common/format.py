@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Final
 
-from zktop.model.facts import Millis, Session, session_text
+from zktop.model.facts import Millis, Session
 from zktop.model.format import spoken
 from zktop.model.history.events import How
 from zktop.model.layouts.layout import LockMode
+from zktop.model.session_ids import session_text
 from zktop.ui.styled_text import Line, Run, fitted
 
 MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from zktop.model.facts import Millis
-from zktop.model.history.last_minute import SECOND_MS
+from zktop.model.history.lock_load import SECOND_MS
 from zktop.ui.styled_text import Ink, Line, Run
 
 DOTS: Final = 4  # in the height of a cell

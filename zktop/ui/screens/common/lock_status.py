@@ -6,7 +6,8 @@ Only confirmed problems are red. A question mark means "likely", also without co
 from typing import Final, NamedTuple
 
 from zktop.model.findings.catalogue import RANK, RULES
-from zktop.model.findings.finding import LETTERS, SEVERITIES, SURE, Finding
+from zktop.model.findings.finding import SEVERITIES, SURE, Finding
+from zktop.model.findings.letters import LETTERS
 from zktop.model.locks.lock import Lock
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.styled_text import Ink, Line, Run

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Final
 
-from zktop.model.facts import session_text
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import session_name, short
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.waits.confidence import Evidence
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from zktop.model.facts import session_text
 from zktop.model.locks.lock import Member
+from zktop.model.session_ids import session_text
 from zktop.ui.filters import Filter, LazyFields
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail

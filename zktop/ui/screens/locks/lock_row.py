@@ -11,12 +11,13 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis, session_text
+from zktop.model.facts import Millis
 from zktop.model.history.events import UNKNOWN_SINCE, Since
-from zktop.model.history.last_minute import MINUTE_MS, SECOND_MS, WINDOW_S
 from zktop.model.history.lock_history import LockHistory
+from zktop.model.history.lock_load import MINUTE_MS, SECOND_MS, WINDOW_S
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import OwnerName
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus

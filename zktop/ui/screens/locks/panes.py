@@ -11,7 +11,7 @@ from textual.widget import Widget
 from zktop.model.facts import Cost, Millis
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
-from zktop.model.history.last_minute import SECOND_MS
+from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage

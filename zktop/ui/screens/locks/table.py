@@ -7,7 +7,7 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.format import count, spoken
 from zktop.model.history.events import Since
-from zktop.model.history.last_minute import SECOND_MS
+from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text

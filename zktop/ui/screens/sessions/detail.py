@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from zktop.model.facts import Millis, session_text
+from zktop.model.facts import Millis
 from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter

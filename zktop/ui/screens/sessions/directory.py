@@ -5,9 +5,10 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Final
 
-from zktop.model.facts import session_text
 from zktop.model.format import count, several
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.locks.events import span

@@ -7,9 +7,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis, Session, session_text
+from zktop.model.facts import Millis, Session
 from zktop.model.format import fold_name
 from zktop.model.report import LockRecord, Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.format import count
-from zktop.model.history.last_minute import SECOND_MS
+from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Session, session_text
+from zktop.model.facts import Session
 from zktop.model.format import fold_name
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.past.states import busiest, name_at

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
 from zktop.model.history.events import Event
-from zktop.model.history.last_minute import SECOND_MS
+from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.locks.lock import Lock
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
