@@ -9,7 +9,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 
-LATE_MS: Final = 60_000  # a contact appears in a table that is read at most this much later
+LATE_MS: Final = 60_000  # from a contact to the table that has it, at most
 FRAMES_SEARCHED: Final = 400  # when looking for an earlier table
 TIMEOUTS_SHOWN: Final = 2
 
@@ -45,7 +45,7 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> tuple[Milli
 
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:
-    """The connection table that the same server gave before this one; None if not stored."""
+    """The table of this server before this one; None if it is not stored."""
     return next((one for one in _tables(table.server, tape, moment) if one.at < table.at), None)
 
 

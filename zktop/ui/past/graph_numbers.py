@@ -14,14 +14,14 @@ from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.interfaces import Frame
 
 KEPT_S: Final = 4 * 3600
-WAITS_S: Final = 60  # a percentile covers the waits that ended in this time
+WAITS_S: Final = 60  # a percentile covers the waits that ended in the last minute
 MAX_WAITS: Final = 5_000
 MAX_CHANGES: Final = 40_000  # of the number of waiters
 DROPPED: Final = 4  # of a full list, the oldest fourth goes
 
 
 class PulseSecond(NamedTuple):
-    """One second; None where something is unknown."""
+    """The figures of one second; None for unknown ones."""
 
     second: int
     acquired: int = 0
@@ -98,7 +98,7 @@ class Pulse:
         return shown
 
     def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
-        """The most that waited at a time in each of so many steps; None where it is unknown."""
+        """The largest number of waiters in each of `number` steps; None where it is unknown."""
         at = bisect_right(self._changes, begin, key=lambda one: one.at)
         current = self._changes[at - 1].waiting if at else None
         found: list[int | None] = []
@@ -137,7 +137,7 @@ class Pulse:
 
 
 def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
-    """A second in which nothing came: clients go on waiting, and old waits are forgotten."""
+    """A second without a frame: clients still wait, and old waits leave the percentile."""
     if before is None:
         return PulseSecond(second)
     is_recent = second - before.second < WAITS_S

@@ -1,4 +1,4 @@
-"""Parse the time that a user types to go there: a time of day, or so far from here.
+"""Parse the time that a user wants to go to: a time of day, or an offset.
 
 For "yesterday", or any other way to say a time, add a case to `moment_of`.
 """

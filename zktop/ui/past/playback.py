@@ -1,4 +1,4 @@
-"""The moment that the screens show: the newest one, or an earlier one, paused or playing.
+"""The moment on display: the newest, or an earlier one, paused or playing.
 
 The caller passes in the elapsed time. There is no clock here, so a test can play an hour at once.
 """
@@ -31,7 +31,7 @@ class Playback:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the user has paused the display, rather than gone to an earlier moment."""
+        """Whether the display is paused; going back in a live run does not pause it."""
         return self._held is not None if self.is_live else not self.is_playing
 
     def frame(self, tape: Tape) -> Frame | None:
@@ -111,5 +111,5 @@ class Playback:
 
 
 def _start(tape: Tape) -> Millis | None:
-    """Where a recording opens: at its first alert, or else at its beginning."""
+    """The moment at which a recording opens: its first alert, or else its beginning."""
     return tape.begin if tape.first_alarm is None else tape.first_alarm

@@ -38,7 +38,7 @@ class Alarms(NamedTuple):
 
 
 def lock_states(tape: Tape, path: Text, begin: Millis, end: Millis) -> list[LockState]:
-    """The state of a lock before a span of time, and its changes within it."""
+    """The state of a lock at the beginning of a time span, and its changes within it."""
     before = tape.index_at(begin - 1)
     first = LockState(begin) if before < 0 else _lock_state(tape[before].report, path, begin)
     changes = [
@@ -108,7 +108,7 @@ def _stuck(deadlocks: Iterable[Deadlock]) -> frozenset[Session]:
 
 
 def expired_at(tape: Tape) -> dict[Session, Millis]:
-    """When sessions expired, as far as the tape reaches."""
+    """When the sessions on this tape expired."""
     return {session: one.at for one in tape.stored() for session in one.expired}
 
 

@@ -1,10 +1,10 @@
-"""Reports of the last hour, thinned out with age, and the events and deadlocks among them.
+"""Reports of the last hour, thinned out with age, and their events and deadlocks.
 
-Neighbouring reports share almost everything, so the weight of a stored frame is what is new in it.
-When all frames together weigh too much, those closest in time are merged. In a live run the gaps
-grow with age: the last minute stays complete; before it, the gap between two frames is about the
-same share of their age everywhere. In a recording all gaps grow alike.
-A frame that changes nothing is stored once in ten seconds, so a quiet hour takes little memory.
+Neighbouring reports share almost everything, so the weight of a stored frame is its new data only.
+When all frames together weigh too much, those closest in time are merged. In a live run the last
+minute stays complete, and older gaps are proportional to their age. In a recording all gaps are
+about equal. Frames without changes are stored every ten seconds, so a quiet hour takes little
+memory.
 """
 
 from bisect import bisect_right
@@ -29,7 +29,7 @@ QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
 
-# What is new in a frame, in bytes; measured on 2,000 locks with the tables of 6,000 sessions.
+# The weight of new data in a frame; measured on 2,000 locks with the tables of 6,000 sessions.
 FRAME_BYTES: Final = 16_000
 LOCK_BYTES: Final = 5_000
 MEMBER_BYTES: Final = 32
@@ -39,14 +39,14 @@ FINDING_BYTES: Final = 800
 
 RECENT_MS: Final = 60_000  # frames of the last minute stay as long as memory allows
 YOUNGEST_MS: Final = 1_000  # a younger frame counts as this old
-RECENT_WORTH: Final = 16  # gaps in the last minute may be this many times smaller ...
-ALARM_WORTH: Final = 64  # ... and those before an alarm
-THINNING_STEPS: Final = 16  # each step merges one frame in so many
+RECENT_WORTH: Final = 16  # weight of a gap in the last minute, compared with an older gap
+ALARM_WORTH: Final = 64  # weight of a gap before an alarm
+THINNING_STEPS: Final = 16  # each step merges one frame in 16
 LEFT_OVER: Final = 0.9  # share of the limit that is still in use after thinning
 
 
 class StoredFrame(NamedTuple):
-    """A frame, and what is new in it since the stored frame before it."""
+    """A frame, and its differences from the stored frame before it."""
 
     number: int
     frame: Frame
@@ -118,7 +118,7 @@ def _least_needed(stored: Sequence[StoredFrame], *, is_even: bool) -> set[int]:
     newest = stored[-1].at
 
     def need(index: int) -> float:
-        """The gap that would be left, as a share of its age."""
+        """The gap that the frame would leave, as a share of its age."""
         one, gap = stored[index], stored[index + 1].at - stored[index - 1].at
         age = 1 if is_even else max(newest - one.at, YOUNGEST_MS)
         is_recent = not is_even and age <= RECENT_MS
@@ -177,7 +177,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
         return next(found, self.deadlock)
 
     def ending(self, report: Report) -> EndedDeadlock | None:
-        """How it ended, as far as this report shows."""
+        """How it ended, if this report knows."""
         number = self.deadlock.number
         return next((one for one in report.over if one.deadlock.number == number), None)
 
@@ -226,7 +226,7 @@ class Tape:
     # Looking back
 
     def frames(self, begin: Millis = 0) -> Iterator[Frame]:
-        """Frames from the one shown at this moment on, oldest first."""
+        """The frame shown at this moment, and all later ones, oldest first."""
         return (one.frame for one in self.stored(max(0, self.index_at(begin))))
 
     def stored(self, first: int = 0) -> Iterator[StoredFrame]:
@@ -313,7 +313,7 @@ class Tape:
         )
 
     def _record_deadlocks(self, report: Report) -> None:
-        """Store each deadlock as it was confirmed; note which ones are over."""
+        """Store each deadlock as it was when it was confirmed; note which ones are over."""
         alive = {deadlock.id: deadlock for deadlock in report.deadlocks}
         for name, deadlock in alive.items():
             known = self.deadlocks.get(name)

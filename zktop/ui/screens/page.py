@@ -1,4 +1,4 @@
-"""Base class of the numbered screens, and the entry that lists one of them."""
+"""Base class of the numbered screens, and their entries in the list of screens."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -27,7 +27,7 @@ class PageEntry(NamedTuple):
     needs_contenders: bool = False  # hidden where zktop starts none
 
     def made(self) -> "Page":
-        """Import the page's module, and create the page; the first frame imports one of six."""
+        """Import the page's module, and create the page; so the first frame imports one page."""
         module = import_module(f"zktop.ui.screens.{self.name}.screen")
         page: Page = getattr(module, self.class_name)()
         page.id = f"page-{self.name}"
@@ -44,15 +44,15 @@ class OrderedTable(NamedTuple):
 
 
 class Page(Vertical):
-    """One of the numbered screens. It draws from a `ViewState` alone.
+    """One of the numbered screens. It draws only from a `ViewState`.
 
     A key of this screen runs the method `action_ID` of its entry in `zktop/ui/keys.py`.
     """
 
-    HELP: ClassVar[str | None] = ""  # what the screen shows; the first paragraph in short
+    HELP: ClassVar[str | None] = ""  # about the screen; the first paragraph is the summary
     HELP_KEYS: ClassVar[Mapping[str, str]] = {}  # the most useful actions, and what they do here
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = ()  # an example row
-    STILL_S: ClassVar[float] = 0.0  # while only the time changes, it is drawn this often
+    STILL_S: ClassVar[float] = 0.0  # between two drawings while only the time changes
     FIELDS: ClassVar[tuple[str, ...]] = ()  # names that a filter may use, as in owner:ann
 
     entry: PageEntry
@@ -77,7 +77,7 @@ class Page(Vertical):
             self.draw(self.view_state)
 
     def on_resize(self) -> None:
-        """Have the app draw the newest state for the new size; what was drawn last may be old."""
+        """Have the app draw the newest state in the new size."""
         self.post_message(PageReady())
 
     @property
@@ -92,7 +92,7 @@ class Page(Vertical):
 
     @property
     def mark(self) -> Millis | None:
-        """The moment that the user marked, to compare another one with it."""
+        """The moment that the user marked for a comparison."""
         return None
 
     @property
@@ -112,12 +112,12 @@ class Page(Vertical):
 
     @property
     def chosen_subject(self) -> Selection:
-        """What to select when the user comes back; nothing if the page has chosen its subject."""
+        """The selection to restore when the user comes back: only what the user selected."""
         return self.subject
 
     @property
     def selected_alerts(self) -> tuple[str, ...]:
-        """The ids of the alerts under the cursor: several if it is on a group."""
+        """The ids of the alerts under the cursor; several for a group."""
         return ()
 
     @property
@@ -130,7 +130,7 @@ class Page(Vertical):
         return ""
 
     def copied_text(self) -> str:
-        """All that is known of it as text, where `copied` is something shorter."""
+        """Everything about the selected item as text; `copied` may be shorter."""
         return self.copied()
 
     def say(self, sentence: str, *, is_wrong: bool = False) -> None:

@@ -21,8 +21,8 @@ from zktop.ui.trees.tree_lines import Branch, write_branches
 from zktop.ui.view_state import Selection
 
 ITSELF: Final = "(the lock itself)"  # of a path that has other locks below it
-MAX_BELOW: Final = 200  # locks or prefixes that are listed below one prefix
-OPEN_BELOW: Final = 12  # a prefix with no more of them is open unless the user closes it
+MAX_BELOW: Final = 200  # locks or prefixes listed below one prefix
+OPEN_BELOW: Final = 12  # a prefix with at most this many is open until the user closes it
 LOCKS_CELLS: Final = 8
 WAITING_CELLS: Final = 10
 STATE_CELLS: Final = 14
@@ -40,7 +40,7 @@ class PathNode(NamedTuple):
     """A lock, or a prefix with the totals of all locks below it."""
 
     path: str
-    name: str  # from the prefix above on
+    name: str  # the path without the prefix above it
     locks: int
     waiting: int
     worst: LockStatus
@@ -59,7 +59,7 @@ def lock_totals(report: Report) -> Iterator[LockTotal]:
 
 
 class _Below(NamedTuple):
-    """What is below a prefix while the tree is built."""
+    """The children of a prefix, and the lock at it, while the tree is built."""
 
     parts: "dict[str, _Below]"
     locks: list[LockTotal]
@@ -101,13 +101,13 @@ def _node(name: str, at: _Below, path: str) -> PathNode:
 
 
 def worst_of(nodes: Iterable[PathNode]) -> LockStatus:
-    """Their worst state; a prefix is free only if all of its locks are."""
+    """The worst state of some nodes; it is `free` only if all of them are free."""
     statuses = [one.worst for one in nodes]
     return min(statuses, key=lambda one: (one.rank, one.code == FREE.code), default=OK)
 
 
 class PathTreeLines:
-    """Draws the tree; `is_open` says of each prefix whether its locks are listed."""
+    """Draws the tree; `is_open` decides whether the locks below a prefix are listed."""
 
     def __init__(self, is_open: Callable[[PathNode], bool]) -> None:
         self._is_open = is_open

@@ -1,4 +1,4 @@
-"""Draw trees as lines: branches with the branches below them, and the wait tree."""
+"""Draw trees as lines: nested branches, and the wait tree."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -33,7 +33,7 @@ ROOT_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
 
 
 class Branch(NamedTuple):
-    """A line of a tree, and the branches below it; what it has in columns is aligned."""
+    """A line of a tree, and the branches below it; `columns` are aligned in all lines."""
 
     drawn: Line
     link: LineLink | FoldLink | None = None
@@ -44,7 +44,7 @@ class Branch(NamedTuple):
 def write_branches(
     writer: LineWriter, branches: Sequence[Branch], indent: str = " ", columns_at: int = 0
 ) -> None:
-    """Write branches below the line before; each hangs on a stroke, the last one on a corner."""
+    """Write branches below the last line, each with a stroke; the last one has a corner."""
     for number, branch in enumerate(branches, start=1):
         is_last = number == len(branches)
         mark, more = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
@@ -75,7 +75,7 @@ class WaitTreeLines:
 
     def __init__(self, report: Report, *, is_ascii: bool = False) -> None:
         self.report, self.is_ascii = report, is_ascii
-        self._number = 0  # two lines may open the same
+        self._number = 0  # distinguishes lines that open the same item
 
     def write(self, writer: LineWriter, trees: Iterable[WaitTree]) -> None:
         """Write one tree below the other."""
@@ -89,7 +89,7 @@ class WaitTreeLines:
                 write_branches(writer, branch.below)
 
     def _deadlock(self, writer: LineWriter, tree: WaitTree) -> None:
-        """A deadlock has one line, with its clients below it."""
+        """Write a line for the deadlock, and its clients below it."""
         dead = tree.deadlock
         if dead is None:
             return
@@ -115,7 +115,7 @@ class WaitTreeLines:
         return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
 
     def _who(self, client: TreeClient) -> Line:
-        """Its name, and its address if that is another text."""
+        """The name of a client, and its address unless that is its name."""
         session = client.session
         presence = self.report.ensemble.presence(session) if session else None
         address = presence.client if presence and presence.client != client.name else ""
@@ -155,7 +155,7 @@ class WaitTreeLines:
         return Branch((*self._who(client), *says, *here), self._link(client), below)
 
     def _link(self, client: TreeClient) -> LineLink | None:
-        """A waiter opens its place in the lock, others their session."""
+        """The link of a client: to its session, else to its place in the lock."""
         self._number += 1
         request, session = client.request, client.session
         if session is not None:

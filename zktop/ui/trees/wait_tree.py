@@ -1,6 +1,6 @@
-"""The wait tree: root blockers at the top, below each its locks, below each lock its waiters.
+"""The wait tree: root blockers at the top, their locks below them, then the waiters of each lock.
 
-A tree is about one selected item (a lock, session or deadlock), or it is the overview of all root
+A tree shows one selected item (a lock, session or deadlock), or it is the overview of all root
 blockers. Each session is listed once; its other places refer to the first one.
 """
 
@@ -23,13 +23,13 @@ from zktop.ui.past.states import locks_held, name_in
 from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
-MAX_SEARCHED: Final = 500  # waiters of one lock that are checked for locks of their own
-MAX_NESTED: Final = 6  # waiters of one lock that are shown for the locks they hold
-MAX_LISTED: Final = 12  # waiters of one lock that are shown anyway, in a tree about one item
-MAX_DEPTH: Final = 5  # locks below each other, but for the way to the selected item
+MAX_SEARCHED: Final = 500  # waiters of one lock whose own locks are checked
+MAX_NESTED: Final = 6  # waiters of one lock that are shown because others wait for them
+MAX_LISTED: Final = 12  # other waiters of one lock in a tree about one item
+MAX_DEPTH: Final = 5  # nested locks; the way to the selected item may be longer
 MAX_ITEMS: Final = 300
 MAX_CLIMB: Final = 50
-MAX_WIDE_WAY: Final = 8  # clients above the selected item that have their other waiters listed
+MAX_WIDE_WAY: Final = 8  # clients on a longer way to the selected item have no other waiters
 MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
 MAX_CLASSES: Final = 3  # of names, in a summary
 
@@ -67,7 +67,7 @@ class TreeClient(NamedTuple):
     name: str
     session: Session | None = None
     request: Request | None = None  # in the lock above it, or the node that it is
-    elsewhere: str = ""  # where it is listed, if it is here again
+    elsewhere: str = ""  # where the client is listed first
     also_waits: tuple[Text, ...] = ()  # in further locks
     locks: "tuple[TreeLock, ...]" = ()
     is_selected: bool = False
@@ -99,7 +99,7 @@ class WaitTree(NamedTuple):
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
-    """The trees of the worst root blockers; of the waiters only those that block others."""
+    """The trees of the worst root blockers, with only those waiters that block others."""
     made = 0
     for root in report.blockers[:MAX_ROOTS]:
         if made > MAX_ITEMS:
@@ -148,7 +148,7 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 
 
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
-    """Climb from a holder that waits itself, if there is one."""
+    """The tree of a holder, if possible of one that waits for another lock."""
     owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
     session = next((one for one in owners if main_wait(report, one)), next(iter(owners), None))
     if session is not None:
@@ -174,7 +174,7 @@ def _of_deadlock(
 
 
 class Step(NamedTuple):
-    """One step up: the first member that another one waits for, and its lock."""
+    """One step up: the first member that a session waits for, and its lock."""
 
     owner: Session  # 0: no session owns the node
     path: Text
@@ -182,7 +182,7 @@ class Step(NamedTuple):
 
 
 def way_up(report: Report, session: Session) -> Iterator[Step]:
-    """From a session to the root of its waiting, by the oldest wait of each client."""
+    """Climb from a session to its root blocker, along the oldest wait of each client."""
     seen = {session}
     at = session
     first = main_wait(report, session)
@@ -203,7 +203,7 @@ def way_up(report: Report, session: Session) -> Iterator[Step]:
 
 
 def main_wait(report: Report, session: Session) -> Step | None:
-    """The oldest wait of a session; a candidate that may never lead does not wait."""
+    """The oldest wait of a session; an election counts only if its followers wait."""
     waits = [
         Step(session, path, member)
         for path in dict.fromkeys(report.locks_of.get(session, ()))
@@ -316,7 +316,7 @@ class _Building:
         )
 
     def _chosen_waiters(self, waiters: Sequence[Member], path: Text) -> list[int]:
-        """Which waiters to show: the first, those that block others, those on the way down."""
+        """Which waiters to show: the first, those that block others, those above the selection."""
         is_full = self.made > MAX_ITEMS
         nested = [
             at
@@ -356,7 +356,7 @@ class _Building:
         return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
     def _watcher(self, view: LockView, session: Session) -> TreeClient:
-        """A session that waits by a watch alone."""
+        """A session that waits without a node, by its watch."""
         self.made += 1
         one = view.watcher(session)
         return TreeClient("waits", one.name, session, Request(view.lock.path, None, one.mode))

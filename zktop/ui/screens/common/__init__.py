@@ -1,1 +1,1 @@
-"""What several screens draw with: numbers, times, marks, empty states."""
+"""Drawings that several screens share: numbers, times, graphs, arrows, empty states."""

@@ -1,6 +1,6 @@
 """Arrows in the margin of a list: from each line to the lines that it points to.
 
-Lines that point to the same line share a lane, so a herd is many strokes into one arrowhead:
+Lines that point to the same line share a lane, so a herd has many strokes and one arrowhead:
 
     ann   ◀─╮
     bob   ──┤◀─╮
@@ -16,7 +16,7 @@ STROKES, SUPPOSED_STROKES = "─│", "┄┊"  # across, and down
 
 
 class Lane(NamedTuple):
-    """All arrows to one line, side by side with those of other lanes."""
+    """The column of all arrows to one line."""
 
     target: int
     sources: frozenset[int]
@@ -39,7 +39,7 @@ def margin(
 ) -> list[str]:
     """Draw the arrows of each line to its targets, in at most `most` lanes.
 
-    Arrows without a free lane are left out. Those of the lines in `supposed` are dotted.
+    Arrows without a free lane are left out. Arrows from the lines in `supposed` are dotted.
 
     >>> for one in margin([[], [0], [0, 1]], 4): print(one)
     ◀─╮
@@ -69,8 +69,8 @@ def placed(
 ) -> list[Lane]:
     """Give each target a lane; two lanes in the same column never touch the same line.
 
-    A line that points to another one, and is pointed to, has its arrowhead to the right of its
-    stroke where there is room: a chain then goes down like a staircase.
+    Where there is room, an arrowhead stands to the right of the stroke that leaves its line: a
+    chain goes down like a staircase.
     """
     sources: dict[tuple[int, bool], set[int]] = {}
     for source, those in enumerate(targets):

@@ -1,4 +1,4 @@
-"""A grid of cells to draw on: texts, boxes and arrows at any place, read off as lines."""
+"""A grid of cells to draw texts, boxes and arrows on, and to read as lines."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -29,14 +29,14 @@ HEADS: Final = {Point(1, 0): "▶", Point(-1, 0): "◀", Point(0, 1): "▼", Poi
 
 
 class CellGrid:
-    """Later drawings cover earlier ones; what lies outside of the grid is left out."""
+    """Later drawings cover earlier ones, and are cut at the edges of the grid."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
         self._rows: list[list[Run]] = [[Run(" ")] * width for _ in range(height)]
 
     def write(self, x: int, y: int, text: str, ink: Ink = "plain") -> None:
-        """Write a text from this cell on; wide characters take two."""
+        """Write a text that begins in this cell; wide characters take two cells."""
         at = x
         for character in text:
             cells = cell_len(character)
@@ -54,7 +54,7 @@ class CellGrid:
         self.write(x, y + height - 1, f"╰{'─' * (width - 2)}╯", ink)
 
     def arrow(self, points: list[Point], ink: Ink, strokes: str = HARD) -> None:
-        """Draw a line from point to point, straight between two of them; it ends in a head.
+        """Draw straight lines from point to point, with an arrowhead at the end.
 
         >>> grid = CellGrid(5, 3)
         >>> grid.arrow([Point(0, 0), Point(4, 0), Point(4, 2)], "plain")
@@ -75,7 +75,6 @@ class CellGrid:
             self._put(points[-1], HEADS[before], ink)
 
     def lines(self) -> Iterator[Line]:
-        """Read the lines off."""
         return (merged(tuple(row)) for row in self._rows)
 
     def _put(self, at: Point, text: str, ink: Ink) -> None:

@@ -11,7 +11,7 @@ NAME_CELLS: Final = 12  # of a column in the narrow form
 
 
 class ExampleCell(NamedTuple):
-    """One column of the row: its name, if it has one, an example, and what it means."""
+    """One column of the row: its name (or none), an example, and its meaning."""
 
     name: str
     text: str
@@ -20,7 +20,7 @@ class ExampleCell(NamedTuple):
 
 
 def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
-    """Draw the row with its labels; where it is too wide, only a list of the columns.
+    """Draw the row with its labels; if it is too wide, list the columns instead.
 
     >>> from zktop.ui.styled_text import text_of
     >>> row = [ExampleCell("LOCK", "/a", "its path"), ExampleCell("HELD", "17s", "for how long")]
@@ -43,7 +43,7 @@ def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
 
 
 def listed(cells: Sequence[ExampleCell], width: int) -> list[Line]:
-    """Write a line for each column: its name, and what it means."""
+    """List the columns, each with its meaning."""
     return [
         text
         for one in cells

@@ -39,7 +39,7 @@ def time_s(at: Millis) -> str:
 
 
 def short_id(session: Session, digits: int = 4) -> str:
-    """Write the end of a session's id: its beginning is that of its server.
+    """Write the end of a session's id; all sessions of a server share the beginning.
 
     >>> short_id(0x100000d0d270000), short_id(0x1f)
     ('0x…0000', '0x1f')
@@ -49,7 +49,7 @@ def short_id(session: Session, digits: int = 4) -> str:
 
 
 def sortable(value: float | None) -> float:
-    """A number to sort by: unknown ones come before all others."""
+    """A number to sort by; unknown values sort before all others."""
     return -1 if value is None else value
 
 
@@ -78,7 +78,7 @@ def with_spaces(number: int) -> str:
 
 
 def blocked_seconds(ms: Millis, bound: str = "") -> str:
-    """Write total waiting time in seconds; in millions of seconds if it would be cut.
+    """Write total waiting time in seconds; in millions of seconds where the column is too narrow.
 
     >>> blocked_seconds(9_998_700), blocked_seconds(12_345_678_000), blocked_seconds(0)
     ('9 998', '12.3M', '0')
@@ -108,9 +108,9 @@ SIGNS: dict[How, tuple[str, str]] = {
 
 
 def elapsed(ms: Millis) -> str:
-    """Write a time that is still passing: in whole seconds, from a minute on in steps of five.
+    """Write a time that still grows: in whole seconds, and after a minute in steps of five.
 
-    Tenths would flicker, and a screen of quiet locks would be drawn anew every second.
+    Tenths would flicker, and a screen of quiet locks would be drawn again every second.
 
     >>> elapsed(300), elapsed(3_900), elapsed(59_900), elapsed(384_000)
     ('<1s', '3s', '59s', '6m20s')

@@ -18,8 +18,8 @@ RIGHT_DOTS: Final = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
 BRAILLE: Final = 0x2800
 ASCII_DOTS: Final = " .:|#"  # the same heights, for terminals without UTF-8
 BAR: Final = "▏▎▍▌▋▊▉█"
-MIN_TOP: Final = 4  # of a graph of clients: a single one must not look like a crowd
-HEAT: Final[tuple[Ink, ...]] = ("medium", "high")  # the higher, the worse
+MIN_TOP: Final = 4  # clients in a full column, at least: one client must not look like many
+HEAT: Final[tuple[Ink, ...]] = ("medium", "high")  # for graphs in which high is bad
 SPARK_TOP: Final = 8  # waiters in a full column, at least: a queue of one must not look full
 SPARK_INKS: Final[tuple[Ink, ...]] = ("dim", "dim", "medium", "medium", "high")  # by dots
 MAX_CACHED: Final = 256  # most locks have the same queue: none
@@ -34,7 +34,7 @@ def area(
     inks: Sequence[Ink] = ("plain",),
     is_ascii: bool = False,
 ) -> list[Line]:
-    """Draw values as an area, the newest at the right edge; an unknown one leaves a gap.
+    """Draw values as an area, the newest at the right edge; unknown values leave gaps.
 
     `top` is the value of a full column. The inks go from the lowest to the highest dots.
 
@@ -84,7 +84,7 @@ def _cell(left: int, right: int, *, is_ascii: bool) -> str:
 def sparkline(
     seconds: Sequence[int | None], now: Millis, width: int, *, is_ascii: bool = False
 ) -> Line:
-    """Draw the longest queue in each span of time; a dot for none, blank where it is unknown.
+    """Draw the longest queue in each span of time: a dot for 0, a blank if it is unknown.
 
     Spans begin at fixed times of day, so that past columns do not change.
 
@@ -95,7 +95,7 @@ def sparkline(
     """
     span = max(1, -(-len(seconds) // (2 * width)))
     first = now // SECOND_MS - len(seconds) + 1
-    begun = -(first % span)  # the oldest span began before the first second that is known
+    begun = -(first % span)  # the oldest span begins before the first known second
     return _sparkline(tuple(seconds), span, begun, width, is_ascii)
 
 
@@ -120,7 +120,7 @@ def _sparkline(
 
 
 def _grouped(drawn: Sequence[tuple[Ink, str]]) -> Line:
-    """Cells as a line; neighbours with one ink are one run."""
+    """Join cells to a line; neighbours with the same ink are one run."""
     return tuple(
         Run("".join(text for _, text in some), ink)
         for ink, some in groupby(drawn, key=lambda one: one[0])

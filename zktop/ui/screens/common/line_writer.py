@@ -1,4 +1,4 @@
-"""Writes lines of text, some of which open another screen, or fold what is below them."""
+"""Writes lines of text. Some lines open another screen, or fold the lines below them."""
 
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from zktop.ui.view_state import Selection
 
 
 class LineLink(NamedTuple):
-    """The screen that a line opens; `name` distinguishes lines that open the same."""
+    """The screen that a line opens; `name` distinguishes lines that open the same place."""
 
     page: str
     subject: Selection
@@ -24,7 +24,7 @@ class FoldLink(NamedTuple):
 class LineWriter:
     """Collects lines that are `width` cells wide, and their links.
 
-    Of the sections that fold, those in `opened` are open; None: nothing folds.
+    Sections are folded unless they are in `opened`; with None, they cannot fold.
     """
 
     def __init__(self, width: int, opened: Collection[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from zktop.ui.widgets.table import RowGroup, Table
 
 
 class LiveRow(Protocol):
-    """The values of a row that decide its place in the table."""
+    """The values that decide where a row stands in the table."""
 
     @property
     def key(self) -> Hashable:
@@ -23,7 +23,7 @@ class LiveRow(Protocol):
 
     @property
     def group(self) -> str:
-        """The name of the group that the row joins while it is quiet; empty: none."""
+        """The name of the group that the row joins while it is quiet; empty for no group."""
 
     @property
     def is_quiet(self) -> bool:
@@ -160,7 +160,7 @@ class Reorder:
         self._ended_s, self._took_s = -AGING_S, 0.0
 
     def changed(self) -> None:
-        """Note that the order may be wrong."""
+        """Note that rows have changed, so their order may be wrong."""
         self._is_stale = True
 
     def now(self) -> None:
@@ -171,7 +171,7 @@ class Reorder:
         self._took_s, self._is_stale = self._ended_s - began, False
 
     def when_due(self) -> None:
-        """Sort the rows as soon as they may move; until then only draw new values."""
+        """Sort the rows if they may move now, else later; until then only draw new values."""
         wait = self.wait_s(perf_counter(), self._table.moved_at)
         if wait is not None and wait <= 0:
             self.now()
@@ -186,7 +186,7 @@ class Reorder:
         self.when_due()
 
     def wait_s(self, now_s: float, moved_at_s: float) -> float | None:
-        """Return the seconds until rows may move; None if there is no need."""
+        """Return the seconds until rows may move; None if the order is still right."""
         if not self._is_stale and now_s - self._ended_s < AGING_S:
             return None
         between = max(BETWEEN_S, self._took_s / MAX_SHARE)

@@ -1,6 +1,6 @@
-"""The status of a lock in a word: its worst problem, how bad it is, and how sure.
+"""The status of a lock in a word: its worst problem, how bad it is, and whether it is confirmed.
 
-Only confirmed problems are red. A question mark means "likely", also without colours.
+Only confirmed problems are red. A question mark means "likely", for terminals without colours.
 """
 
 from typing import Final, NamedTuple
@@ -41,7 +41,7 @@ def pill(ink: Ink) -> Ink:
 
 
 def state_cell(status: LockStatus) -> Line:
-    """Draw the status as a word: filled if something is wrong, with a sign if that is likely."""
+    """Draw the status as a word; a problem is a filled pill, and a likely one has a `?`."""
     code, sign = status.code.rstrip("?"), "?" if status.code.endswith("?") else ""
     word = f" {WORDS.get(code, code)}{sign} "
     return (Run(word, pill(status.ink)),)

@@ -1,4 +1,4 @@
-"""The table of demo contenders: what each believes, and what it said last."""
+"""The table of demo contenders: what each one believes, and what it reported last."""
 
 from zktop.demo_types import ContenderState
 from zktop.ui.filters import Filter
@@ -23,7 +23,7 @@ def passes(one: ContenderState, wanted: Filter) -> bool:
 
 
 def _lock(contender: ContenderState) -> Line:
-    """The lock without the path that all demo locks have in common."""
+    """The lock, without the beginning of the path, which all demo locks share."""
     return line("/".join(contender.path.split("/")[-2:]))
 
 

@@ -1,4 +1,4 @@
-"""Sentences that count what a scene shows: wake-ups, deadlocks, clients that share or wait."""
+"""Sentences that count the wake-ups, deadlocks, holders and waiters of a scene."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -38,7 +38,7 @@ def locks_below(report: Report | None, folder: str) -> list[LockView]:
 
 
 def deadlocks_below(report: Report | None, folder: str) -> list[Deadlock]:
-    """The deadlocks that consist of locks of a scene alone."""
+    """The deadlocks whose locks all belong to a scene."""
     found = report.deadlocks if report else ()
     return [one for one in found if all(path.startswith(f"{folder}/") for path in one.locks)]
 
@@ -51,7 +51,7 @@ def _blocked(deadlock: Deadlock) -> str:
 
 
 def _two_holders(locks: Sequence[LockView], count: SceneCount) -> Iterator[str]:
-    """Locks for one client that several believed to hold."""
+    """Mutexes that several clients believed to hold at the same time."""
     for view in locks:
         number = len(count.believers.get(view.lock.path, ()))
         if view.lock.kind == "mutex" and number > 1:

@@ -1,4 +1,4 @@
-"""The list at the left of screen 6: lessons in their order, other scenes in groups, recipes."""
+"""The list at the left of screen 6: lessons, other scenes in groups, recipes."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -12,14 +12,14 @@ Target = Lesson | Scene | RecipeInfo
 
 
 class Entry(NamedTuple):
-    """A line of the list, and what it stands for; None for a heading."""
+    """A line of the list, and the item that it selects; None for a heading."""
 
     drawn: Line
     target: Target | None = None
 
 
 def entries(port: ContendersPort, loaded: Target | None, done: Collection[str]) -> Iterator[Entry]:
-    """All lines; `loaded` is what is played, `done` are names of scenes played to their ends."""
+    """All lines. `loaded` has the arrow; `done` are the names of scenes played to the end."""
     if port.lessons:
         yield Entry(line(("LESSONS", "title")))
     for number, lesson in enumerate(port.lessons, start=1):

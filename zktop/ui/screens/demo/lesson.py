@@ -1,4 +1,4 @@
-"""Lines about a lesson: what it is about, its parts, the question, and where to look."""
+"""Lines about a lesson: its subject, its parts, the question, and where to look."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
 
 
 def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
-    """The scene that Enter plays: after a part that is over the next one, in a circle.
+    """The scene that Enter plays: the loaded part, or the next one if it is over.
 
     >>> from zktop.demo_types import LessonPart, SceneMove
     >>> parts = (LessonPart("herd", ""), LessonPart("no-herd", ""))
@@ -42,7 +42,7 @@ def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
 def after_scene(
     lessons: Sequence[Lesson], scenes: Mapping[str, Scene], progress: SceneProgress
 ) -> list[Line]:
-    """What to press after a part of a lesson: for its next part, or for the next lesson."""
+    """The key to press after a part of a lesson: for its next part, or for the next lesson."""
     lesson = lesson_of(lessons, progress.scene)
     if lesson is None or progress.scene is None or progress.phase != "over":
         return []
@@ -59,7 +59,7 @@ def after_scene(
 
 
 class ShownLesson(NamedTuple):
-    """A lesson, and how far the user is with it."""
+    """A lesson, and the user's progress in it."""
 
     lesson: Lesson
     number: int
@@ -92,7 +92,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
 
 
 def _parts(shown: ShownLesson, width: int) -> list[Line]:
-    """Each part with what was counted when it was played."""
+    """The parts; those that were played, with the sentence that was counted."""
     progress, parts = shown.progress, shown.lesson.parts
     loaded = progress.scene.name if progress.scene else None
     following = next_scene(shown.lesson, progress)

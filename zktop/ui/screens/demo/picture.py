@@ -1,6 +1,6 @@
-"""The picture of a scene: its queues, with an arrow from each waiter to what it watches.
+"""The picture of a scene: its queues, with an arrow from each waiter to the znode that it watches.
 
-The queues come from the report, so they are what ZooKeeper knows. The arrows come from the
+The queues come from the report, so they show what ZooKeeper knows. The arrows come from the
 contenders, which report each watch at once; no server lists watches on the children of a lock.
 """
 
@@ -17,7 +17,7 @@ from zktop.model.report import Contender, LockView, Report
 from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.common.format import side_by_side
 from zktop.ui.screens.demo.counters import deadlocks_below, locks_below
-from zktop.ui.screens.findings.ring import ring_order
+from zktop.ui.screens.findings.ring import is_ring, ring_order
 from zktop.ui.screens.lock.lock_detail import ShownQueue
 from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, line, width_of, wrapped
 
@@ -27,9 +27,9 @@ MARK_CELLS: Final = 3
 MIN_NAME_CELLS: Final = 8
 MIN_STATE_CELLS: Final = 8
 BETWEEN_CELLS: Final = 2
-MIN_COLUMN_CELLS: Final = 36  # of two locks side by side
+MIN_COLUMN_CELLS: Final = 36  # of each of two locks side by side
 GAP_CELLS: Final = 3
-LASTING_MS: Final = 1_000  # a shorter state is a change that is not complete yet
+LASTING_MS: Final = 1_000  # a shorter state may be part of a change
 HOLDS: Final = {
     "exclusive": "holds",
     "read": "reads",
@@ -47,19 +47,19 @@ WAITS: Final = {
 
 
 class Picture(NamedTuple):
-    """Lines, and for each the name of the contender on it, if it is about one alone."""
+    """Lines, and the name of the contender that each is about; None for other lines."""
 
     lines: list[Line]
     targets: list[str | None]
 
 
 class _Row(NamedTuple):
-    """One client in a queue, with what its demo contender says."""
+    """One client in a queue, with the state that its demo contender reports."""
 
     contender: Contender
-    told: ContenderState | None
+    reported: ContenderState | None
     is_unaware: bool  # it is its turn, but it still waits
-    is_lone: bool  # its session has no other znode in this lock
+    is_lone: bool  # its session has only this znode in the lock
 
     @property
     def is_waiting(self) -> bool:
@@ -67,7 +67,7 @@ class _Row(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.told.name if self.told else self.contender.name
+        return self.reported.name if self.reported else self.contender.name
 
     @property
     def state(self) -> str:
@@ -91,12 +91,12 @@ def draw_scene(
     width: int,
 ) -> Picture:
     """Draw all locks below a folder; two of them side by side where there is room."""
-    told = {one.session: one for one in states if one.session is not None}
+    reported = {one.session: one for one in states if one.session is not None}
     locks = locks_below(report, folder)
     column = (width - GAP_CELLS) // 2
     is_paired = len(locks) > 1 and column >= MIN_COLUMN_CELLS
     blocks = [
-        _draw_lock(report, view, told, _latest(count, view), column if is_paired else width)
+        _draw_lock(report, view, reported, _latest(count, view), column if is_paired else width)
         for view in locks
         if report is not None
     ]
@@ -124,7 +124,7 @@ def _latest(count: SceneCount, view: LockView) -> Departure | None:
 def _draw_lock(
     report: Report,
     view: LockView,
-    told: Mapping[Session, ContenderState],
+    reported: Mapping[Session, ContenderState],
     departure: Departure | None,
     width: int,
 ) -> _Block:
@@ -132,7 +132,9 @@ def _draw_lock(
     contenders = [queue.contender(view, place) for place in range(min(len(queue), MAX_ROWS))]
     nodes = Counter(member.owner for member in queue.members)
     rows = [
-        _row(report, view, one, told.get(one.session or 0), is_lone=nodes[one.session or 0] == 1)
+        _row(
+            report, view, one, reported.get(one.session or 0), is_lone=nodes[one.session or 0] == 1
+        )
         for one in contenders
     ]
     arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
@@ -146,11 +148,11 @@ def _draw_lock(
     for row, arrow in zip(rows, arrows[1:], strict=True):
         note = _note(report, view, row, departure)
         lines.append(fitted((*_client(row, *cells), Run(arrow.ljust(space), "key"), *note), width))
-        names.append(row.told.name if row.told else None)
+        names.append(row.reported.name if row.reported else None)
     if len(queue) > MAX_ROWS:
         lines.append(line((f"   and {len(queue) - MAX_ROWS} more", "dim")))
         names.append(None)
-    for state in _believers(report, queue, view, told.values()):
+    for state in _believers(report, queue, view, reported.values()):
         lines.append(_believer(state, cells[0]))
         names.append(state.name)
     return _Block(lines, names)
@@ -160,22 +162,22 @@ def _row(
     report: Report,
     view: LockView,
     one: Contender,
-    told: ContenderState | None,
+    reported: ContenderState | None,
     *,
     is_lone: bool,
 ) -> _Row:
     is_unaware = (
-        told is not None
+        reported is not None
         and one.state == "holds"
-        and told.state == "waits"
-        and view.lock.path not in told.holds
-        and _is_lasting(told, report.now)
+        and reported.state == "waits"
+        and view.lock.path not in reported.holds
+        and _is_lasting(reported, report.now)
     )
-    return _Row(one, told, is_unaware, is_lone)
+    return _Row(one, reported, is_unaware, is_lone)
 
 
 def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
-    """Cells for the names and for the states; all arrows begin to the right of them."""
+    """The widths of the columns for names and states; arrows begin to the right of them."""
     names = max((cell_len(row.name) for row in rows), default=0)
     states = max((cell_len(row.state) for row in rows), default=0)
     name_cells = max(MIN_NAME_CELLS, names + BETWEEN_CELLS)
@@ -195,23 +197,23 @@ def _client(row: _Row, name_cells: int, state_cells: int) -> Line:
 
 
 def _watched(view: LockView, queue: ShownQueue, row: _Row) -> list[int]:
-    """The lines that a waiter watches: 0 is the lock itself, clients follow."""
+    """The lines that a waiter watches: 0 is the lock, then come the clients."""
     if not row.is_waiting:
         return []
     if _watches_children(view, row):
         return [0]
     paths: Sequence[str]
-    if row.told is None:
+    if row.reported is None:
         paths = row.contender.actual or ()
     else:
-        paths = [row.told.watches.path] if row.told.watches else []
+        paths = [row.reported.watches.path] if row.reported.watches else []
     members = [view.watch_check.member_at(path) for path in paths]
     places = queue.places_of(one.node for one in members if one is not None)
     return [place + 1 for place in places if place < MAX_ROWS]
 
 
 def _watches_children(view: LockView, row: _Row) -> bool:
-    watched = row.told.watches if row.told and row.is_waiting else None
+    watched = row.reported.watches if row.reported and row.is_waiting else None
     return watched == Watched(view.lock.path, "children")
 
 
@@ -219,32 +221,32 @@ def _watches_children(view: LockView, row: _Row) -> bool:
 
 
 def _note(report: Report, view: LockView, row: _Row, departure: Departure | None) -> Line:
-    """What is special about a client, in a few words."""
-    told = row.told
-    if told is None:
+    """A few words about a client: trouble, wake-ups, polling."""
+    reported = row.reported
+    if reported is None:
         is_ownerless = row.contender.node is not None and row.contender.session is None
         return line((" no session owns its znode", "critical")) if is_ownerless else ()
-    trouble = _trouble(report, view, row, told)
+    trouble = _trouble(report, view, row, reported)
     if trouble:
         return line((f" {trouble}", "critical"))
-    if departure is not None and told.name in departure.woken:
-        went_on = told.name in departure.went_on
+    if departure is not None and reported.name in departure.woken:
+        went_on = reported.name in departure.went_on
         return line((" woken, goes on", "good") if went_on else (" woken for nothing", "warning"))
-    if told.claim.recipe == "poll" and row.is_waiting and told.watches is None:
-        return line((f" asks every {told.claim.poll_s:g} s", "dim"))
+    if reported.claim.recipe == "poll" and row.is_waiting and reported.watches is None:
+        return line((f" asks every {reported.claim.poll_s:g} s", "dim"))
     return ()
 
 
-def _trouble(report: Report, view: LockView, row: _Row, told: ContenderState) -> str:
+def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState) -> str:
     """What is wrong with a client; empty if nothing is."""
     path = view.lock.path
-    if told.is_gone or told.frozen or told.connection_loss:
-        word = "killed" if told.is_gone else told.state
+    if reported.is_gone or reported.frozen or reported.connection_loss:
+        word = "killed" if reported.is_gone else reported.state
         return f"{word}{_time_left(report, row.contender)}"
     if row.is_waiting:
-        if path in told.holds and row.is_lone and _is_lasting(told, report.now):
+        if path in reported.holds and row.is_lone and _is_lasting(reported, report.now):
             return "believes that it holds"
-        watched = told.watches
+        watched = reported.watches
         folder, node = split(watched.path) if watched else ("", "")
         is_gone = watched is not None and watched.part == "absent" and folder == path
         return f"watches {short(node)}, which is gone" if is_gone else ""
@@ -261,9 +263,9 @@ def _time_left(report: Report, one: Contender) -> str:
     return "" if window is None else f"; its session ends in {-(-window.high // 1000)} s"
 
 
-def _is_lasting(told: ContenderState, now: Millis) -> bool:
+def _is_lasting(reported: ContenderState, now: Millis) -> bool:
     """True if nothing was reported for a while."""
-    return told.last is not None and now - millis(told.last.at) > LASTING_MS
+    return reported.last is not None and now - millis(reported.last.at) > LASTING_MS
 
 
 def _believers(
@@ -280,19 +282,18 @@ def _believers(
     ]
 
 
-def _believer(told: ContenderState, name_cells: int) -> Line:
-    name = fitted(line((told.name, "strong")), name_cells)
+def _believer(reported: ContenderState, name_cells: int) -> Line:
+    name = fitted(line((reported.name, "strong")), name_cells)
     says = Run("believes that it holds, but its znode is gone", "critical")
     return (Run(" ✗ ", "critical"), *name, says)
 
 
 def _ring(report: Report | None, folder: str, width: int) -> list[Line]:
-    """Each deadlock as a chain of names that ends where it begins, if it is a single cycle."""
+    """Each deadlock that is a single cycle, as a chain of names that ends where it begins."""
     lines: list[Line] = []
     for one in deadlocks_below(report, folder):
         ring = ring_order(one.steps) if one.steps else []
-        following = [*ring[1:], *ring[:1]]
-        if ring and all(a.blocker == b.actor for a, b in zip(ring, following, strict=True)):
+        if ring and is_ring(ring):
             chain = " ─▶ ".join(step.name for step in (*ring, ring[0]))
             lines += [NOTHING, *wrapped(chain, width - 1, "critical", " ")]
     return lines

@@ -1,4 +1,4 @@
-"""Lines about a scene or a recipe: what a scene teaches, its moves, what to look at."""
+"""Lines about a scene or a recipe: what it teaches, its moves, and what to look at."""
 
 from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
@@ -20,7 +20,7 @@ PHASES: dict[str, str] = {
 
 
 def caption(progress: SceneProgress, width: int) -> list[Line]:
-    """The current move, or the last one; and why the scene cannot continue."""
+    """The current or last move, and any reason why the scene cannot continue."""
     scene = progress.scene
     if scene is None:
         return []
@@ -37,7 +37,7 @@ def caption(progress: SceneProgress, width: int) -> list[Line]:
 
 
 def scene_lines(scene: Scene, progress: SceneProgress, width: int) -> list[Line]:
-    """What a scene teaches and its moves, with marks at those that were played."""
+    """What a scene teaches, and its moves; those already played have a mark."""
     is_loaded = progress.scene is not None and progress.scene.name == scene.name
     moves = count(len(scene.moves), "step")
     lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]

@@ -52,10 +52,10 @@ class Heights(NamedTuple):
 
 
 def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
-    """Share the lines: picture and text first, then contenders, and the log has the rest.
+    """Share the lines: first picture and text, then contenders; the log gets the rest.
 
-    In a small window the picture and the text have all of it. `is_alone`: there are contenders
-    and no picture of them, so their list comes first.
+    In a small window, picture and text get all lines. `is_alone`: there are contenders but no
+    picture of them, so their list comes first.
 
     >>> share(33, 8, 12, 8, is_alone=False)
     Heights(picture=8, text=12, contenders=6, log=7)
@@ -76,7 +76,7 @@ def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool
 
 
 class DemoScreen(Page):
-    """The index of lessons, scenes and recipes; beside it picture, text, contenders and log."""
+    """The index of lessons, scenes and recipes; to its right, picture, text, contenders, log."""
 
     FIELDS = ("owner", "state")
     HELP: ClassVar[str | None] = (
@@ -117,8 +117,8 @@ class DemoScreen(Page):
         super().__init__()
         self._port: ContendersPort | None = None
         self._on: str | None = None  # the scene that was loaded at the last draw
-        self._picture = ("", 0, 0)  # its scene, its width, and the most lines that it had
-        self._counted: dict[str, list[str]] = {}  # by scene: what was counted when it played
+        self._picture = ("", 0, 0)  # its scene, its width, and its largest number of lines
+        self._counted: dict[str, list[str]] = {}  # sentences of `counters`, by scene
         self._done: set[str] = set()  # scenes that were played to their ends
         self._answered: set[str] = set()  # lessons whose answer is shown
 
@@ -150,7 +150,7 @@ class DemoScreen(Page):
         )
 
     def _count(self, port: ContendersPort, state: ViewState) -> None:
-        """Remember what was counted, for when the next part of a lesson plays."""
+        """Keep the sentences of `counters`, to show them while the next part of a lesson plays."""
         progress = port.progress
         if progress.scene is None or progress.phase in ("cleaning", "failed"):
             return
@@ -183,7 +183,7 @@ class DemoScreen(Page):
 
     @property
     def _lesson_width(self) -> int:
-        """Cells of a line in the panes at the right; a pane that is not shown has no size."""
+        """Cells of a line in the panes at the right, even while they are not shown."""
         frame = self.query_one("#scene", TextPanel).gutter.width
         return max(MIN_WIDTH_CELLS, self.query_one("#lesson").size.width - frame - 1)
 
@@ -208,12 +208,12 @@ class DemoScreen(Page):
         index.show([one.drawn for one in listed], [one.target for one in listed])
 
     def _loaded(self, port: ContendersPort) -> Target | None:
-        """The lesson that is played, else the scene."""
+        """The loaded lesson; for a scene without a lesson, the scene."""
         scene = port.progress.scene
         return lesson_of(port.lessons, scene) or scene
 
     def _show_picture(self, port: ContendersPort, state: ViewState) -> int:
-        """Draw the scene that is loaded; return the number of lines."""
+        """Draw the loaded scene; return the number of lines."""
         pane = self.query_one("#picture", ListPanel)
         progress = port.progress
         if progress.scene is None:
@@ -244,13 +244,13 @@ class DemoScreen(Page):
         return self._most_lines(progress.scene.name, width, len(lines))
 
     def _most_lines(self, scene: str, width: int, lines: int) -> int:
-        """The most lines that this picture had, so that the panes below keep their place."""
+        """The largest number of lines so far, so that the panes below do not move."""
         before = self._picture[2] if self._picture[:2] == (scene, width) else 0
         self._picture = scene, width, max(before, lines)
         return self._picture[2]
 
     def _show_text(self, port: ContendersPort) -> int:
-        """Write about the item under the cursor of the index, else about what is played."""
+        """Describe the item under the cursor of the index, else the loaded one."""
         pane, width = self.query_one("#scene", TextPanel), self._lesson_width
         target = self._index.target
         loaded = self._loaded(port)
@@ -320,7 +320,7 @@ class DemoScreen(Page):
 
     @property
     def _chosen_scene(self) -> str | None:
-        """Name of the scene under the cursor of the index; of a lesson, of its next part."""
+        """Name of the scene under the cursor of the index; for a lesson, its next part."""
         target = self._index.target
         if isinstance(target, Lesson) and self._port is not None:
             return next_scene(target, self._port.progress)
@@ -346,7 +346,7 @@ class DemoScreen(Page):
             self._port.control("pause" if is_on else "play")
 
     def action_scene_step(self) -> None:
-        """Play one move, of the scene under the cursor if none is loaded."""
+        """Play one move of the loaded scene, else of the scene under the cursor."""
         if self._port is None:
             return
         if self._port.progress.scene is not None:
@@ -373,7 +373,7 @@ class DemoScreen(Page):
 
     @property
     def _contender(self) -> ContenderState | None:
-        """The contender under the cursor: in the picture, unless the list has the keys."""
+        """The contender under the cursor of the list, if it has the focus, else of the picture."""
         picture, port = self.query_one("#picture", ListPanel), self._port
         if port is not None and picture.display and self.focused_pane != "contenders":
             for one in port.states:
@@ -391,7 +391,7 @@ class DemoScreen(Page):
 
 
 def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
-    """What zktop says about the locks of the scene: a deadlock, else the first finding."""
+    """The verdict on the locks of the scene: a deadlock, else the first finding."""
     report = state.frame.report if state.frame else None
     if report is None:
         return []
