@@ -77,7 +77,7 @@ class TestWhatToDo:
         some = looked(ring_of("ann", "bob"))
 
         assert shown(some).command is None
-        assert "y copies all of this: the client's address is unknown" in text(written(some))
+        assert "y copies this text: the client's address is unknown" in text(written(some))
 
     def test_the_other_clients_have_a_line_each(self) -> None:
         """Stopping one of them works, too."""

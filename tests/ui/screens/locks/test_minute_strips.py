@@ -14,7 +14,7 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past import states
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.locks import minute_strips
-from zktop.ui.screens.locks.minute_strips import telling_clients
+from zktop.ui.screens.locks.minute_strips import important_clients
 
 
 def tape(told: Sequence[Frame]) -> Tape:
@@ -28,7 +28,7 @@ def tape(told: Sequence[Frame]) -> Tape:
 def test_clients_in_alerts_come_first_and_then_root_blockers() -> None:
     """Those in a deadlock before those of other findings."""
     told = trouble()
-    found = telling_clients(told[-1].report, tape(told), 9)
+    found = important_clients(told[-1].report, tape(told), 9)
 
     assert {found.index(session(one)) for one in ("ann", "bob")} == {0, 1}
     assert {session("cid"), session("eve")} <= {*found}  # they wait behind
@@ -41,7 +41,7 @@ def test_a_root_blocker_comes_before_clients_that_did_something_last() -> None:
         (NOW + 100, lock("/locks/b", "cid", czxid=900, at=NOW + 100)),
     )
 
-    assert telling_clients(told[-1].report, tape(told), 2) == [session("ann"), session("cid")]
+    assert important_clients(told[-1].report, tape(told), 2) == [session("ann"), session("cid")]
 
 
 async def test_strips_show_what_clients_did_and_the_graph_how_many_waited() -> None:

@@ -1,4 +1,4 @@
-"""One deadlock: which client to kill, the ring with its steps, and, folded, the proof."""
+"""One deadlock: which client to kill, the ring with its steps, and the folded proof."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ KINDS: Final = {
 
 
 class ShownDeadlock:
-    """A deadlock as it was first seen, and as it is judged by the report on display."""
+    """A deadlock as it was first seen, and as the report on display judges it."""
 
     def __init__(self, case: DeadlockRecord, live: Report, times: int = 1) -> None:
         self.case, self.live, self.times = case, live, times
@@ -103,7 +103,7 @@ def _size(dead: Deadlock) -> str:
 
 
 def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
-    """Write what to do, then the picture as it was first seen, then what folds."""
+    """Write what to do, then the picture as it was first seen, then the sections that fold."""
     again = f"   seen {shown.times} times" if shown.times > 1 else ""
     age = deadlock_age(shown.case, shown.now, shown.live)
     writer.write((*age, *line((again, "dim"))))
@@ -125,7 +125,7 @@ def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
 
 
 def ticket_text(writer: LineWriter, shown: ShownDeadlock) -> None:
-    """Write all of it for a ticket: the sentence first, and nothing folded."""
+    """Write everything for a ticket: the sentence first, and all sections open."""
     dead = shown.first
     writer.write(line((f"DEADLOCK {deadlock_name(dead)}", shown.ink), f"  {_size(dead)}"))
     writer.say(shown.judged.sentence, "strong", "")
@@ -157,7 +157,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
 
 
 def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
-    """The client to stop, where it is, and what that frees."""
+    """The client to stop, its address, and how many clients that unblocks."""
     name = Run(f" {way.owner} ", pill(shown.ink))
     freed = f"unblocks {count(way.frees, 'client')}"
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
@@ -170,7 +170,7 @@ def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     if shown.command is not None:
         writer.write(line((" y copies ", "key"), (shown.command, "strong")))
     else:
-        writer.write(line((" y copies ", "key"), "all of this: the client's address is unknown"))
+        writer.write(line((" y copies ", "key"), "this text: the client's address is unknown"))
 
 
 def _address(way: WayOut) -> str:
@@ -195,7 +195,7 @@ def _write_end(writer: LineWriter, shown: ShownDeadlock) -> None:
 def _write_picture(
     writer: LineWriter, shown: ShownDeadlock, moves: Sequence[StepRow], called: dict[str, str]
 ) -> None:
-    """Draw the ring with the steps beside it, or below, as the width allows."""
+    """Draw the ring, with the steps to its right if they fit, else below it."""
     drawings = _drawings(shown, called) if can_be_drawn(shown.first) else []
     fitting = [one for one in drawings if _width(one) + 1 <= writer.width]
     for verbs, drawn in product((VERBS, SHORT_VERBS), fitting):
@@ -222,7 +222,7 @@ def _drawings(shown: ShownDeadlock, called: dict[str, str]) -> list[list[Line]]:
 
 
 def _addresses(shown: ShownDeadlock) -> dict[str, str]:
-    """The addresses of the clients, unless they are their names."""
+    """The addresses of the clients, except where the name is the address."""
     return {
         step.actor: client
         for step in shown.first.steps
@@ -269,7 +269,7 @@ def _write_proof(
 
 
 def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
-    """Write the requests queued behind it, lock by lock."""
+    """Write the requests that are queued behind the deadlock, lock by lock."""
     behind = count(dead.behind, "client") if dead.behind else "no other client waits behind it"
     if not writer.fold("behind", "Behind it", behind) or not dead.behind:
         return

@@ -1,4 +1,4 @@
-"""The right pane of the findings screen: one finding or group, its evidence, what to do."""
+"""The right pane of the findings screen: a finding or group, its evidence, and what to do."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -56,7 +56,7 @@ def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> No
 
 
 def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
-    """Write which checks had no data, or not all of it, and why."""
+    """Write which checks lacked data, and why."""
     by_why: dict[str, list[str]] = {}
     for one in blind:
         rules = by_why.setdefault(one.why, [])

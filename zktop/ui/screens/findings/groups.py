@@ -1,6 +1,7 @@
-"""Equal findings of many locks, folded into one line with a count.
+"""Equal findings about many locks, folded into one line with a count.
 
-Findings are equal when rule, severity and certainty are; deadlocks are never equal.
+Equal findings have the same rule and severity, and all or none are confirmed. Deadlocks are never
+equal.
 """
 
 from collections import defaultdict
@@ -16,7 +17,7 @@ T = TypeVar("T")
 
 
 class FindingKind(NamedTuple):
-    """What equal findings have in common."""
+    """The properties that equal findings share."""
 
     rule: str
     severity: str
@@ -27,13 +28,13 @@ class FindingGroup(NamedTuple, Generic[T]):
     """Findings of one kind, worst first; when open, they are listed below."""
 
     kind: FindingKind
-    those: list[T]
+    members: list[T]
     is_open: bool
 
     @property
     def tally(self) -> str:
         """Their number, and an arrow for open or folded."""
-        return f"{TIMES}{len(self.those)} {'▾' if self.is_open else '▸'}"
+        return f"{TIMES}{len(self.members)} {'▾' if self.is_open else '▸'}"
 
 
 def kind_of(finding: Finding) -> FindingKind:
@@ -43,17 +44,17 @@ def kind_of(finding: Finding) -> FindingKind:
 def group_alike(
     found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[FindingKind]
 ) -> Iterator[T | FindingGroup[T]]:
-    """Replace equal findings by a group where the first one stood."""
+    """Replace equal findings by a group, at the position of the first one."""
     findings = list(found)
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
     for one in findings:
         alike[kind(one)].append(one)
     for one in findings:
         name = kind(one)
-        those = alike[name]
-        if not isinstance(name, FindingKind) or len(those) < MIN_GROUP:
+        members = alike[name]
+        if not isinstance(name, FindingKind) or len(members) < MIN_GROUP:
             yield one
-        elif one is those[0]:
+        elif one is members[0]:
             is_open = name in opened
-            yield FindingGroup(name, those, is_open)
-            yield from those if is_open else ()
+            yield FindingGroup(name, members, is_open)
+            yield from members if is_open else ()

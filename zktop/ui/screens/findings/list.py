@@ -18,8 +18,8 @@ from zktop.ui.styled_text import Line, joined, line
 POTENTIAL: Final = ("D9", "D10")  # lock orders that have not collided yet
 BLOCKING: Final = "who is blocking"  # the two entries of the overview
 NO_DATA: Final = "checks without data"
-FIELDS: Final = ("state", "severity")  # two filter words for the same
-MAX_FINDINGS: Final = 500  # findings; of more, only the worst are listed
+FIELDS: Final = ("state", "severity")  # filter words; both mean the severity
+MAX_FINDINGS: Final = 500  # only the worst are listed
 
 
 class FindingEntry(NamedTuple):
@@ -33,7 +33,7 @@ class FindingEntry(NamedTuple):
 
 
 class SetAside(NamedTuple):
-    """What the user wants out of the way: acknowledged findings by id, and perhaps all notes."""
+    """Findings to keep out of the main list: acknowledged ones by id, and all notes if hidden."""
 
     known: Collection[str] = ()
     notes: bool = False
@@ -51,9 +51,9 @@ def entries(
     is_folded: bool = True,
     aside: SetAside = NOTHING_ASIDE,
 ) -> list[FindingEntry]:
-    """All lines of the list; with a filter, equal findings are listed one by one.
+    """All lines of the list. Acknowledged findings have a separate section.
 
-    Acknowledged ones have a section of their own.
+    With a filter, equal findings are listed one by one.
     """
     hidden = {*_notes(report)}.difference(aside.known) if aside.notes else set()
     apart = hidden.union(aside.known)
@@ -108,12 +108,12 @@ def _passes(entry: FindingEntry, wanted: Filter) -> bool:
 
 
 def _notes(report: Report) -> Iterator[str]:
-    """Ids of findings that are only information, and follow from no other."""
+    """Ids of notes that are not consequences of other findings."""
     return (one.id for one in report.findings if one.severity == "info" and not one.cause)
 
 
 def _acknowledged(report: Report, known: Collection[str]) -> Iterator[FindingEntry]:
-    """What the user has acknowledged, dimmed."""
+    """The acknowledged deadlocks and findings, dimmed."""
     if not known:
         return
     dead = (one.id for one in report.deadlocks)
@@ -173,7 +173,7 @@ def _findings(
 
 
 def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
-    first = batch.those[0]
+    first = batch.members[0]
     sure = "" if first.confidence in SURE else "?"
     drawn = line(
         ("  ● ", ink_of(first)),
@@ -241,7 +241,7 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
 
 
 def _for(since: Millis | None, now: Millis) -> str:
-    """Its age; in front, because the end of the line may be cut off."""
+    """The age, in front of the text because the end of the line may be cut."""
     text = "?" if since is None else elapsed(max(0, now - since))
     return f"{text:>6}  "
 

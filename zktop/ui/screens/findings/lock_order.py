@@ -1,4 +1,4 @@
-"""A potential deadlock: the locks that each client takes, in turns, a column per client."""
+"""A potential deadlock: the order in which each client takes its locks, a column per client."""
 
 from collections.abc import Sequence
 from string import ascii_uppercase
@@ -30,7 +30,7 @@ def letter(at: int) -> str:
 
 
 def write_lock_order(writer: LineWriter, inversion: Inversion) -> None:
-    """Write what would happen if all of them ran at the same time."""
+    """Write what would happen if these clients ran at the same time."""
     writer.title("IF THEY RUN AT THE SAME TIME", _missed(inversion))
     names = brief_paths(list(dict.fromkeys(turn.lock for turn in inversion.turns)))
     columns = len(inversion.actors)
@@ -82,7 +82,7 @@ def _who(inversion: Inversion, column: int) -> Line:
 
 
 def _habit(inversion: Inversion, column: int) -> Line:
-    """How often it took the locks in this order, and when last."""
+    """How often a client took the locks in this order, and when it last did."""
     seen = count(inversion.seen[column], "time") if column < len(inversion.seen) else ""
     last: Millis | None = inversion.last_ms[column] if column < len(inversion.last_ms) else None
     when = f", last {clock(last)}" if last is not None else ""

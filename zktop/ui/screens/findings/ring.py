@@ -14,12 +14,12 @@ from zktop.ui.screens.common.lock_status import pill
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 MIN_DRAWN: Final = 2  # clients
-MAX_DRAWN: Final = 6  # clients; a ring of more is a list
+MAX_DRAWN: Final = 6  # clients; a longer ring is a list
 FIRST, LAST = 3, 2  # clients of a long list
 MAX_TEXT_CELLS: Final = 24  # of a name or a lock in the drawing
 MIN_GAP_CELLS: Final = 10  # between the two columns of boxes
 BORDERS_CELLS: Final = 4  # of a box, with a blank at each side
-CORNER_CELLS: Final = 4  # from the corner of a box to the arrow that leaves it
+CORNER_CELLS: Final = 4  # from the corner of a box to an outgoing arrow
 QUEUES: Final = "only queued"
 
 
@@ -30,13 +30,13 @@ class RingClient(NamedTuple):
     has: str
     wants: str
     address: str = ""
-    is_hard: bool = True  # the next client holds what it wants; else that one only queues
+    is_hard: bool = True  # the next client holds the lock; otherwise it is only queued
     closes: bool = False  # its request came last
     is_chosen: bool = False  # the one to stop
 
 
 def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
-    """Steps ordered so that each one waits for the actor of the next."""
+    """Sort steps so that each one waits for the actor of the next."""
     waiting = {step.actor: step for step in steps}
     ring, at = [steps[0]], steps[0].blocker
     while at in waiting and at != steps[0].actor and len(ring) < len(steps):
@@ -79,7 +79,7 @@ def _has(step: DeadlockStep, called: Mapping[str, str]) -> str:
 
 
 def lock_words(place: DeadlockPlace, called: Mapping[str, str]) -> str:
-    """A lock with the mode in which it is held or wanted, if it has several."""
+    """The short name of a lock, with the mode if its locks have several."""
     return f"{called.get(place.lock, place.lock)}{MODE_WORDS[place.mode]}"
 
 
@@ -92,13 +92,13 @@ def can_be_drawn(deadlock: Deadlock) -> bool:
 def draw_ring(clients: Sequence[RingClient], ink: Ink = "critical") -> list[Line]:
     """Draw two to six boxes in two columns, with arrows clockwise.
 
-    The arrow of the request that came last has this ink, and the client to stop its pill.
+    The arrow of the last request has this ink, and the client to stop is a pill of this ink.
     """
     return _Drawing(clients, ink).lines()
 
 
 class _Drawing:
-    """Boxes down the right column, and up the left one; an odd one stands between them below."""
+    """Boxes down the right column and up the left; an odd one stands below, between them."""
 
     def __init__(self, clients: Sequence[RingClient], ink: Ink) -> None:
         self.clients, self.ink = clients, ink
@@ -119,7 +119,7 @@ class _Drawing:
         return list(self.grid.lines())
 
     def _box_width(self) -> int:
-        beside = 0 if self.is_pair else CORNER_CELLS  # an arrow enters beside the name
+        beside = 0 if self.is_pair else CORNER_CELLS  # an arrow enters next to the name
         texts = [cell_len(one.has) for one in self.clients]
         texts += [cell_len(one.address) for one in self.clients]
         texts += [cell_len(one.name) + 2 + beside for one in self.clients]
@@ -168,7 +168,7 @@ class _Drawing:
             self._round(client.wants, start, end, ink, strokes)
 
     def _across(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
-        """From one column to the other; two that face each other have an arrow each way."""
+        """Draw an arrow from one column to the other; a pair has one in each direction."""
         goes_right = start.x < end.x
         is_back = self.is_pair and not goes_right
         y = start.y + (2 if is_back else 1)
@@ -180,7 +180,7 @@ class _Drawing:
         self.grid.write(x, y + 1 if is_back else y - 1, text, ink)
 
     def _along(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
-        """Down the right column, or up the left one."""
+        """Draw an arrow down the right column, or up the left one."""
         x = start.x + self.box_width - CORNER_CELLS
         room = (self.box_width + self.gap - 6) // 2
         text = middle(wants, room)
@@ -196,7 +196,7 @@ class _Drawing:
             self.grid.write(x + 2, low + 1, text, ink)
 
     def _round(self, wants: str, start: Point, end: Point, ink: Ink, strokes: str) -> None:
-        """Round the corner to the box between the columns, or from it to the left column."""
+        """Draw an arrow around a corner: to the box between the columns, or from it."""
         width, height = self.box_width, self.box_height
         if end.x < start.x and end.y > start.y:
             x, y = start.x + width - CORNER_CELLS, end.y + 1
@@ -215,7 +215,7 @@ class _Drawing:
 
 
 def list_ring(deadlock: Deadlock, called: Mapping[str, str], ink: Ink = "critical") -> list[Line]:
-    """Draw a list; of a ring with an arrow from its end to its beginning. It fits any width."""
+    """Draw a list for any width; a ring has an arrow from its end back to its beginning."""
     if not deadlock.steps:
         return []
     steps = ring_order(deadlock.steps)
@@ -246,7 +246,7 @@ def _entry(step: DeadlockStep, called: Mapping[str, str], ink: Ink, arrow: str) 
 
 
 def _wait(step: DeadlockStep, called: Mapping[str, str], ink: Ink) -> Line:
-    """Say what it waits for, since when, and whether its request closed the cycle."""
+    """What a client waits for, since when, and whether its request closed the cycle."""
     behind = "" if step.edge == "hard" else "  behind a queued request"
     closing: tuple[str, Ink] = ("  ← closes the cycle" if step.closing else "", ink)
     drawn = line("waits for ", (lock_words(step.waits, called), "waits"))

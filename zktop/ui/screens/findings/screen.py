@@ -43,7 +43,7 @@ COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
 class FindingsScreen(Page):
-    """Everything that is wrong, and how zktop knows."""
+    """All deadlocks and findings, and the evidence for the selected one."""
 
     FIELDS = CASE_FIELDS
     HELP = (
@@ -135,7 +135,7 @@ class FindingsScreen(Page):
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
     def _choose(self, listed: list[FindingEntry]) -> None:
-        """Keep the user's choice while it exists; else take the worst."""
+        """Keep the user's choice while it exists; otherwise choose the worst."""
         names = [one.case for one in listed if one.case is not None]
         is_read = self._is_held or self._case not in (BLOCKING, NO_DATA)
         if self._case not in names or not is_read:
@@ -286,14 +286,14 @@ class FindingsScreen(Page):
         self._show_case()
 
     def action_fold(self) -> None:
-        """Turn the group in the list; else open all sections of the explanation, or close them."""
+        """Open or close the group in the list, or else all sections of the explanation."""
         if self._kind is not None and self._list.has_focus:
             self._turn(self._kind, opens=self._kind not in self._opened)
         else:
             self._turn_sections(SECTIONS, opens=not self._sections.issuperset(SECTIONS))
 
     def action_open(self) -> None:
-        """Follow the line's link; in the list, enter the finding or open the group."""
+        """Follow the link of the line; in the list, focus the explanation or open the group."""
         link = self._explanation.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
@@ -305,7 +305,7 @@ class FindingsScreen(Page):
             self._turn_sections({link.section}, opens=link.section not in self._sections)
 
     def copied(self) -> str:
-        """The command that finds the process to stop; without its address, all as text."""
+        """The command that finds the process to stop; if its address is unknown, all as text."""
         state, report = self.view_state, self.report
         shown = self._deadlock(state, report) if state is not None and report else None
         return (shown.command if shown else None) or self.copied_text()

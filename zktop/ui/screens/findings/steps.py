@@ -19,9 +19,9 @@ from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right, width_of
 from zktop.ui.view_state import Selection
 
 MAX_STEPS: Final = 24
-EXACT_FROM_CELLS: Final = 84  # cells; narrower tables have neither milliseconds nor zxids
-WIDE_FROM_CELLS: Final = 116  # cells; narrower tables have no node names
-MAX_STEP_CELLS: Final = 30  # the widest column of steps
+EXACT_FROM_CELLS: Final = 84  # narrower tables have neither milliseconds nor zxids
+WIDE_FROM_CELLS: Final = 116  # narrower tables have no node names
+MAX_STEP_CELLS: Final = 30
 MAX_NAME_CELLS: Final = 20
 SOON_MS: Final = 50  # a grant this soon after its request was immediate
 VERBS: Final = {"got": "acquired", "asked": "requested"}
@@ -105,7 +105,7 @@ def brief_steps(
 ) -> list[Line] | None:
     """A line for each step: when, who, what; None if a line is wider than the room.
 
-    Before that, times lose their milliseconds, and the note at the last step its words.
+    If necessary, times lose their milliseconds, then the note at the last step loses its words.
     """
     for note in (f" ← {CLOSES}", " ←"):
         for when in (time_ms, time_s):
@@ -165,7 +165,7 @@ def write_steps(
 
 
 def _proof(move: StepRow) -> str:
-    """What is known about the step, after whether its request waits for a holder."""
+    """Whether the request is only behind another request, and the proof of the step."""
     is_soft = move.verb == "asked" and move.step.edge != "hard"
     known = ("behind a queued request" if is_soft else "", move.proof)
     return ", ".join(filter(None, known))
@@ -194,7 +194,7 @@ def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None
 
 
 def brief_paths(paths: Sequence[str]) -> dict[str, str]:
-    """Last part of each path where that is unique, else the whole path.
+    """Shorten each path to its last part if that is unique.
 
     >>> brief_paths(["/a/orders", "/a/stock"]), brief_paths(["/a/x", "/b/x"])
     ({'/a/orders': 'orders', '/a/stock': 'stock'}, {'/a/x': '/a/x', '/b/x': '/b/x'})
@@ -208,7 +208,7 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
 
 
 def step_link(move: StepRow) -> LineLink:
-    """The place in its lock."""
+    """The link to the znode of a step in its lock."""
     place = move.place
     subject = Selection(path=place.lock, node=place.node, session=session_of(move.step.actor))
     return LineLink("lock", subject, f"{move.verb} {place.lock}/{place.node}")

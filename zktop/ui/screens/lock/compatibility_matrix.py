@@ -1,4 +1,4 @@
-"""Compatibility matrix: which mode can be granted beside those held and those queued.
+"""Compatibility matrix: which modes can be granted together with those held and those queued.
 
 It shows at a glance why a reader waits while only readers hold the lock: a writer is ahead of it.
 """
@@ -35,7 +35,7 @@ CELL_WIDTH: Final = 13
 NARROW_CELL_WIDTH: Final = 10
 LABEL_WIDTH: Final = 18
 KILO: Final = 1000
-MAX_PLACES_SEARCHED: Final = 1000  # places before the chosen one
+MAX_PLACES_SEARCHED: Final = 1000  # before the chosen one
 
 
 class MatrixColumn(NamedTuple):
@@ -74,7 +74,7 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
 
 
 def may_enter(queue: ShownQueue) -> list[Line]:
-    """The narrow form, which compares with held modes only."""
+    """The narrow form of the matrix: only the held modes."""
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind in ("single", "election"):
         return []
@@ -95,7 +95,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
 
 
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
-    """Modes in use; for a read/write lock always both."""
+    """Modes in use; for a read/write lock, both."""
     there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
         there |= {"read"} if "exclusive" in there else {"read", "write"}
@@ -128,13 +128,13 @@ def _brief(number: int) -> str:
 
 
 def _tile(lock: Lock, mode: LockMode, half: MatrixColumn, number: int) -> Line:
-    """Yes or no, and how many hold or queue there; of leases the tile counts them."""
+    """Yes or no, and the number of clients; a tile about leases already has that number."""
     is_counted = not number or (lock.kind == "semaphore" and half.is_held)
     return line(verdict(lock, mode, half), ("" if is_counted else f" {_brief(number)}", "dim"))
 
 
 def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:
-    """Whether a mode can be granted beside another one."""
+    """Whether a mode can be granted together with another one."""
     if lock.kind == "semaphore":
         return _lease(lock) if half.is_held else QUEUED
     if not conflicts(lock, mode, half.mode):
@@ -169,7 +169,7 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
 
 
 def _barring(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
-    """Columns that keep the selected member waiting; of a long queue, the first thousand."""
+    """Columns that keep the selected member waiting; in a long queue, a thousand are checked."""
     if chosen is None:
         return set()
     lock = queue.lock

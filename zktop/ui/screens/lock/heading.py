@@ -19,11 +19,11 @@ MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a str
 MAX_STRIP_CELLS: Final = 100
 QUIET_SHARE: Final = 0.5  # of a timeout; a shorter silence is not shown
 TITLE_CELLS: Final = 8
-CELLS_BESIDE_RUNS: Final = 46
+CELLS_AROUND_RUNS: Final = 46
 
 
 def lock_head(detail: LockDetail, width: int) -> list[Line]:
-    """Draw the head of a lock within a width."""
+    """Draw the lines above the queue."""
     lock = detail.view.lock
     lines = list(_title(lock, width))
     if lock.error is not None:
@@ -92,7 +92,7 @@ def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
     where = line((_where(detail, one), "dim"))
     held, silence = _held(detail, one), _silence(detail, one)
     whole = joined([name, where, held, silence])
-    is_short = silence and width_of(whole) > width  # the row below shows where it is
+    is_short = silence and width_of(whole) > width  # the row below has the address
     return joined([name, held, silence]) if is_short else whole
 
 
@@ -139,7 +139,7 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
     runs = queue.waiting_runs
     if waiting:
         size, ink = with_spaces(len(waiting)), _queue_ink(detail)
-        pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - CELLS_BESIDE_RUNS))))
+        pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - CELLS_AROUND_RUNS))))
     if queue.watchers:
         pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, unordered", "waits")))
     pieces.append(_drains(detail))

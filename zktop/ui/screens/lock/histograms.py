@@ -1,4 +1,4 @@
-"""Histograms of past holds and waits, and how the ongoing ones compare with them."""
+"""Histograms of past holds and waits, compared with the ongoing ones."""
 
 from itertools import zip_longest
 from typing import Final
@@ -14,7 +14,7 @@ from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, line
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
 LABEL_CELLS: Final = 7
 MAX_BAR_CELLS: Final = 12
-LONG_FACTOR: Final = 10  # times the 99th percentile; from here on it is coloured
+LONG_FACTOR: Final = 10  # multiple of the 99th percentile that counts as long
 
 
 def histograms(detail: LockDetail, width: int) -> list[Line]:

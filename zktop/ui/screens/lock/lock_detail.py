@@ -1,4 +1,4 @@
-"""One lock of a report with what its drawings share: positions, findings and deadlocks."""
+"""One lock of a report, with the positions, findings and deadlocks that its drawings share."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -17,7 +17,7 @@ from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
 
 
 class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """A lock's members by position, holders first; after them sessions that only watch it."""
+    """A lock's members by position: holders, waiters, then sessions that only watch it."""
 
     lock: Lock
     members: Sequence[Member]
@@ -46,7 +46,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
         return mode_runs(self.members[self.holding :])
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
-        """Positions of these nodes, in order; unknown nodes are left out."""
+        """Positions of these nodes, sorted; unknown nodes are left out."""
         known = self.position
         return sorted(known[node] for node in nodes if node in known)
 
@@ -77,7 +77,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     queue: ShownQueue
     actors: Actors
     is_ascii: bool = False
-    child_watchers: frozenset[Session] = frozenset()  # demo clients that say so
+    child_watchers: frozenset[Session] = frozenset()  # demo clients that watch the children
 
     @classmethod
     def of(
@@ -137,7 +137,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def odd(self) -> frozenset[Text]:
-        """Nodes that get rows of their own in a folded queue."""
+        """Nodes that keep a separate row in a folded queue."""
         return self.ring_nodes | self.marks.keys()
 
     def ring_of(self, member: Member) -> Deadlock | None:

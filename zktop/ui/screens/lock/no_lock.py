@@ -1,4 +1,4 @@
-"""The lock screen without a lock: it was deleted, or none is selected and none can be."""
+"""The lock screen without a lock: the lock was deleted, or none is selected."""
 
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count, spoken
@@ -13,7 +13,7 @@ from zktop.ui.view_state import ViewState
 def deleted_lock(
     path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
 ) -> list[Line]:
-    """Text for a lock that no longer exists: when it was last seen, and what it was then."""
+    """Text about a deleted lock: when it was last seen, and its state at that time."""
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
         text = "There is no lock at this path, and zktop has not seen one here."

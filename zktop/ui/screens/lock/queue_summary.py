@@ -1,4 +1,4 @@
-"""A queue of any length in a line or two: runs of modes, ranges of positions, shades of age."""
+"""A queue of any length in one or two lines: runs of modes, ranges of positions, shaded ages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
@@ -13,7 +13,7 @@ from zktop.ui.styled_text import Line, Run, line
 
 SHADES: Final = "░▒▓█"
 MIXED: Final = "*"
-MAX_RUNS: Final = 200  # a queue of more runs is always shortened
+MAX_RUNS: Final = 200  # a longer list is always shortened
 _mode: Final = attrgetter("mode")
 _size: Final = attrgetter("size")
 
@@ -34,7 +34,7 @@ def mode_runs(members: Iterable[Member]) -> list[ModeRun]:
 
 
 def run_line(runs: Sequence[ModeRun], width: int) -> str:
-    """Write runs within a width; what does not fit is left out of the middle and counted.
+    """Write runs within a width; if they do not fit, the middle is left out and counted.
 
     >>> run_line([ModeRun("write", 1), ModeRun("read", 5), ModeRun("write", 1)], 20)
     'W · R5 · W'

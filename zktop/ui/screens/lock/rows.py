@@ -14,11 +14,11 @@ from zktop.model.report import Contender
 from zktop.model.text import Text
 from zktop.ui.screens.lock.lock_detail import LockDetail, ShownQueue
 
-HEAD_ROWS: Final = 8  # positions at the front with rows of their own ...
-TAIL_ROWS: Final = 2  # ... and at the end
+HEAD_ROWS: Final = 8  # positions at the front that are not folded
+TAIL_ROWS: Final = 2  # positions at the end that are not folded
 MAX_UNFOLDED_READERS: Final = 6  # a run of at most this many readers is not folded
-MAX_SHORT_QUEUE: Final = 30  # members; a queue this short folds only readers
-MAX_RUNS: Final = 80  # runs; modes that alternate more often are one group
+MAX_SHORT_QUEUE: Final = 30  # members; up to here, only readers are folded
+MAX_RUNS: Final = 80  # if modes alternate more often, all of them fold into one group
 
 
 class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -58,7 +58,7 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def watches_children(self) -> bool:
-        """True for a demo client that waits and says that it watches the lock's children."""
+        """True for a waiting demo client that reports a watch on the lock's children."""
         session = self.session
         is_waiting = self.place >= self.detail.queue.holding
         return session is not None and is_waiting and session in self.detail.child_watchers
@@ -75,7 +75,7 @@ def single_rows(detail: LockDetail, places: Iterable[int]) -> list[QueueRow]:
 def folded_rows(
     detail: LockDetail, shown: Iterable[Text] = (), opened: Iterable[Text] = ()
 ) -> list[QueueRow]:
-    """Fold runs of requests; the nodes in `shown` and `opened` keep rows of their own."""
+    """Fold runs of requests, except the nodes in `shown` and `opened`."""
     queue = detail.queue
     size = len(queue.members)
     last = {0, *range(max(0, size - TAIL_ROWS), size)} if size else set()
@@ -85,14 +85,14 @@ def folded_rows(
 
 
 def index_of(rows: Sequence[QueueRow], place: int) -> int | None:
-    """The index of the row that a position is in; None if it is in none of them."""
+    """The index of the row with this position; None if no row has it."""
     index = bisect_right(rows, place, key=lambda row: row.place) - 1
     is_inside = index >= 0 and place < rows[index].place + rows[index].size
     return index if is_inside else None
 
 
 def _spans(queue: ShownQueue, odd: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First position and size of each row; the odd positions have rows of their own."""
+    """First position and size of each row; the positions in `odd` are not folded."""
     is_short = len(queue.members) <= MAX_SHORT_QUEUE
     for first, end, mode in _alike(queue):
         at = first
@@ -104,7 +104,7 @@ def _spans(queue: ShownQueue, odd: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
-    """Runs of the same mode; modes that alternate too often to be read count as one."""
+    """Runs of the same mode, with their first position and their end; too many count as one."""
     at = 0
     for runs in (queue.held_runs, queue.waiting_runs):
         if len(runs) > MAX_RUNS:
@@ -118,7 +118,7 @@ def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
 
 
 def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[tuple[int, int]]:
-    """Fold a run: readers anywhere, others behind the first few of the queue."""
+    """Fold a run: readers anywhere, other modes only after the first rows of the queue."""
     if mode == "read":
         alone = 0 if count > MAX_UNFOLDED_READERS else count
     else:

@@ -36,14 +36,14 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel
 from zktop.ui.widgets.text_view import StaticText
 
-TWO_COLUMNS_FROM_CELLS: Final = 110  # cells; with less, drawings stand below each other
-DRAWINGS_CELLS: Final = 70  # cells of the right one of two columns
-SIDE_CELLS: Final = 74  # cells of the drawings beside the queue
-WIDE_FROM_CELLS: Final = 160  # cells; from here on the drawings stand beside the queue
-MIN_QUEUE_LINES: Final = 8  # lines that the queue keeps below a long head
+TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings stand below each other
+DRAWINGS_CELLS: Final = 70  # of the right column
+SIDE_CELLS: Final = 74  # of the drawings to the right of the queue
+WIDE_FROM_CELLS: Final = 160  # from here on, the drawings stand to the right of the queue
+MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
-HUGE_QUEUE_S: Final = 0.5
-MARKED_ROWS: Final = 40  # members with findings that get rows of their own
+HUGE_QUEUE_S: Final = 0.5  # between two drawings of it
+MARKED_ROWS: Final = 40  # members with findings that are not folded
 COPY_WIDTH, COPIED_ROWS = 120, 50
 
 
@@ -57,7 +57,7 @@ class LockScreen(Page):
         "WATCHES comes from the servers' watch tables. NONE: nothing will wake the client; "
         "children? and a dotted arrow: it may watch the children, which no server lists; ?: no "
         "table could be read.\n\n"
-        "The matrix shows which modes can be granted beside those held and queued. To find a "
+        "The matrix shows which modes can be granted with those held and queued. To find a "
         "client in a long queue, filter by its name."
     )
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
@@ -91,13 +91,13 @@ class LockScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._detail: LockDetail | None = None
-        self._subject: Selection | None = None  # at which the cursor was placed
-        self._path: str | None = None  # the worst lock, when none is selected
+        self._subject: Selection | None = None  # the last selection that moved the cursor
+        self._path: str | None = None  # the worst lock, while none is selected
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
         self._drawn_at, self._is_due = 0.0, False
-        self._drawn_for: object = None  # what the user chose and typed, and the size
+        self._drawn_for: object = None  # the selection, the filter and the size
 
     def compose(self) -> ComposeResult:
         yield StaticText(id="lock-head")
@@ -108,7 +108,7 @@ class LockScreen(Page):
     # What it shows
 
     def draw(self, state: ViewState) -> None:
-        """Draw this state; draw a huge queue twice a second at most."""
+        """Draw this state; a huge queue at most twice a second."""
         before, self._drawn_for = self._drawn_for, (state.subject, state.filter.text, self.size)
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
         wait = self._drawn_at + HUGE_QUEUE_S - perf_counter()
@@ -134,7 +134,7 @@ class LockScreen(Page):
     def _detail_of(
         self, state: ViewState, report: Report | None, path: str | None
     ) -> LockDetail | None:
-        """The lock at this path; the one on display while it is the same."""
+        """The lock at this path; the object on display while nothing has changed."""
         if report is None or path is None:
             return None
         shown, watchers = self._detail, child_watchers(state, path)
@@ -168,7 +168,7 @@ class LockScreen(Page):
         self._side.display = False
 
     def _follow(self, subject: Selection) -> None:
-        """Move the cursor to what another screen selected."""
+        """Move the cursor to the node or session that another screen selected."""
         if subject == self._subject:
             return
         is_other = self._subject is None or subject.path != self._subject.path
@@ -224,7 +224,7 @@ class LockScreen(Page):
         side.show(self._side_lines(detail, max(30, width)))
 
     def _share_height(self, side: TextPanel) -> None:
-        """Give the drawings the lines that a short queue leaves free, at least two fifths."""
+        """Give the drawings the lines that a short queue leaves free, and at least two fifths."""
         head = self._head
         room = self.size.height - (head.count if head.display else 0)
         left = room - self._queue.count - 1 - self._queue.gutter.height
@@ -310,7 +310,7 @@ class LockScreen(Page):
 
 
 def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
-    """Sessions of demo clients that say now that they watch the children of this lock."""
+    """Sessions of demo clients that report a watch on the children of this lock."""
     if state.contenders is None or not state.is_newest:
         return frozenset()
     watched = Watched(Text(path), "children")

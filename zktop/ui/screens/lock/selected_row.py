@@ -1,4 +1,4 @@
-"""The row under the cursor in full: names and ids unshortened, its watch explained."""
+"""The row under the cursor in full: whole names and ids, and its watch explained."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.lock.table import estimate, who
 from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
 
-MAX_DATA_CHARS: Final = 400  # characters of a znode's data that are shown
+MAX_DATA_CHARS: Final = 400  # of a znode's data
 MAX_BLOCKERS: Final = 5
 TITLE_CELLS: Final = 15  # before each fact
 MAX_GROUP_NAMES: Final = 12
@@ -110,7 +110,7 @@ def _connection(row: QueueRow, one: Contender) -> Iterator[tuple[str, str, Ink]]
 
 
 def fitting(path: str, room: int) -> str:
-    """A path whole, or with a shorter node name, or cut; a name is not broken between lines.
+    """Shorten a path to one line: first the node name, then the middle of the path.
 
     >>> fitting("/l/d8e1f0a21114c3b9a550f6b1b8f7a01__lock__1", 80)
     '/l/d8e1f0a21114c3b9a550f6b1b8f7a01__lock__1'

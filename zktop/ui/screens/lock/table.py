@@ -21,9 +21,9 @@ from zktop.ui.widgets.table import Column, RowGroup, Table
 DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 CHILDREN: Final = line(("children?", "unknown"))
-TOLD_CHILDREN: Final = line(("→ ", "good"), "children")
+REPORTED_CHILDREN: Final = line(("→ ", "good"), "children")
 STRANDED: Final = line(("stranded", "warning"))
-MAX_ARROW_ROWS: Final = 100  # rows; beside more of them, a number says what is watched
+MAX_ARROW_ROWS: Final = 100  # a longer list has numbers instead of arrows
 MAX_LANES: Final = 4
 ARROW: Final[Ink] = "key"
 MAX_NAMED: Final = 200  # members of a group whose names are counted
@@ -62,7 +62,7 @@ def _reads(row: QueueRow, place: int) -> bool:
 
 
 def position(row: QueueRow) -> Line:
-    """Its position; a group shows a range with a plus."""
+    """POS: the position; a group shows a range with a plus."""
     if row.is_group:
         return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
     if row.member is None:
@@ -71,7 +71,7 @@ def position(row: QueueRow) -> Line:
 
 
 def sequence(row: QueueRow) -> Line:
-    """Sequence number of its znode."""
+    """SEQ: the sequence number of the znode."""
     if row.is_group:
         return ()
     number = row.member.sequence if row.member else None
@@ -79,7 +79,7 @@ def sequence(row: QueueRow) -> Line:
 
 
 def mode(row: QueueRow) -> Line:
-    """Letter of the mode that it wants; a bare watcher has none."""
+    """M: the letter of the mode; a session that only watches has none."""
     letters = {MODE_LETTERS[one.mode] for one in row.members}
     if not letters:
         return DASH
@@ -87,7 +87,7 @@ def mode(row: QueueRow) -> Line:
 
 
 def identity(row: QueueRow) -> Line:
-    """Its client; of a group, the most frequent ones."""
+    """IDENTITY: the client; for a group, the most frequent names."""
     if row.is_group:
         return _classes(row)
     return who(row.contender)
@@ -115,14 +115,14 @@ def _classes(row: QueueRow) -> Line:
 
 
 def session(row: QueueRow) -> Line:
-    """End of the session id; the pane below shows all of it."""
+    """SESSION: the end of the session id; the pane below shows the whole id."""
     if row.is_group or row.session is None:
         return () if row.is_group else DASH
     return line((short_id(row.session), "dim"))
 
 
 def client(row: QueueRow) -> Line:
-    """Address of its client, and the server that it is connected to."""
+    """CLIENT@SERVER: the address of the client, and its server."""
     if row.is_group or row.session is None:
         return ()
     presence = row.detail.report.ensemble.presence(row.session)
@@ -141,7 +141,7 @@ def host(server: str) -> str:
 
 
 def age_of(row: QueueRow) -> Line:
-    """How long it has held or waited; of a group, the oldest."""
+    """AGE: how long the client has held or waited; for a group, its first member."""
     detail = row.detail
     now = detail.report.now
     if row.is_group:
@@ -153,7 +153,7 @@ def age_of(row: QueueRow) -> Line:
 
 
 def blocked_by(row: QueueRow) -> Line:
-    """Positions of the holders and of those ahead in the queue; of many, their number."""
+    """BLOCKED BY: the positions of the holders and of the requests ahead, or their number."""
     if row.is_group and any(one.mode != "read" for one in row.members):
         return ()  # each of them waits for another one
     one, queue = row.contender, row.detail.queue
@@ -176,11 +176,11 @@ def blocked_by(row: QueueRow) -> Line:
 
 
 def watches(row: QueueRow) -> Line:
-    """What it watches, by the servers' tables, and whether that will wake it."""
+    """WATCHES: what the client watches by the servers' tables, and whether that will wake it."""
     if row.is_group:
         return ()
     if row.watches_children:
-        return TOLD_CHILDREN
+        return REPORTED_CHILDREN
     one = row.contender
     if may_watch_children(row):
         return CHILDREN
@@ -205,7 +205,7 @@ def target(row: QueueRow, path: str) -> str:
 
 
 def state(row: QueueRow) -> Line:
-    """Holds or waits, in or behind a deadlock, and its worst finding."""
+    """STATE: holds or waits, in or behind a deadlock, and the worst finding."""
     member = row.member
     if row.is_group:
         dead = row.detail.ring_before(row.place)
@@ -238,7 +238,7 @@ def _behind(dead: Deadlock) -> Line:
 
 
 def estimate(row: QueueRow) -> str:
-    """When its turn comes at the median hold time; empty where that is unknown.
+    """How long until its turn, at the median hold time; empty if that is unknown.
 
     Only for locks with one holder at a time: readers and leases are granted together.
     """
@@ -250,18 +250,18 @@ def estimate(row: QueueRow) -> str:
 
 
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
-    """The arrows beside rows, from each waiter to what it really watches, by the rows' names.
+    """The arrows from each waiter to the znode that it really watches, by the names of the rows.
 
-    Those that may watch the children of the lock have a dotted arrow to the first holder: its
-    release wakes all of them. It is a solid one where a demo client says so. Without watch tables
-    there are no other arrows, and a long list has words instead.
+    A waiter that may watch the children of the lock has a dotted arrow to the first holder, whose
+    release wakes it; the arrow is solid if a demo client reports that watch. Without watch tables
+    there are no other arrows. A long list has none.
     """
     if not rows or len(rows) > MAX_ARROW_ROWS:
         return {}
-    told = {at for at, row in enumerate(rows) if row.watches_children}
-    supposed = {at for at, row in enumerate(rows) if may_watch_children(row)} - told
+    reported = {at for at, row in enumerate(rows) if row.watches_children}
+    supposed = {at for at, row in enumerate(rows) if may_watch_children(row)} - reported
     found = [
-        [0] if at in supposed | told else [] if row.is_group else _watched_rows(row, rows)
+        [0] if at in supposed | reported else [] if row.is_group else _watched_rows(row, rows)
         for at, row in enumerate(rows)
     ]
     if not any(found):
@@ -271,7 +271,7 @@ def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, st
 
 
 def may_watch_children(row: QueueRow) -> bool:
-    """Whether a change of the lock's children may wake it, which no server lists."""
+    """Whether it may watch the lock's children; no server lists such watches."""
     return (
         not row.is_group
         and row.member is not None
@@ -306,7 +306,7 @@ COLUMNS: Final = (
 
 
 class QueueTable(Panel, Table[QueueRow]):
-    """A queue in its own order; it cannot be sorted."""
+    """The queue in its order; it cannot be sorted."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         columns = [
@@ -341,7 +341,7 @@ class QueueTable(Panel, Table[QueueRow]):
             self._barring = frozenset(row.detail.queue.places_of(nodes))
 
     def _watches(self, row: QueueRow) -> Line:
-        """WATCHES: an arrow to the row that it watches, or words where that is not possible."""
+        """WATCHES: an arrow to the watched row, or words if no arrow is possible."""
         arrow = self._arrows.get(row.name)
         if arrow is None:
             return watches(row)
@@ -356,7 +356,7 @@ class QueueTable(Panel, Table[QueueRow]):
         return gutter(row, self._barring)
 
     def _index(self, name: Hashable) -> int | None:
-        """The row with this name, or the group that it is folded into."""
+        """The row with this name, or the group that includes it."""
         rows = [one for one in self.rows if isinstance(one, QueueRow)]
         place = rows[0].detail.queue.position.get(str(name)) if rows else None
         return None if place is None else index_of(rows, place)

@@ -1,4 +1,4 @@
-"""A long queue by name: how many waiters of each class, and how old the oldest is."""
+"""A long queue by client name: how many waiters have similar names, and how long they wait."""
 
 from collections import Counter
 from functools import lru_cache
@@ -10,7 +10,7 @@ from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, fitted, line, right
 
-MIN_WAITERS: Final = 60  # waiters
+MIN_WAITERS: Final = 60
 MAX_CLASSES: Final = 8
 NAME_CELLS: Final = 22
 

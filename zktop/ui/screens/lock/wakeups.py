@@ -1,7 +1,7 @@
 """Wake map: which waiters a deleted node wakes.
 
-It is drawn from the servers' watch tables. Without any, it shows what each library is expected to
-watch, and says so.
+It is drawn from the servers' watch tables. Without any, it shows the watches that each library is
+expected to set, and says so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from zktop.ui.screens.common.format import short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Ink, Line, hanging, line
 
-MAX_MAPPED_MEMBERS: Final = 400  # members; of a longer queue only some are looked up
+MAX_MAPPED_MEMBERS: Final = 400  # in a longer queue, only some are looked up
 FIRST_NODES: Final = 6
 MAX_SHOWN_LINES: Final = 8
 MIN_HERD: Final = 5
@@ -59,7 +59,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 
 
 def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
-    """What happens when a holder releases: the selected one, else the first."""
+    """What happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
     if not queue.holding or len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
@@ -106,7 +106,7 @@ def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
 
 
 def _single(detail: LockDetail) -> list[Line]:
-    """A lock of one node: deleting it wakes all watchers, and one can win."""
+    """A lock that is one node: deleting it wakes all watchers, and one of them can win."""
     number = len(detail.queue.watchers)
     if not number:
         return []
@@ -119,7 +119,7 @@ def _single(detail: LockDetail) -> list[Line]:
 
 
 def _line(detail: LockDetail, wake: WakeUp) -> Line:
-    """Whose node it is, and whom its deletion wakes."""
+    """The owner of a node, and the clients that its deletion wakes."""
     number = wake.number or len(wake.waiters)
     members = detail.queue.members
     woken = _named(detail, (members[at] for at in wake.waiters))
@@ -183,13 +183,16 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
     waiting = list(enumerate(queue.members))[queue.holding :]
-    told = [place for place, one in waiting if one.owner in detail.child_watchers]
-    perhaps = [place for place, one in waiting if watch_check.may_watch_children(one)]
-    untold = [place for place in perhaps if place not in told]
-    every = "every change wakes " + ("all of them" if len(told) > 1 else "it")
+    reported = [place for place, one in waiting if one.owner in detail.child_watchers]
+    possible = [
+        place
+        for place, one in waiting
+        if watch_check.may_watch_children(one) and place not in reported
+    ]
+    every = "every change wakes " + ("all of them" if len(reported) > 1 else "it")
     return [
-        *_children(detail, told, f"{every}, as the demo clients report"),
-        *_children(detail, untold, "perhaps: no server lists watches on children"),
+        *_children(detail, reported, f"{every}, as the demo clients report"),
+        *_children(detail, possible, "perhaps: no server lists watches on children"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The alerts of screen 1: one numbered line each, worst first; the worst with its sentence.
+"""The alerts of screen 1: a numbered line for each, worst first; the worst one with its sentence.
 
 Acknowledged alerts fold into one line at the end; notes may be hidden.
 """
@@ -25,11 +25,11 @@ KEYS: Final = "n next  a acknowledge  A all  i notes  enter explain"
 MAX_ALERTS: Final = 50
 MAX_SENTENCE_LINES: Final = 2
 MAX_DRAWN_STEPS: Final = 3  # clients of a ring that is drawn
-ACKNOWLEDGED: Final = FindingKind("acknowledged", "info", is_sure=True)  # the line of all of them
+ACKNOWLEDGED: Final = FindingKind("acknowledged", "info", is_sure=True)  # all acknowledged alerts
 
 
 class Alert(NamedTuple):
-    """A deadlock, or a finding that follows from no other."""
+    """A deadlock, or a finding that is not the consequence of another one."""
 
     case: str
     title: str
@@ -41,11 +41,11 @@ class Alert(NamedTuple):
     more: str = ""
     is_sure: bool = True
     picture: tuple[Line, ...] = ()  # in place of the sentence
-    kind: FindingKind | None = None  # equal findings of many locks have the same
+    kind: FindingKind | None = None  # shared by equal findings; None for a deadlock
 
 
 class AlertList(NamedTuple):
-    """The alerts of one moment: those to list, those acknowledged, and how many are hidden."""
+    """The alerts of one moment: to list, acknowledged, and the number of hidden ones."""
 
     new: Sequence[Alert] = ()
     acknowledged: Sequence[Alert] = ()
@@ -53,7 +53,7 @@ class AlertList(NamedTuple):
 
 
 def sifted(found: Iterable[Alert], known: Collection[str], *, hides_notes: bool) -> AlertList:
-    """Separate the alerts to list from those acknowledged, and from notes to hide."""
+    """Separate the alerts to list from acknowledged alerts and hidden notes."""
     new, acknowledged, hidden = [], [], 0
     for one in found:
         if one.case in known:
@@ -68,7 +68,7 @@ def sifted(found: Iterable[Alert], known: Collection[str], *, hides_notes: bool)
 def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
     """Return all alerts, worst first, including deadlocks that are not findings yet.
 
-    The first deadlock that is not `known` is drawn.
+    The first deadlock that is not in `known` has a picture.
     """
     found = {finding.id: finding for finding in report.findings}
     drawn = next((one.id for one in report.deadlocks if one.id not in known), None)
@@ -98,7 +98,7 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
 
 
 def ring_lines(deadlock: Deadlock, report: Report) -> Iterator[Line]:
-    """Draw a small ring, a line for each client: what it holds, and who wants that."""
+    """Draw a small ring, a line for each client: the lock that it holds, and who wants it."""
     if len(deadlock.steps) > MAX_DRAWN_STEPS:
         return
     for step in deadlock.steps:
@@ -164,17 +164,17 @@ def alert_lines(
     is_short: bool = False,
     opened: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw the worst alert in several lines, the others in one each; return what each opens.
+    """Draw the worst alert in several lines, the others in one; return what each line opens.
 
-    Several alerts of one kind are one line. In a short pane the number of each line says how many
-    alerts there are: `1/3`.
+    Alerts of one kind share a line. In a short pane, the number of each line includes the total:
+    `1/3`.
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
     grouped = list(group_alike(found, lambda one: one.kind, opened))
     of = f"/{len(grouped)}" if is_short else ""
     for number, one in enumerate(islice(grouped, MAX_ALERTS), start=1):
-        alert = one.those[0] if isinstance(one, FindingGroup) else one
+        alert = one.members[0] if isinstance(one, FindingGroup) else one
         since = _for(alert.since, now)
         mark = f"{number:>2}{of}"
         is_drawn = number == 1 and bool(alert.picture) and not is_short and alert is one
@@ -200,7 +200,7 @@ def alert_lines(
 def acknowledged_lines(
     listed: AlertList, now: Millis, *, is_open: bool
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
-    """Draw the line of all acknowledged alerts; when open, each of them below it."""
+    """Draw the line of all acknowledged alerts; when it is open, each of them below it."""
     found = listed.acknowledged
     if not found:
         return [], []
@@ -227,24 +227,24 @@ def _picture(alert: Alert, width: int) -> list[Line]:
 
 
 def _oldest(batch: FindingGroup[Alert]) -> Millis | None:
-    return min((one.since for one in batch.those if one.since is not None), default=None)
+    return min((one.since for one in batch.members if one.since is not None), default=None)
 
 
 def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
-    """Draw equal alerts: how many there are, and some of their locks."""
-    first = batch.those[0]
+    """Draw equal alerts: their number, and some of their locks."""
+    first = batch.members[0]
     sure = "" if first.is_sure else "likely "
     return joined(
         [
             line((number, "strong")),
             line((f"{sure}{first.title} {batch.tally}", first.ink)),
             line((since, "plain")) if since else (),
-            line((several(one.where for one in batch.those), "dim")),
+            line((several(one.where for one in batch.members), "dim")),
         ]
     )
 
 
-@lru_cache(4 * MAX_ALERTS)  # drawn with each frame, while their times change once a second
+@lru_cache(4 * MAX_ALERTS)  # drawn with each frame, but their times change once a second
 def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     sure = "" if alert.is_sure else "likely "
     return joined(
@@ -259,7 +259,7 @@ def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
 
 
 def _sentence(alert: Alert, width: int) -> list[Line]:
-    """Wrap the sentence of an alert; screen 3 has all of a long one."""
+    """Wrap the sentence of an alert; screen 3 shows the whole of a long one."""
     lines = wrapped(alert.sentence, width - 4, indent="   ")
     if len(lines) <= MAX_SENTENCE_LINES:
         return lines
@@ -268,7 +268,7 @@ def _sentence(alert: Alert, width: int) -> list[Line]:
 
 
 def no_problems(report: Report, *, is_now: bool) -> Line:
-    """Return the line for no alerts; it says how many checks had no data."""
+    """Return the line for no alerts, with the number of checks that had no data."""
     if not is_now:
         if report.is_lost:
             return line((" No problems were known when the connection dropped.", "unknown"))

@@ -1,6 +1,6 @@
-"""Root blockers: the clients that others wait for, and that wait for no other client.
+"""Root blockers: clients that others wait for, and that do not wait themselves.
 
-Also deadlocks: clients that wait for each other. Each has a line with the reason.
+A deadlock is a root blocker too. Each one has a line with the reason.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ MAX_NAMES: Final = 3  # of a deadlock
 
 
 class Blocker(NamedTuple):
-    """One root blocker as text, and the screen with more about it."""
+    """One root blocker as text, and the screen that explains it."""
 
     who: str
     why: str
@@ -77,7 +77,7 @@ def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
 
 
 def _held(report: Report, session: Session) -> Text | None:
-    """Find a lock that a session holds, if possible one that others wait for."""
+    """Find a lock that a session holds, preferably one that others wait for."""
     idle: Text | None = None
     for path in sorted({*report.locks_of.get(session, ())}):
         lock = report.parts[path].lock
@@ -115,7 +115,7 @@ def _holding(path: Text | None) -> tuple[str, Ink]:
 
 
 def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
-    """Return the worst finding; findings come in that order."""
+    """Return the first finding that is not a note; findings come worst first."""
     finding = next((one for one in findings if one.severity != "info"), None)
     if finding is None:
         return None

@@ -33,10 +33,10 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
 }
 PATH_CELLS, WIDE_PATH_CELLS = 24, 56
 WIDE: Final = 160  # cells of the line
-OTHER_CELLS: Final = 44  # beside the path
-NO_WAIT_MS: Final = 5  # a shorter wait is none
+OTHER_CELLS: Final = 44  # around the path
+NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned
 ITSELF: Final = "."  # the node of a lock that is a single node
-MAX_SEARCHED: Final = 2_000  # events, for the newest before a moment
+MAX_SEARCHED: Final = 2_000  # events
 
 
 class EventLine(NamedTuple):
@@ -120,7 +120,7 @@ def span(length: Elapsed) -> str:
 
 
 def _deadlock_lines(cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
-    """Return a line when a deadlock was first seen, and one when it was over."""
+    """Return lines for the first sight of each deadlock, and for its end."""
     for case in cases:
         where = several(case.deadlock.locks)
         link = LineLink("findings", Selection(case=case.deadlock.id))

@@ -1,7 +1,7 @@
 """One lock as a row of the table: the values to draw, to sort by and to filter by.
 
-Values that need a walk along the queue are computed when they are first drawn, and kept as long as
-the row.
+Values that need a walk along the queue are computed when they are first drawn, and stored with the
+row.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 
-MAX_MEMBERS_DATED: Final = 64  # the oldest is one of the first: members are in queue order
+MAX_MEMBERS_DATED: Final = 64  # members are in queue order, so the oldest is among the first
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
 MAX_RUNS: Final = 8  # of equal modes
 RANK_MS: Final = 10**16  # a worse rank outweighs any waiting time
@@ -50,7 +50,7 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def is_quiet(self) -> bool:
-        """True if nothing is known to be wrong, and no client waits."""
+        """True if no problem is known, and no client waits."""
         return (
             self.status.rank == QUIET_RANK
             and self.gone_at is None
@@ -90,19 +90,19 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def _known_at(self) -> Millis:
-        """When the history ends; nothing has changed since."""
+        """The end of the history; nothing has changed since then."""
         past = self.history
         first = past.first_look
         return past.at if past.changed_at is not None or first is None else first.at
 
     @cached_property
     def held(self) -> Since | None:
-        """Since when the oldest holder holds; None without a holder."""
+        """The start of the oldest hold; None without a holder."""
         return self._oldest(self.lock.holders[:MAX_MEMBERS_DATED], holds=True)
 
     @cached_property
     def waited(self) -> Since | None:
-        """Since when the oldest waiter waits; None without a waiter."""
+        """The start of the oldest wait; None without a waiter."""
         return self._oldest(self.lock.waiters[:MAX_MEMBERS_DATED], holds=False)
 
     def _oldest(self, members: Sequence[Member], *, holds: bool) -> Since | None:
@@ -126,7 +126,7 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         return ".".join(runs) + ("" if is_all else "..")
 
     def owners(self, owner_name: OwnerName) -> str:
-        """Return the names of all holders and waiters; kept, as names hardly ever change."""
+        """Return the names of all holders and waiters; they are stored, as names hardly change."""
         known = self._names
         if not known:
             members = self.lock.members

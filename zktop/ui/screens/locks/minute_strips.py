@@ -1,6 +1,6 @@
 """Strips of the last minute on screen 1: what the most important clients did.
 
-Columns begin at fixed times, so a column that is over never changes and is computed once. While
+Columns begin at fixed times, so the signs of past columns never change and are stored. While
 little happens, only the newest column of each client is computed.
 """
 
@@ -28,22 +28,22 @@ WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
 MIN_GRAPH_LINES: Final = 2
 QUARTERS: Final = 4  # labels of the axis
-EVENTS_SEARCHED: Final = 200  # for clients that did something recently
+EVENTS_SEARCHED: Final = 200  # for recently active clients
 MAX_WAITERS: Final = 10  # of a lock in a deadlock
-MAX_SIGNS: Final = 5_000  # kept; those in sight are less than a thousand
+MAX_SIGNS: Final = 5_000  # stored; fewer than a thousand are in sight
 
 AXIS_LINES: Final = 1
 
 
 class MinuteLine(NamedTuple):
-    """One line, and what Enter opens on it."""
+    """One line, and the screen that Enter opens."""
 
     drawn: Line
     link: LineLink | None = None
 
 
-def telling_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
-    """The sessions in alerts first, then root blockers, then those that did something last."""
+def important_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
+    """The sessions in alerts first, then root blockers, then recently active sessions."""
     found: dict[Session, None] = {}
     for one in _candidates(report, tape):
         if len(found) >= at_most:
@@ -54,7 +54,7 @@ def telling_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
 
 
 def _candidates(report: Report, tape: Tape) -> Iterator[Session]:
-    """Sessions, the most telling first; some of them several times."""
+    """Sessions, the most important first, with duplicates."""
     for deadlock in report.deadlocks:
         yield from _sessions(deadlock.actors)
     for finding in report.findings:
@@ -76,17 +76,17 @@ class MinuteStrips:
     """Draws the minute before a moment."""
 
     def __init__(self) -> None:
-        self._signs: dict[tuple[Session, Millis], str] = {}  # by the begin of the column
+        self._signs: dict[tuple[Session, Millis], str] = {}  # by the beginning of the column
         self._alarms: dict[Millis, Alarms] = {}
         self._column_ms = 0
 
     def lines(self, state: ViewState, report: Report, width: int, room: int) -> list[MinuteLine]:
-        """At most `room` lines: the strips, how many clients waited, and the axis."""
+        """At most `room` lines: the strips, the graph of waiting clients, and the axis."""
         label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
         columns = max(MIN_COLUMNS, width - label - 1)
         seen = self._window(state, report, columns)
         graph = max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3)
-        clients = telling_clients(report, state.tape, max(0, room - AXIS_LINES - graph))
+        clients = important_clients(report, state.tape, max(0, room - AXIS_LINES - graph))
         graph = max(0, room - AXIS_LINES - len(clients))
         return [
             *(self._strip(state, report, seen, one, label) for one in clients),
@@ -95,7 +95,7 @@ class MinuteStrips:
         ]
 
     def _window(self, state: ViewState, report: Report, columns: int) -> TimeWindow:
-        """The minute in columns of equal length, which is even."""
+        """The minute in columns of equal length, an even number of milliseconds."""
         column_ms = 2 * -(-MINUTE_MS // (2 * columns))
         if column_ms != self._column_ms or len(self._signs) > MAX_SIGNS:
             self._signs, self._alarms, self._column_ms = {}, {}, column_ms
@@ -138,7 +138,7 @@ class MinuteStrips:
 
 
 def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Iterator[MinuteLine]:
-    """How many clients waited, over the same columns."""
+    """The number of waiting clients in the same columns."""
     if height <= 0:
         return
     drawn, _ = strips.waiting_area(state.pulse, seen, height, is_ascii=state.is_ascii)
@@ -148,7 +148,7 @@ def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Itera
 
 
 def _axis(state: ViewState, seen: TimeWindow) -> Line:
-    """How long ago the columns were; at the right end now, or the moment that is shown."""
+    """The ages of the columns; at the right end "now", or the moment on display."""
     last = "now" if state.is_newest else clock(seen.newest)
     names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
     cells = [" "] * seen.columns

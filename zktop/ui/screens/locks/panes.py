@@ -114,7 +114,7 @@ class AlertsPane(Pane):
         self.put([*lines, *aside[0]], targets, (), height)
 
     def _sifted(self, state: ViewState, report: Report) -> AlertList:
-        """The alerts of this report; the same while neither they nor the user's choices change."""
+        """The alerts of this report; sifted again only after a change, or a choice of the user."""
         known, hides_notes = state.acknowledged.covered(report), state.hides_notes
         deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
         listed_for = deadlocks, known, hides_notes
@@ -125,7 +125,7 @@ class AlertsPane(Pane):
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """The ids of the alerts under the cursor; without the focus, of the first line."""
+        """The ids of the alerts under the cursor; without the focus, those of the first line."""
         first = next(filter(None, self._targets), None)
         target = self.target if self.has_focus else first
         if target == ACKNOWLEDGED:
@@ -170,7 +170,7 @@ class BlockersPane(Pane):
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the root blockers of this report.
 
-        Finding the lock that a named actor holds takes a walk along all locks. So while only the
+        Finding the lock that a named actor holds needs a walk along all locks. So while only the
         time changes, the pane is drawn once a second.
         """
         is_ascii, most = state.is_ascii, max(0, height - 1 - self.gutter.height)
@@ -206,12 +206,12 @@ class EventsPane(Pane):
 
 
 class GraphPane(Pane):
-    """A panel about the last minute. Under load it is drawn a few times a second."""
+    """A panel about the last minute. It is drawn at most four times a second."""
 
     _shown_for: tuple[object, ...] = ()
 
     def is_due(self, state: ViewState, *shown_for: object) -> bool:
-        """True if the last minute looks different now, or may have another size."""
+        """True if the time, the size or anything else that the panel shows has changed."""
         at = state.at or 0
         step = at // GRAPH_STEP_MS if state.is_newest else at
         before, self._shown_for = self._shown_for, (step, state.is_ascii, *shown_for)
@@ -219,7 +219,7 @@ class GraphPane(Pane):
 
 
 class PulsePane(GraphPane, can_focus=False):
-    """What happened in the last minute, as graphs."""
+    """Graphs of the last minute."""
 
     def __init__(self) -> None:
         super().__init__(id="pulse")
@@ -236,7 +236,7 @@ class PulsePane(GraphPane, can_focus=False):
 
 
 class MinutePane(GraphPane):
-    """What the clients that matter most did in the last minute, and how many waited."""
+    """What the most important clients did in the last minute, and how many waited."""
 
     def __init__(self) -> None:
         super().__init__(id="minute")
@@ -261,7 +261,7 @@ class PreviewPane(Pane, can_focus=False):
         self._draw_again: Callable[[], None] | None = None
 
     def show_lock(self, state: ViewState, report: Report, row: LockRow | None) -> None:
-        """Show as much of the queue of a lock as there is room for."""
+        """Show the queue of a lock, as much as fits."""
         self._draw_again = partial(self.show_lock, state, report, row)
         self.display = row is not None
         width, height = self.room
@@ -279,7 +279,7 @@ class PreviewPane(Pane, can_focus=False):
 
 
 def set_height(widget: Widget, height: int) -> None:
-    """Set the height of a widget only if it differs: Textual lays out the screen again."""
+    """Set the height of a widget if it differs; Textual then lays out the screen again."""
     known = widget.styles.height
     if known is None or known.cells != height:
         widget.styles.height = height
@@ -326,7 +326,7 @@ def _load(cost: Cost | None) -> str:
 
 
 def about(row: LockRow) -> Line:
-    """Describe a lock in one line: its full path, its layout, and what is wrong."""
+    """Describe a lock in one line: its full path, its layout, and its worst problem."""
     lock, status = row.lock, row.status
     if row.gone_at is not None:
         text = "deleted: the lock's nodes, or its root, are gone"

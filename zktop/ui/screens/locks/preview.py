@@ -1,4 +1,4 @@
-"""The lock under the cursor beside the table: its queue with arrows, and who may enter."""
+"""The lock under the cursor, next to the table: its queue with arrows, and who may enter."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, who
 from zktop.ui.screens.lock.wakeups import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 
-MAX_MEMBERS: Final = 1_000  # of a longer queue only the length is shown
+MAX_MEMBERS: Final = 1_000  # a longer queue is only counted
 NAME_CELLS: Final = 16
 STATE_CELLS: Final = 13
 BELOW_LINES: Final = 7  # for who may enter, and what a release does
@@ -61,7 +61,7 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
 
 
 def _lanes(width: int) -> int:
-    """How many arrows fit beside each other at the right."""
+    """How many columns of arrows fit at the right."""
     return max(1, min(MAX_LANES, (width - _name_cells(width) - STATE_CELLS - 6) // LANE))
 
 

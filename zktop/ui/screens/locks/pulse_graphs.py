@@ -1,4 +1,4 @@
-"""The pulse of the ensemble as graphs: one line each for what happened in the last minute."""
+"""The pulse of the ensemble: the figures of the last minute as graphs, one in each line."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -28,7 +28,7 @@ class PulseLine(NamedTuple):
 def pulse_lines(
     seconds: Sequence[PulseSecond], width: int, *, has_load: bool = True, is_ascii: bool = False
 ) -> list[Line]:
-    """Draw all graphs, each in one line; a recording has no load of zktop's own."""
+    """Draw all graphs, each in one line; a recording has no figures about zktop's load."""
     room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
     return [
         (

@@ -75,7 +75,7 @@ class LockRows(LiveRows[LockRow]):
         }
 
     def _outlived(self, report: Report) -> set[Text]:
-        """Return rows of deleted locks that were shown long enough, or that lost the cursor."""
+        """Return the deleted locks that were shown long enough, or that lost the cursor."""
         return {
             path
             for path in self._gone
@@ -119,7 +119,7 @@ class LockRows(LiveRows[LockRow]):
 def statuses_of(
     findings: Iterable[Finding], deadlocks: Iterable[Deadlock] = ()
 ) -> dict[Text, LockStatus]:
-    """Return the worst status of each lock; consequences count only where nothing else does."""
+    """Return the worst status of each lock; consequences count only for locks without a cause."""
     statuses: dict[Text, LockStatus] = {}
     for deadlock in deadlocks:
         for path in deadlock.locks:

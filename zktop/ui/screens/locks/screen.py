@@ -1,4 +1,4 @@
-"""Screen 1: all locks, the worst first; around them alerts, root blockers, events and health."""
+"""Screen 1: all locks, worst first; around them alerts, root blockers, events and health."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
@@ -39,7 +39,7 @@ from zktop.ui.widgets.text_view import StaticText
 
 
 class PaneHeights(NamedTuple):
-    """The largest height of each pane with its frame, in lines."""
+    """The maximum height of each pane, in lines with its frame."""
 
     alerts: int
     about: int = 0
@@ -52,15 +52,15 @@ class PaneHeights(NamedTuple):
 
 SHORT: Final = PaneHeights(alerts=4)
 MIN_LINES: Final = 30
-HEIGHTS: Final = (  # by the least height of the page
+HEIGHTS: Final = (  # by the minimum height of the page
     (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, minute=14)),
     (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, minute=11)),
     (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
-COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the least width; as in the style sheet
+COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
 FRAME_CELLS: Final = 2
-STEP_LINES: Final = 5  # lines; panes do not move with every created or deleted lock
+STEP_LINES: Final = 5  # panes grow by these, so that they do not move with every lock
 
 
 class LocksScreen(SplitPage):
@@ -71,7 +71,7 @@ class LocksScreen(SplitPage):
     HELP = (
         "All locks: those with problems first, then those with the most waiting. Around them: "
         "alerts, who is blocking, and recent events.\n\n"
-        "Quiet locks below one parent are one line, `▸ /locks/user/* (388)`: they have no "
+        "Quiet locks below one parent share a line, `▸ /locks/user/* (388)`: they have no "
         "problems and no waiters. Enter opens the line, `f` lists every lock; so does a "
         "filter, or another order.\n\n"
         "**MIX** is the queue by mode: `W.R5` is a writer, then five readers. `o` explains all "
@@ -136,7 +136,7 @@ class LocksScreen(SplitPage):
         self._reorder = Reorder(self.table, self._order)
 
     def compose(self) -> ComposeResult:
-        """Create the panes; the table is first, so that it has the focus."""
+        """Create the panes; the table comes first, so it gets the focus."""
         with Container(id="columns"):
             with Vertical(id="main"):
                 yield self.table
@@ -195,7 +195,7 @@ class LocksScreen(SplitPage):
         table.show(rows, () if rows else empty_state(state, room))
 
     def _heights(self) -> PaneHeights:
-        """Return the heights of the panes; if there are few locks, events get the rest."""
+        """Return the heights of the panes; if there are few locks, events get the free lines."""
         height = self.size.height - 1  # the line with the health
         heights = next((heights for least, heights in HEIGHTS if height >= least), SHORT)
         if self.columns == 1:
@@ -208,7 +208,7 @@ class LocksScreen(SplitPage):
 
     @property
     def columns(self) -> int:
-        """How many columns of panes stand side by side."""
+        """The number of columns of panes."""
         return next(number for least, number in COLUMNS if self.size.width >= least)
 
     def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
@@ -265,7 +265,7 @@ class LocksScreen(SplitPage):
 
     @property
     def under_cursor(self) -> Selection:
-        """The lock, or what the line of another pane is about."""
+        """The lock under the cursor, or the item under the cursor of another pane."""
         pane = self.screen.focused
         return pane.subject if isinstance(pane, Pane) else self.subject
 
@@ -317,7 +317,7 @@ class LocksScreen(SplitPage):
         return state is None or bool(state.filter) or not state.is_newest
 
     def action_reverse(self) -> None:
-        """Reverse the table, whichever pane has the focus."""
+        """Reverse the table, even while another pane has the focus."""
         self.table.action_reverse()
 
     def action_tag(self) -> None:

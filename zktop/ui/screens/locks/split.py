@@ -1,17 +1,17 @@
-"""The border between the table of screen 1 and the columns at its right, which can be moved."""
+"""The movable border between the table of screen 1 and the columns to its right."""
 
 from textual import events
 from textual.containers import Container
 
 from zktop.ui.screens.page import Page
 
-SIDE_PERCENT = {2: 36, 3: 54}  # of the width, for all columns but the first, at the start
+SIDE_PERCENT = {2: 36, 3: 54}  # of the width at the start, for all columns except the first
 MIN_PERCENT, MAX_PERCENT = 20, 75
 STEP_PERCENT = 4
 
 
 class SplitPage(Page):
-    """A page whose `#side` can be made wider and narrower, by the mouse and by keys."""
+    """A page whose `#side` can be made wider and narrower, with the mouse and with keys."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,12 +20,12 @@ class SplitPage(Page):
 
     @property
     def columns(self) -> int:
-        """How many columns of panes stand side by side; for subclasses."""
+        """The number of columns of panes; for subclasses."""
         raise NotImplementedError
 
     @property
     def side_cells(self) -> int:
-        """The width of all columns but the first; of the page, if there is only one."""
+        """The width of all columns except the first; with one column, the width of the page."""
         return self.size.width * self._percents.get(self.columns, 100) // 100
 
     @property
@@ -34,7 +34,7 @@ class SplitPage(Page):
         return self.size.width - (self.side_cells if self.columns in self._percents else 0)
 
     def apply_split(self) -> None:
-        """Set the width of the side only if it differs: Textual lays out the screen again."""
+        """Set the width of the side if it differs; Textual then lays out the screen again."""
         side, percent = self.query_one("#side", Container), self._percents.get(self.columns)
         width = "1fr" if percent is None else f"{percent}%"
         if str(side.styles.width) != width:
@@ -56,7 +56,7 @@ class SplitPage(Page):
         self.redraw()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take hold of the border: the frames on both sides of it."""
+        """Grab the border: the frames on both sides of it."""
         border = self.query_one("#side", Container).region.x
         if self.columns in self._percents and event.screen_x in (border - 1, border):
             self._is_dragging = True

@@ -1,4 +1,4 @@
-"""The table of all locks: its columns, the cells of a lock and of a group, and tagged locks."""
+"""The table of all locks: columns, the cells of locks and groups, and tagged locks."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -30,7 +30,7 @@ DASH: Final = line(("-", "dim"))
 UNKNOWN: Final = line(("?", "unknown"))
 SPARK_CELLS: Final = 5
 BAR_CELLS: Final = 3
-MAX_GRAPHS: Final = 500  # kept; more than rows in any window
+MAX_GRAPHS: Final = 500  # stored; more than the rows of any window
 FULL_BAR: Final = 12  # waiters
 
 
@@ -41,7 +41,7 @@ class LockCells:
     is_ascii = False
 
     def __init__(self) -> None:
-        self._graphs: dict[Text, tuple[LockRow, int, Line]] = {}  # each for its second
+        self._graphs: dict[Text, tuple[LockRow, int, Line]] = {}  # each is valid for a second
 
     def state(self, row: LockRow) -> Line:
         if row.gone_at is not None:
@@ -149,9 +149,9 @@ def seconds_cell(blocked_ms: Millis) -> Line:
     return (Run(blocked_seconds(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
 
 
-MIN_GROUP: Final = 20  # quiet locks below one parent that become one line
-KEEP_GROUP: Final = 10  # ... which stays until there are fewer
-LINGER_MS: Final[Millis] = 10_000  # a lock that becomes quiet keeps its row for so long
+MIN_GROUP: Final = 20  # quiet locks below one parent; so many fold into one line
+KEEP_GROUP: Final = 10  # with fewer, the line unfolds
+LINGER_MS: Final[Millis] = 10_000  # how long a lock that becomes quiet keeps its row
 CLOSED: Final = "▸"
 OPEN: Final = "▾"
 
@@ -166,17 +166,17 @@ class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
 
     @cached_property
     def has_unknown(self) -> bool:
-        """True if some may have waiters that cannot be seen."""
+        """True if some locks may have waiters that zktop cannot see."""
         return any(row.waiting is None for row in self.rows)
 
     @cached_property
     def blocked_ms(self) -> Millis:
-        """How long clients waited for them before they became quiet."""
+        """How long clients waited for these locks before they became quiet."""
         return sum(row.history.blocked_ms for row in self.rows if row.lock.kind != "election")
 
     @cached_property
     def kind(self) -> str:
-        """The kind of all of them, or "mixed"."""
+        """The kind of these locks, or "mixed"."""
         kinds = {row.lock.kind for row in self.rows}
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
@@ -265,7 +265,7 @@ def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
 
 
 def _start(since: Since | None) -> float:
-    """Sort key: the start, so that the longest comes first."""
+    """Sort key: the start, so the longest comes first."""
     return NEVER if since is None or since.at is None else since.at
 
 
@@ -275,7 +275,7 @@ def _usual_hold(row: LockRow) -> int:
 
 
 class LockTable(Panel, Table[LockRow]):
-    """All locks as of `cells.report`, some of them tagged."""
+    """The table of all locks; the user can tag some."""
 
     def __init__(self) -> None:
         self.cells = LockCells()

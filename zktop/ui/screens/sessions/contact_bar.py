@@ -9,8 +9,8 @@ from zktop.ui.screens.common.format import time_s
 from zktop.ui.styled_text import Ink, Line, Run, line
 
 BAR_CELLS = 10  # between the brackets
-LIBRARY_GIVES_UP = 2 / 3  # of the timeout: the client then looks for another server
-MINUTES_FROM_S = 100  # no seconds from here on
+LIBRARY_GIVES_UP = 2 / 3  # of the timeout; then the client looks for another server
+MINUTES_FROM_S = 100  # longer times are written in minutes
 UNKNOWN_LINE: Line = line(("?", "unknown"))
 
 
@@ -66,7 +66,7 @@ def strip(
     expires_in: ExpiryWindow | None,
     width: int,
 ) -> list[Line]:
-    """Draw a timeline with one mark per contact, and when the session expires without any.
+    """Draw a timeline with a mark for each contact, and for the expiry if there is no other.
 
     The second line names the marks, the third explains the scale.
     """

@@ -1,4 +1,4 @@
-"""One session in detail: its locks, contacts and findings, and what happens if it dies."""
+"""One session in detail: its locks, contacts and findings, and the consequences if it dies."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -79,15 +79,15 @@ def details(
 
 
 def _host(writer: LineWriter, row: SessionRow) -> None:
-    beside = of_host(row.report.ensemble, row.session)
-    if beside:
-        _put(writer, "host", beside)
+    others = of_host(row.report.ensemble, row.session)
+    if others:
+        _put(writer, "host", others)
 
 
 def _put(
     writer: LineWriter, label: str, text: str, path: Text | None = None, ink: Ink = "plain"
 ) -> None:
-    """Write text beside a label; it may be about a lock."""
+    """Write text after a label, with a link if it is about a lock."""
     writer.item((_label(label), "dim"), text, ink, _link(path, label))
 
 

@@ -20,7 +20,7 @@ class SessionLocks(msgspec.Struct, eq=False):
 
     @property
     def newest(self) -> int:
-        """The zxid in which its newest node was created."""
+        """The zxid that created its newest node."""
         members = (*self.holds.values(), *self.waits.values())
         return max((member.czxid for member in members), default=0)
 
@@ -70,7 +70,7 @@ class SessionDirectory:
             (locks.holds if is_held else locks.waits)[path] = member
 
     def name(self, session: Session) -> Text | None:
-        """Return the label of a session, or the name that the user gave to its address."""
+        """Return the label of a session, or the user's name for its address."""
         return (
             None if self.report is None else self.report.owner_name(session, self._label(session))
         )

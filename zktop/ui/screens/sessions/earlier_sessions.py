@@ -1,6 +1,6 @@
 """Other sessions with the name of the selected one: in the same locks, or recently expired.
 
-A restarted process may wait for its own earlier session, which keeps its lock until it expires.
+A restarted process may wait for its earlier session, which keeps its lock until it expires.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from zktop.ui.styled_text import Ink
 MAX_NAMESAKES: Final = 2  # listed one by one
 MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
 
-Sentence = tuple[str, Text | None, Ink]  # with the lock that it is about
+Sentence = tuple[str, Text | None, Ink]  # with the path of a lock
 
 
 def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:

@@ -1,4 +1,4 @@
-"""What happens if a session dies: who gets its locks, and how many clients wait behind it.
+"""What happens if a session dies: which clients get its locks, and how many wait behind it.
 
 Also: what a silent session believes when it wakes up late, and whether its host is silent too.
 """
@@ -18,9 +18,9 @@ from zktop.ui.screens.sessions.risks import HALF
 from zktop.ui.screens.sessions.rows import SessionRow
 
 MAX_LOCKS: Final = 6  # listed one by one
-MAX_FREE: Final = 2  # locks without waiters that are also listed
-MAX_MEMBERS: Final = 200  # of one lock that are searched
-MAX_BEHIND: Final = 5_000  # sessions that are counted behind one
+MAX_FREE: Final = 2  # locks without waiters; more of them are only counted
+MAX_MEMBERS: Final = 200  # searched in each lock
+MAX_BEHIND: Final = 5_000  # sessions counted behind one session
 MAX_NAMES: Final = 4  # of them, by name
 BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
 
@@ -55,13 +55,13 @@ def _rows(ensemble: Ensemble, host: str) -> Iterator[Connection]:
 
 
 def is_silent(row: Connection | Presence) -> bool:
-    """True if it was silent for half its timeout when its table was read."""
+    """True if the session was silent for half its timeout when its table was read."""
     quiet, timeout = row.quiet_ms, row.timeout_ms
     return quiet is not None and bool(timeout) and quiet >= HALF * (timeout or 0)
 
 
 def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
-    """Return for each lock what happens to it when the session dies."""
+    """Describe what happens to each lock when the session dies."""
     report, locks = row.report, row.locks
     held = longest_queue_first(row)
     listed = [path for path in held if queue_of(report, path) or not locks.holds[path].releases]
@@ -81,7 +81,7 @@ def if_it_dies(row: SessionRow) -> Iterator[tuple[Text | None, str]]:
 
 
 def longest_queue_first(row: SessionRow) -> list[Text]:
-    """Return the locks that it holds, those with the most waiters first."""
+    """Return the locks that the session holds, those with the most waiters first."""
     report = row.report
     return sorted(row.locks.holds, key=lambda path: -queue_of(report, path))
 
@@ -108,13 +108,13 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
 
 def _belief(view: LockView, own: Member) -> str:
     heir = next((one for one in view.lock.waiters[:MAX_MEMBERS] if one.czxid > own.czxid), None)
-    beside = f"but {_who(view, heir)} may hold it" if heir else "but another client may hold it"
+    doubt = f"but {_who(view, heir)} may hold it" if heir else "but another client may hold it"
     number = f"czxid {own.czxid:#x}" + (
         f", {_who(view, heir)} has {heir.czxid:#x}" if heir else ""
     )
     believes = BELIEFS.get(own.mode, "holds the lock")
     return (
-        f"it still believes that it {believes}, {beside}. Only a fencing token protects the "
+        f"it still believes that it {believes}, {doubt}. Only a fencing token protects the "
         f"resource: this client has the lower number ({number})."
     )
 
@@ -149,7 +149,7 @@ def _who(view: LockView, member: Member) -> str:
 
 
 def blast_radius(row: SessionRow) -> str:
-    """Describe which sessions wait behind this one, also through others."""
+    """Describe which sessions wait behind this one, directly or indirectly."""
     holds = row.locks.holds
     behind, is_all = behind_it(row.report, row.sessions.directory, row.session)
     if not holds:
@@ -166,7 +166,7 @@ def blast_radius(row: SessionRow) -> str:
 def behind_it(
     report: Report, directory: SessionDirectory, session: Session
 ) -> tuple[list[Session], bool]:
-    """Return the sessions behind it, also indirectly; False if there are more than counted."""
+    """Return the sessions that wait behind this one, and whether all of them were counted."""
     found: dict[Session, None] = {}
     queue: list[Session] = [session]
     while queue:

@@ -1,4 +1,4 @@
-"""How likely each session is to cause trouble: from findings, silence and lost connections."""
+"""How likely each session is to cause trouble, by findings, silence and lost connections."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
@@ -30,7 +30,7 @@ NOT_CONNECTED: Final = SessionRisk("HIGH", "no connection")
 
 
 class SessionRisks:
-    """The risk of each session in the newest report: from findings, silence, lost connections."""
+    """The risk of each session in the newest report."""
 
     def __init__(self, sessions: SessionDirectory) -> None:
         self.by_session: dict[Session, SessionRisk] = {}
@@ -108,7 +108,7 @@ def _risk_of(cases: list[Finding]) -> SessionRisk:
 
 
 def _silent_sessions(ensemble: Ensemble) -> Iterator[tuple[Session, SessionRisk]]:
-    """Find the sessions that had been silent for half their timeout when a table was read."""
+    """Find the sessions that were silent for half their timeout when their table was read."""
     for tables in ensemble.tables:
         for session, row in (tables.connections or {}).items():
             quiet, timeout = row.quiet_ms, row.timeout_ms

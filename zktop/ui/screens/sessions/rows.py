@@ -24,13 +24,13 @@ from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, Sessio
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
-MAX_MEMBERS_AT_ONCE: Final = 2_000  # of locks: reading them takes some 30 ms
-MAX_LOCKS_RANKED: Final = 1 << 20  # more locks of one session do not make it more urgent
+MAX_MEMBERS_AT_ONCE: Final = 2_000  # of locks; reading them takes some 30 ms
+MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; more do not make it more urgent
 FIELDS: Final = ("owner", "state", "session", "client", "server", "risk", "lock")
 
 
 class SessionRow(msgspec.Struct, frozen=True, eq=False):
-    """One session; other values are looked up when they are drawn or sorted by."""
+    """One session. Values that are not fields are looked up when they are needed."""
 
     session: Session
     sessions: "SessionRows"
@@ -80,7 +80,7 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def rate(self) -> float | None:
-        """The packets per second that its server receives from it."""
+        """The packets per second that the server receives from the session."""
         presence = self.presence
         return self.sessions.rates.received(presence.server, self.session) if presence else None
 
@@ -125,7 +125,7 @@ class SessionGroup(RowGroup[SessionRow], frozen=True, eq=False):
 
 
 class SessionRows(LiveRows[SessionRow]):
-    """The sessions with locks or risks; ungrouped, all that are connected."""
+    """The sessions with locks or risks; ungrouped, all connected sessions."""
 
     group_type = SessionGroup
 
@@ -139,8 +139,8 @@ class SessionRows(LiveRows[SessionRow]):
 
     @property
     def shown(self) -> Report:
-        """The newest report; there is one as soon as there are rows."""
-        assert self.report is not None  # noqa: S101  as it says
+        """The newest report, for code that runs only after the first one."""
+        assert self.report is not None  # noqa: S101  for the type checker
         return self.report
 
     def update(self, report: Report, tape: Tape | None = None) -> set[Session]:
@@ -201,10 +201,10 @@ class SessionRows(LiveRows[SessionRow]):
 
 
 def partial_reports(report: Report) -> Iterator[Report]:
-    """Yield the report with more and more of its locks, but not the whole.
+    """Yield the report with more and more of its locks, but never with all of them.
 
-    Updating rows from each in turn splits a large ensemble into steps, so that keys are handled
-    between them. A small ensemble has no steps.
+    Updating the rows from each of them in turn splits a large ensemble into steps, and keys are
+    handled between the steps. A small ensemble has no steps.
     """
     read: PersistentMap[Text, LockRecord] = PersistentMap()
     more: dict[Text, LockRecord | None] = {}

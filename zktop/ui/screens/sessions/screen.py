@@ -95,12 +95,12 @@ class SessionsScreen(Page):
         self._table.newest = self._sessions.rows
         self._reorder = Reorder(self._table, self._order)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
-        self._ordered_for: object = None  # the filter and the frame of the order shown
+        self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
-        self._detail_for: object = None  # what the detail was drawn for
+        self._detail_for: object = None  # the values that the detail shows
 
     def compose(self) -> ComposeResult:
-        """Create the panes; the sessions are first, so that they have the focus."""
+        """Create the panes; the sessions come first, so they get the focus."""
         yield self._table
         yield TextPanel(id="detail")
         with Vertical(id="above"):

@@ -1,4 +1,4 @@
-"""The servers of the ensemble, one row each: their figures, and which tables they give."""
+"""The servers of the ensemble, a row for each: figures, and the tables that zktop can read."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -34,8 +34,8 @@ class ServerRow(msgspec.Struct, frozen=True, eq=False):
     figures: Server
     lag: int | None  # transactions behind the newest server; None: unknown, or another epoch
     rates: tuple[float, float] | None  # packets received and sent per second
-    out_ms: int | None  # for how long it has been down
-    missing: tuple[tuple[TableKind, Text], ...]  # tables that it does not give, and why
+    out_ms: int | None  # how long it has been down
+    missing: tuple[tuple[TableKind, Text], ...]  # tables that zktop cannot read, and why
 
     @property
     def name(self) -> Text:
@@ -175,7 +175,7 @@ def _version(server: Server) -> str | None:
 
 
 def blindness(report: Report, *, is_live: bool) -> list[Line]:
-    """Return the lines that say which server tables are missing, and what zktop cannot see."""
+    """Return lines about the missing server tables, and what zktop cannot see without them."""
     sees = report.ensemble.visibility
     if not report.ensemble.tables:
         why = "not read yet" if is_live else "not in this recording"
@@ -188,7 +188,7 @@ def blindness(report: Report, *, is_live: bool) -> list[Line]:
 
 
 def _why_none(report: Report) -> Iterator[Line]:
-    """Explain why no server gives a table, and what to add to the servers' configuration."""
+    """Explain why no table can be read, and what to add to the configuration of the servers."""
     whys = [one.why for one in report.ensemble.blind_spots]
     if any("whitelist" in why for why in whys):
         yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))

@@ -1,4 +1,4 @@
-"""The two tables of the sessions screen: columns, groups, and the line above."""
+"""The two tables of the sessions screen: columns, groups, and the counts in the title."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
@@ -74,7 +74,7 @@ class ServerTable(Panel, Table[servers.ServerRow]):
 
 
 def session_counts(sessions: SessionRows, *, shown: int) -> Line:
-    """Return the counts above the table: all sessions, those with locks, those at risk."""
+    """Return the counts in the title: all sessions, those with locks, those at high risk."""
     in_locks, others = len(sessions.directory.locks), sessions.without_locks
     bad = sessions.at_high_risk
     is_complete = sessions.shown.ensemble.visibility.sessions != "none"
@@ -185,7 +185,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            title="Its server", about="The server that the client is connected to."),
     Column("T/OUT", 6, _timeout, lambda row: row.report.ensemble.timeout_ms(row.session) or -1,
            at_right=True, rank=6,
-           title="Session timeout", about="After so much silence the session expires."),
+           title="Session timeout", about="The session expires after a silence of this length."),
     Column("CONTACT", 12, _contact, _silence, descending=True,
            title="Last contact",
            about="How much of the timeout has passed in silence; at the mark the client gives up "
@@ -217,7 +217,7 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
            about="How many packets its server has sent since the client connected."),
     Column("LAST", 4, _last, lambda row: text_of(_last(row)), rank=8,
            title="Last operation",
-           about="What the client asked for last, as its server names it."),
+           about="The last request of the client, as its server names it."),
     Column("NOTE", 10, _note, lambda row: row.risk.note, share=3,
            title="Why it is at risk", about="Why the session is at risk."),
 )  # fmt: skip

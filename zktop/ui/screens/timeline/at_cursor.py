@@ -1,4 +1,4 @@
-"""The pane below the strips: total waits in view, what changed at the cursor, recent events."""
+"""The pane below the strips: total waits in view, changes at the cursor, recent events."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -27,7 +27,7 @@ MAX_EVENTS: Final = 30
 
 
 def cursor_lines(tape: Tape, frame: Frame, width: int, totals: Sequence[Line] = ()) -> list[Line]:
-    """Draw the totals, then what changed at the moment of the cursor, then the events up to it."""
+    """Draw the totals, then the changes at the cursor, then the events before it."""
     report = frame.report
     lines = list(totals)
     before = tape.frame_before(frame.at)

@@ -1,4 +1,4 @@
-"""What the timeline shows, in one line of words: all of it, or one strip at one moment."""
+"""The timeline in one line of words: an overview, or one strip at one moment."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Moment(NamedTuple):
 
 
 def overview(state: ViewState, seen: TimeWindow) -> Line:
-    """Which moment is shown, and how much of the past is stored."""
+    """Which moment is on display, and how much of the past is stored."""
     begin = state.tape.begin or seen.begin
     length = spoken(max(0, seen.newest - begin) / 1000)
     if state.is_newest and state.status.word == "lost":
@@ -44,7 +44,7 @@ def overview(state: ViewState, seen: TimeWindow) -> Line:
 
 
 def pointed_at(at: Millis, words: str) -> Line:
-    """The moment below the mouse, and what a strip shows there."""
+    """The moment at the mouse, and what a strip shows there."""
     return line((f" {time_ms(at)}Z ", "tab"), f" {words}")
 
 
@@ -77,7 +77,7 @@ def lock_words(moment: Moment, path: Text) -> str:
 
 
 def session_words(moment: Moment, name: str, session: Session) -> str:
-    """What a session does: the locks that it holds and waits for, and whether it is stuck."""
+    """The locks that a session holds and waits for, and whether it is in a deadlock."""
     report = moment.report
     held = locks_held(report, session)
     nodes = Counter(report.locks_of.get(session, ()))

@@ -30,7 +30,7 @@ from zktop.ui.widgets.panel import FrameWords, TextPanel
 
 CHOSEN_EVERY_S: Final = 1.0
 AXIS_LINES: Final = 3  # above the strips, without the alerts
-MIN_LINES: Final = 16  # of a screen that also says what happened at the cursor
+MIN_LINES: Final = 16  # a lower screen has no pane about the cursor
 
 
 class TimelineScreen(Page):
@@ -137,7 +137,7 @@ class TimelineScreen(Page):
         return TimelineLines(state, seen, self._choose(state, seen, height - AXIS_LINES), width)
 
     def _choose(self, state: ViewState, seen: TimeWindow, room: int) -> StripChoice:
-        """Choose the strips; without a new selection, once a second at most."""
+        """Choose the strips; without a new selection, at most once a second."""
         wanted = (*state.subject[:3], seen.columns, seen.column_ms, room, state.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
         if self._chosen is not None and is_early and wanted == self._chosen_for:
@@ -167,7 +167,7 @@ class TimelineScreen(Page):
             self.query_one(StripPanel).read(self._in_words(state, seen))
 
     def _in_words(self, state: ViewState, seen: TimeWindow) -> Line:
-        """What is below the mouse; without one, which moment is shown."""
+        """The strip at the mouse, in words; without the mouse, an overview."""
         place = self._pointed
         if place is None or place.column not in seen.known:
             return overview(state, seen)
@@ -192,7 +192,7 @@ class TimelineScreen(Page):
         self._set_zoom(self._zoom + 1)
 
     def _set_zoom(self, zoom: int, column: int | None = None) -> None:
-        """Change the length of a column; this one, or that of the cursor, stays in place."""
+        """Change the length of the columns; `column`, or the cursor, stays in place."""
         self._zoom = min(max(zoom, 0), len(ZOOMS_MS) - 1)
         self._chosen_at = 0.0
         state, seen = self.view_state, self._seen
@@ -245,7 +245,7 @@ class TimelineScreen(Page):
         return Selection(session=target) if isinstance(target, int) else Selection()
 
     def copied(self) -> str:
-        """Return the lines as text, as many as there is room for."""
+        """Return the visible lines as text."""
         state, seen, (width, height) = self.view_state, self._seen, self.query_one(StripPanel).room
         if state is None or state.frame is None or seen is None:
             return ""

@@ -1,7 +1,7 @@
 """Which locks and sessions get strips on the timeline, and how many there is room for.
 
 Waiters with similar names, like forty processes of one service, share a strip. The selected
-session, holders, and sessions in a deadlock keep strips of their own.
+session, holders, and sessions in a deadlock are never grouped.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,12 +23,12 @@ MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MAX_GROUP: Final = 100  # waiters of one lock that are grouped
 MAX_HOLDERS: Final = 2  # of one lock
 ALERTS_FROM_LINES: Final = 7  # a lower screen has no strip of alerts
-GRAPH_LINES: Final = ((9, 3), (14, 1))  # from so many lines on, so many for it and its title
+GRAPH_LINES: Final = ((9, 3), (14, 1))  # from 9 lines on, 3 for the graph; from 14 on, one more
 LEGENDS_FROM_LINES: Final = (6, 14)  # for the first and the second legend
-CONTACTS_FROM_LINES: Final = 3  # that are left
+CONTACTS_FROM_LINES: Final = 3  # spare lines
 CONTACT_STRIPS: Final = 4
 LEAST_LOCKS, LEAST_CLIENTS = 2, 3
-ROUNDS: Final = 2  # of choosing
+ROUNDS: Final = 2  # fewer locks may have fewer clients, which leaves room for more locks
 
 
 class StripSubject(NamedTuple):
@@ -44,7 +44,7 @@ class StripSubject(NamedTuple):
 
 
 class StripCounts(NamedTuple):
-    """How many strips there are, and what stands around them."""
+    """The number of strips, and of the other lines around them."""
 
     locks: int
     clients: int
@@ -64,7 +64,7 @@ class StripChoice(NamedTuple):
 
 
 def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
-    """Divide the lines below the axis among so many locks and clients.
+    """Divide the lines below the axis among locks and clients.
 
     >>> strip_counts(4, 9, 9)[:2], strip_counts(11, 9, 9)[:2], strip_counts(19, 4, 4)[:2]
     ((2, 2), (3, 3), (4, 4))
@@ -90,10 +90,7 @@ def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
 
 
 def chosen_strips(state: ViewState, seen: TimeWindow, report: Report, room: int) -> StripChoice:
-    """Choose as many locks and clients as there is room for.
-
-    Fewer locks may have fewer clients; then there is room for more locks.
-    """
+    """Choose as many locks and clients as there is room for."""
     room = max(0, room)
     every = list(islice(strip_locks(state, seen, report), max(LEAST_LOCKS, room // 2)))
     paths, clients = every, room
@@ -110,7 +107,7 @@ def chosen_strips(state: ViewState, seen: TimeWindow, report: Report, room: int)
 def group_waiters(
     alone: Mapping[Session, str], waiters: Mapping[Session, str]
 ) -> Iterator[StripSubject]:
-    """Sessions with strips of their own, then waiters, grouped where three or more are similar.
+    """Ungrouped sessions, then waiters, grouped where three or more have similar names.
 
     >>> waiters = {1: "api-1", 7: "boss", 2: "pick-2", 3: "api-3", 4: "api-5"}
     >>> [(one.name, one.sessions) for one in group_waiters({7: "boss"}, waiters)]

@@ -1,7 +1,7 @@
-"""The strips of the timeline: a column is the same span of time for every lock and session.
+"""The strips of the timeline: each column is the same time span for all locks and sessions.
 
-A column shows the state at its end, and the longest queue within it. A colon marks more than one
-change of the holder in a column, so that no change is lost silently.
+A column shows the state at its end, and the longest queue within it. A colon marks a column with
+more than one change of the holder, so that no change is lost silently.
 """
 
 from collections import defaultdict
@@ -27,8 +27,8 @@ INKS: Final[dict[str, Ink]] = {
     **dict.fromkeys("123456789", "waits"),
 }  # fmt: skip
 
-Letters = Mapping[Session, str]  # of the sessions with strips of their own
-MATTERS_MOST: Final = "!?=#-x."  # the first of these signs that a session of a group has is drawn
+Letters = Mapping[Session, str]  # of the sessions that are not in a group
+MATTERS_MOST: Final = "!?=#-x."  # a group shows the first of these signs that a session has
 MAY_EXPIRE: Final = "."  # the sign that may change without a new report
 
 
@@ -114,10 +114,7 @@ def session_strip(
     ends: Iterable[ColumnEnd | None],
     expired: Mapping[Session, Millis],
 ) -> Line:
-    """Draw what a session did: hold, wait, both, or stuck in a deadlock.
-
-    Of a group, draw in each column what matters most.
-    """
+    """Draw the signs of a session; for a group, draw the worst sign in each column."""
     cells: list[str] = []
     last: Report | None = None
     for end in ends:
@@ -214,7 +211,7 @@ def spans(drawn: Line) -> Line:
 
 
 def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
-    """Draw the cursor across a line at one of its cells, or only there if it is blank.
+    """Draw the cursor into a cell of a line; without `over_text`, only into a blank cell.
 
     >>> text_of(crossed(line("a", "bcd"), 2)), text_of(crossed(line("ab cd"), 1, over_text=False))
     ('ab┃d', 'ab cd')
@@ -236,6 +233,6 @@ def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
-    """A strip beside its label; a long label keeps its end, which says more."""
+    """A strip after its label; a long label keeps its end, which says more."""
     text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
     return (*fitted(line((text, ink)), width), *drawn)

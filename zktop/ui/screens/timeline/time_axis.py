@@ -1,7 +1,7 @@
-"""The span of time in view on the timeline: its columns, its zoom, and its axis.
+"""The time span in view on the timeline: its columns, its zoom, and its axis.
 
-The span stays where it is while the cursor moves inside it, so that a click or a drag never moves
-what is below the mouse. While the newest moment is shown, it is at the right edge.
+The span stays in place while the cursor moves inside it, so that strips never move during a click
+or a drag. The newest moment, when it is on display, is at the right edge.
 """
 
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ TICKS_MS: Final = (  # between two labels
     900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 )  # fmt: skip
 SECOND_MS: Final = 1_000
-TENTHS_CELLS: Final = 10  # of a time with tenths of a second
+TENTHS_CELLS: Final = 10  # for a time with tenths of a second
 LABEL_GAP: Final = 2  # cells
 
 
@@ -50,7 +50,7 @@ class TimeWindow(NamedTuple):
 
 
 def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
-    """The span around a moment; it ends at the newest moment if that is near enough."""
+    """The span around a moment, but never beyond the newest one."""
     start = min(
         _last_start(newest, column_ms, columns), at - at % column_ms - column_ms * columns // 2
     )
@@ -59,7 +59,7 @@ def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: i
 
 
 def latest(newest: Millis, column_ms: int, columns: int) -> TimeWindow:
-    """The span up to the newest moment, which is in its last column."""
+    """The span whose last column has the newest moment."""
     return TimeWindow(_last_start(newest, column_ms, columns), column_ms, columns, newest)
 
 
@@ -68,7 +68,7 @@ def _last_start(newest: Millis, column_ms: int, columns: int) -> Millis:
 
 
 def zoomed(seen: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeWindow:
-    """The span with longer or shorter columns; a column stays in place, and a moment in view.
+    """Change the length of the columns; `column` stays in place, and `at` in view.
 
     >>> seen = TimeWindow(0, 1_000, 60, 90_000)
     >>> near = zoomed(seen, 500, seen.column(40_000), 40_000)
@@ -83,7 +83,7 @@ def zoomed(seen: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeWin
 
 
 def labels(seen: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
-    """Times above their columns; the time of the cursor hides those that it would touch."""
+    """Times above their columns; the time of the cursor replaces any time that it touches."""
     named = f" {time_ms(at)} "
     middle = seen.column(at) - len(named) // 2
     first = min(max(0, middle), max(0, seen.columns - len(named)))

@@ -38,7 +38,7 @@ Words = Callable[[Moment], str]
 
 
 class TimelineLine(NamedTuple):
-    """One line: what Enter opens on it, and what it says of a moment."""
+    """One line, the item that Enter opens, and its function for a moment in words."""
 
     drawn: Line
     target: str | Session | None = None
@@ -63,7 +63,7 @@ class TimelineLines:
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
 
     def heads(self, mark: Millis | None, reading: Line) -> list[Line]:
-        """The lines that stay at the top: in words, the axis, and the alerts."""
+        """The lines that stay at the top: the moment in words, the axis, and the alerts."""
         seen, at = self._seen, self._at
         axis = [
             strips.row(
@@ -78,7 +78,7 @@ class TimelineLines:
         return [reading, *axis, self._row("alert", drawn, "title")]
 
     def lines(self, room: int) -> list[TimelineLine]:
-        """The strips, and a graph of the waiting clients where there is room below the axis."""
+        """The strips, and a graph of the waiting clients if there is room for it."""
         counts = self._chosen.counts
         drawn = [*self._locks(), *self._clients(), *self._contacts()]
         height = min(MAX_GRAPH_LINES, room - counts.has_alerts - len(drawn) - GRAPH_TITLE_LINES)
@@ -132,7 +132,7 @@ class TimelineLines:
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
 
     def _graph(self, height: int) -> Iterator[TimelineLine]:
-        """How many clients waited for any lock, over the same axis."""
+        """The graph of the clients that waited for any lock."""
         state = self._state
         drawn, most = strips.waiting_area(state.pulse, self._seen, height, is_ascii=state.is_ascii)
         said = f"up to {count(most, 'client')}" if most else "no client"
@@ -145,13 +145,13 @@ class TimelineLines:
 
     @cached_property
     def _cell(self) -> int | None:
-        """The column of the cursor; at the newest moment it would hide what is new."""
+        """The column of the cursor; none at the newest moment, where it would hide new cells."""
         if self._state.is_newest or not self._seen.shows(self._at):
             return None
         return self._seen.column(self._at)
 
     def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
-        """A strip beside its label, crossed by the cursor."""
+        """A strip after its label, crossed by the cursor."""
         if self._cell is not None:
             drawn = strips.crossed(fitted(drawn, self._seen.columns), self._cell)
         return strips.row(label, drawn, self._label, ink)
