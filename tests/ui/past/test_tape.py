@@ -46,7 +46,7 @@ def taped(those: list[Frame], *, room: int = 10_000, is_even: bool = False) -> T
 
 def ages(known: Tape) -> list[int]:
     """How many seconds after the beginning each stored frame is."""
-    return [(frame.at - BEGIN) // 1_000 for frame in known.frames()]
+    return [(one.at - BEGIN) // 1_000 for one in known.stored()]
 
 
 def test_a_frame_without_changes_is_not_stored() -> None:
@@ -204,7 +204,7 @@ def test_a_recording_keeps_its_whole_length() -> None:
     assert 10 <= len(known) <= 40
     assert (known.begin, known[len(known) - 1].at) == (BEGIN, BEGIN + 79_000)
     assert known.times_thinned
-    steps = [later.at - earlier.at for earlier, later in pairwise(known.frames())]
+    steps = [later.at - earlier.at for earlier, later in pairwise(known.stored())]
     assert max(steps) <= 4 * min(steps)
 
 

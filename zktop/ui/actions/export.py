@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
-from zktop.ui.interfaces import Frame
-from zktop.ui.past.tape import Tape
 from zktop.ui.shell import Shell
 from zktop.ui.svg_picture import portable_svg
 from zktop.ui.view_state import TimeRange
@@ -82,12 +80,10 @@ class ExportActions(Shell):
         elif frame is None or exports is None:
             return
         elif request.form == "clip" and time_range is not None:
-            frames = _frames(self.tape, time_range)
-            self.run_worker(
-                self._write(
-                    request.file, lambda: exports.clip(frames, time_range.begin), REPLAY_HINT
-                )
-            )
+            begin, end = time_range
+            frames = [one for one in self.tape.frames(begin - LEAD_MS) if one.at <= end]
+            clip = partial(exports.clip, frames, begin)
+            self.run_worker(self._write(request.file, clip, REPLAY_HINT))
         else:
             text = partial(exports.export, frame.report, request.form)
             self.run_worker(self._write(request.file, lambda: text().encode()))
@@ -106,15 +102,6 @@ async def _on_a_thread(work: Callable[[], Result]) -> Result:
     """Run blocking work on a thread of its own; the threads of `to_thread` would never end."""
     with ThreadPoolExecutor(1) as one:
         return await asyncio.get_running_loop().run_in_executor(one, work)
-
-
-def _frames(tape: Tape, time_range: TimeRange) -> list[Frame]:
-    """The stored frames of a time range and of the minute before it."""
-    begin, end = time_range
-    frames = [one for one in tape.frames(begin - LEAD_MS) if one.at <= end]
-    last = tape.last
-    is_left = last is not None and last.at <= end and last is not frames[-1]
-    return [*frames, last] if last is not None and is_left else frames
 
 
 def write_new(file: Path, content: bytes) -> None:

@@ -7,7 +7,6 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
 from zktop.ui.dialogs.record import RecordDialog
-from zktop.ui.interfaces import Frame
 from zktop.ui.shell import Shell
 
 MIN_PAST_MS: Final[Millis] = 5_000  # a shorter past is not worth a question
@@ -40,16 +39,10 @@ class RecordActions(Shell):
     def _start_recording(self, *, has_past: bool) -> None:
         path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
         self.recording = str(path)
-        self.feed.record(path, self._past() if has_past else ())
+        self.feed.record(path, list(self.tape.frames()) if has_past else ())
         what = f", with the last {spoken(self._past_ms / 1000)}" if has_past else ""
         self.show_message(f"Recording to {path}{what}. Press r to stop.")
         self.draw()
-
-    def _past(self) -> list[Frame]:
-        """All stored frames, and the newest one."""
-        frames = list(self.tape.frames())
-        last = self.tape.last
-        return frames if last is None or (frames and frames[-1] is last) else [*frames, last]
 
     def _stop_recording(self) -> None:
         self.feed.record(None)

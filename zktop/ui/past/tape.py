@@ -226,8 +226,13 @@ class Tape:
     # Looking back
 
     def frames(self, begin: Millis = 0) -> Iterator[Frame]:
-        """The frame shown at this moment, and all later ones, oldest first."""
-        return (one.frame for one in self.stored(max(0, self.index_at(begin))))
+        """The frame shown at this moment and all later ones, to the newest, stored or not."""
+        shown = None
+        for one in self.stored(max(0, self.index_at(begin))):
+            shown = one.frame
+            yield shown
+        if self.last is not None and self.last is not shown:
+            yield self.last
 
     def stored(self, first: int = 0) -> Iterator[StoredFrame]:
         """Stored frames from this index on."""
