@@ -148,10 +148,10 @@ async def test_each_cluster_has_its_own_filter() -> None:
         await settled(pilot)
         app.set_filter("orders")
         await turned(pilot, app, "eu")
-        there = app.filter_text
+        there = app.visit.filter_text
         await turned(pilot, app, "us")
 
-        assert (there, app.filter_text) == ("", "orders")
+        assert (there, app.visit.filter_text) == ("", "orders")
 
 
 async def test_permission_to_write_stays_with_its_cluster() -> None:

@@ -48,7 +48,7 @@ def test_the_oldest_places_are_forgotten() -> None:
 def where(app: Zktop) -> tuple[str, str | None]:
     """The screen and the lock."""
     assert app.page is not None
-    return app.page.entry.name, app.pointed.path
+    return app.page.entry.name, app.selection.path
 
 
 async def after(pilot: Pilot[int], *keys: str) -> list[str]:
@@ -112,13 +112,13 @@ async def test_the_finding_that_was_read_is_there_again() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await after(pilot, "n", "down")
-        read = app.pointed.case
+        read = app.selection.case
         await after(pilot, "4")
         await after(pilot, "n")
         await after(pilot, "alt+left", "alt+left")
 
         assert where(app)[0] == "findings"
-        assert app.pointed.case == read
+        assert app.selection.case == read
 
 
 async def test_without_a_cursor_of_the_users_own_the_top_row_stays_chosen() -> None:

@@ -97,7 +97,7 @@ async def test_enter_runs_what_was_shown() -> None:
     app = app_with(runs, UserCommand("f5", "Show it", ("cat", "{path}"), "lock"))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        path = app.pointed.path
+        path = app.selection.path
         await pilot.press("f5")
         await settled(pilot)
         asked = isinstance(app.screen, RunDialog), list(runs.words)

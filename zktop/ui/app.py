@@ -57,16 +57,16 @@ class Zktop(
         """The worst current deadlock, if the selected one has ended."""
         from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
 
-        frame, page, pointed = self.view_state.frame, self.page, self.pointed
+        frame, page, selection = self.view_state.frame, self.page, self.selection
         if frame is None or page is None:
             return None
         live = [one.id for one in worst_first(frame.report)] if frame.report.deadlocks else []
-        is_over = pointed.case in self.tape.deadlocks and pointed.case not in live
-        return pointed._replace(case=live[0]) if live and is_over else None
+        is_over = selection.case in self.tape.deadlocks and selection.case not in live
+        return selection._replace(case=live[0]) if live and is_over else None
 
     async def action_back(self) -> None:
         """Clear the filter; else return to live; else return to the page before."""
-        if self.filter_text:
+        if self.visit.filter_text:
             self.set_filter("")
         elif self.feed.is_live and not self.playback.is_newest:
             self.seek(None)
@@ -80,7 +80,7 @@ class Zktop(
         self.turn_forward()
 
     def action_filter(self) -> None:
-        self.query_one(FilterLine).open(self.filter_text)
+        self.query_one(FilterLine).open(self.visit.filter_text)
 
     def action_faster(self) -> None:
         self.set_refresh(self.refresh_rate + REFRESH_STEP)

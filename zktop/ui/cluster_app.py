@@ -1,8 +1,7 @@
 """The app's clusters: a visit for each, and the attributes of the one on display."""
 
-from zktop.ui.acknowledged import Acknowledged
 from zktop.ui.base_app import BaseApp
-from zktop.ui.interfaces import ClusterList, ClusterPorts, ContendersPort, Exports, Feed
+from zktop.ui.interfaces import ClusterList, ClusterPorts, ContendersPort, Feed
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import Tape
 from zktop.ui.settings import UiSettings
@@ -57,32 +56,12 @@ class ClusterApp(BaseApp):
         return self.visit.contenders
 
     @property
-    def exports(self) -> Exports | None:
-        return self.visit.exports
-
-    @property
     def tape(self) -> Tape:
         return self.visit.tape
 
     @property
     def playback(self) -> Playback:
         return self.visit.playback
-
-    @property
-    def acknowledged(self) -> Acknowledged:
-        return self.visit.acknowledged
-
-    @property
-    def recording(self) -> str:
-        return self.visit.recording
-
-    @recording.setter
-    def recording(self, file: str) -> None:
-        self.visit.recording = file
-
-    @property
-    def filter_text(self) -> str:
-        return self.visit.filter_text
 
     @property
     def subject(self) -> Selection:

@@ -274,9 +274,9 @@ class Shell(ClusterApp):
 
     def _draw_head(self, state: ViewState, page: str) -> None:
         result = self._filter_result(state)
-        state = replace(state, subject=self.pointed)  # a page may choose what it shows
+        state = replace(state, subject=self.selection)  # a page may choose what it shows
         try:
-            self._head.show(state, page, self.recording, self.trouble, result)
+            self._head.show(state, page, self.visit.recording, self.trouble, result)
         except Exception as error:  # noqa: BLE001  the header itself cannot show its error
             self.error_log.note("Drawing the header", error)
 
@@ -305,7 +305,7 @@ class Shell(ClusterApp):
         return current if isinstance(current, Page) else None
 
     @property
-    def pointed(self) -> Selection:
+    def selection(self) -> Selection:
         """The item under the cursor, completed from the last selection."""
         page = self.page
         return _joined(self.subject, page.subject) if page else self.subject
@@ -315,7 +315,7 @@ class Shell(ClusterApp):
         page = self.page
         if page is not None and (name != page.entry.name or subject):
             self.visit.places = self.visit.places.left(self._here(page))
-        self.subject = subject or self.pointed
+        self.subject = subject or self.selection
         self._load_page(name)
 
     def turn_back(self) -> None:

@@ -62,7 +62,7 @@ async def test_a_acknowledges_the_alert_under_the_cursor() -> None:
         told = await after(pilot, "down", "down", "down", "a")
 
         assert "Deadlock" in told
-        assert app.acknowledged.covered(FILM[-1].report) == {ORPHAN.id}
+        assert app.visit.acknowledged.covered(FILM[-1].report) == {ORPHAN.id}
 
 
 async def test_capital_a_acknowledges_all_and_takes_all_back() -> None:
@@ -95,7 +95,7 @@ async def test_acknowledged_alerts_are_shown_on_demand(key: str) -> None:
         assert "DEADLOCK" in opened
         assert inks == {"dim"}
         assert "1 critical · 1 acknowledged" in told
-        assert app.acknowledged.covered(FILM[-1].report) == {ORPHAN.id}
+        assert app.visit.acknowledged.covered(FILM[-1].report) == {ORPHAN.id}
 
 
 async def test_an_alert_that_gets_worse_comes_back_by_itself() -> None:
@@ -158,7 +158,7 @@ async def test_a_on_screen_3_moves_the_finding_below_the_others() -> None:
         await settled(pilot)
         await pilot.press("3", "a")
         lines = [line[1:34].strip() for line in await settled(pilot)]
-        case = app.pointed.case
+        case = app.selection.case
         await pilot.press("a")
         after_all = [line[1:34].strip() for line in await settled(pilot)]
 

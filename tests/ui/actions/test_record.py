@@ -98,7 +98,7 @@ async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
         feed.send(Complaint("a.zktop cannot be written: no room.", ends_recording=True))
         screen = await settled(pilot)
 
-        assert app.recording == ""
+        assert app.visit.recording == ""
         assert "REC" not in screen[0]
 
 

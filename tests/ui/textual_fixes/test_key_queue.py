@@ -131,7 +131,7 @@ async def test_a_click_elsewhere_keeps_the_filter() -> None:
         await pilot.click("#locks", offset=(5, 1))
         await settled(pilot)
 
-        assert app.filter_text == "order"
+        assert app.visit.filter_text == "order"
         assert not app.screen.query_one(FilterLine).has_class("-open")
         assert app.focused is app.screen.query_one("#locks")
 
@@ -222,7 +222,7 @@ async def test_keys_that_wait_keep_their_order() -> None:
         await hasty(app, "2", "slash", *"abcdefgh", "left", "X", "enter", "3")
         await settled(pilot)
 
-        assert app.filter_text == "abcdefgXh"
+        assert app.visit.filter_text == "abcdefgXh"
         assert named(app) == "findings"
 
 

@@ -20,7 +20,7 @@ class AlertActions(Shell):
         if frame is None:
             return
         report = frame.report
-        known = self.acknowledged.covered(report)
+        known = self.visit.acknowledged.covered(report)
         new = [one for one in self._listed(report) if one not in known]
         urgent = _critical(report)
         alerts = [one for one in new if one in urgent] or new[:1]
@@ -36,7 +36,7 @@ class AlertActions(Shell):
         frame, page = self.view_state.frame, self.page
         if frame is None or page is None:
             return
-        listed = {*self._listed(frame.report), *self.acknowledged.covered(frame.report)}
+        listed = {*self._listed(frame.report), *self.visit.acknowledged.covered(frame.report)}
         ids = [one for one in page.selected_alerts if one in listed]
         if ids:
             self._acknowledge(ids, frame.report)
@@ -48,7 +48,7 @@ class AlertActions(Shell):
         frame = self.view_state.frame
         if frame is None:
             return
-        known = self.acknowledged.covered(frame.report)
+        known = self.visit.acknowledged.covered(frame.report)
         new = [one for one in self._listed(frame.report) if one not in known]
         if new or known:
             self._acknowledge(new or known, frame.report)
@@ -56,7 +56,7 @@ class AlertActions(Shell):
             self.show_message("No alerts.")
 
     def _acknowledge(self, ids: Collection[str], report: Report) -> None:
-        before, what = self.acknowledged, _name(ids, report)
+        before, what = self.visit.acknowledged, _name(ids, report)
         if before.covered(report).issuperset(ids):
             self.visit.acknowledged = before.without(ids)
             self.show_message(f"No longer acknowledged: {what}.")

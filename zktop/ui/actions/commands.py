@@ -14,7 +14,7 @@ class CommandActions(Shell):
         """Fill in the selection, and run; first ask the user, unless the config says not to."""
         command = self.settings.commands[number]
         frame = self.view_state.frame
-        values = values_for(command.on, self.pointed, frame.report) if frame else None
+        values = values_for(command.on, self.selection, frame.report) if frame else None
         if values is None:
             self.show_message(f"{command.title}: select a {command.on} first.")
             return

@@ -59,7 +59,7 @@ class ContenderActions(Shell):
         port = self.contenders
         if port is None:
             return
-        path = self.pointed.path
+        path = self.selection.path
         first = _order(port.recipes[0].name, path or f"{port.root}/lock")
         recipe = self.page.recipe if self.page is not None else None
         if recipe is not None:
@@ -163,7 +163,7 @@ class ContenderActions(Shell):
 
     def _join(self, mode: str) -> None:
         """Start a contender in the lock under the cursor, of a recipe that fits its layout."""
-        port, path = self.contenders, self.pointed.path
+        port, path = self.contenders, self.selection.path
         if port is None:
             return
         if path is None:
@@ -204,12 +204,12 @@ class ContenderActions(Shell):
         self.push_screen(ConfirmDialog(f"Outside {port.root}", question, word), answered)
 
     def _act(self, action: ContenderAction) -> None:
-        port, pointed = self.contenders, self.pointed
+        port, selection = self.contenders, self.selection
         if port is None:
             return
-        contender = chosen(port.states, pointed, action)
+        contender = chosen(port.states, selection, action)
         if contender is None:
-            name = pointed.contender
+            name = selection.contender
             gone = f"{name} has ended. Press N to start another one."
             self.show_message(gone if name else NO_CONTENDER)
         elif action == "freeze" and contender.state == "frozen":

@@ -57,7 +57,7 @@ class ExportActions(Shell):
         self.show_message(f"Copied to {place}: {quoted}{more}")
 
     def action_export(self) -> None:
-        frame, exports = self.view_state.frame, self.exports
+        frame, exports = self.view_state.frame, self.visit.exports
         time_range = (
             self.page.marked_range if self.page is not None and exports is not None else None
         )
@@ -73,7 +73,7 @@ class ExportActions(Shell):
 
     def _start_export(self, request: ExportRequest, time_range: TimeRange | None) -> None:
         """Take the content from the screen now; write it while the UI continues."""
-        frame, exports = self.view_state.frame, self.exports
+        frame, exports = self.view_state.frame, self.visit.exports
         if request.form == "svg":
             picture = portable_svg(self.export_screenshot(title="zktop")).encode()
             self.run_worker(self._write(request.file, lambda: picture))

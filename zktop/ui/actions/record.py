@@ -19,7 +19,7 @@ class RecordActions(Shell):
         """Start or stop a recording; ask first whether to include the past, if there is any."""
         if not self.feed.is_live:
             self.show_message("This is already a recording.")
-        elif self.recording:
+        elif self.visit.recording:
             self._stop_recording()
         elif self._past_ms < MIN_PAST_MS:
             self._start_recording(has_past=False)
@@ -33,12 +33,12 @@ class RecordActions(Shell):
         return 0 if begin is None or end is None else end - begin
 
     def _answered(self, has_past: bool | None) -> None:  # noqa: FBT001  the result of a dialog
-        if has_past is not None and not self.recording:
+        if has_past is not None and not self.visit.recording:
             self._start_recording(has_past=has_past)
 
     def _start_recording(self, *, has_past: bool) -> None:
         path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
-        self.recording = str(path)
+        self.visit.recording = str(path)
         self.feed.record(path, list(self.tape.frames()) if has_past else ())
         what = f", with the last {spoken(self._past_ms / 1000)}" if has_past else ""
         self.show_message(f"Recording to {path}{what}. Press r to stop.")
@@ -46,6 +46,6 @@ class RecordActions(Shell):
 
     def _stop_recording(self) -> None:
         self.feed.record(None)
-        self.show_message(f"Recording saved: {self.recording}. Open it with `zktop replay`.")
-        self.recording = ""
+        self.show_message(f"Recording saved: {self.visit.recording}. Open it with `zktop replay`.")
+        self.visit.recording = ""
         self.draw()

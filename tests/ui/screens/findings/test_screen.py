@@ -29,10 +29,10 @@ async def test_shows_what_to_do_and_the_ring_in_any_size(size: tuple[int, int]) 
 async def test_moving_in_the_list_shows_another_finding() -> None:
     """From the deadlock to the next finding."""
     async with page_on(PAGE, trouble()) as (app, pilot):
-        first = app.pointed.case
+        first = app.selection.case
         told = await shown(pilot, "down")
 
-        assert app.pointed.case != first
+        assert app.selection.case != first
         assert "WHAT TO DO" in told
 
 
@@ -53,7 +53,7 @@ async def test_n_shows_the_next_alert() -> None:
         seen = []
         for _ in range(3):
             await shown(pilot, "n")
-            seen.append(app.pointed.case)
+            seen.append(app.selection.case)
 
         assert len(set(seen)) > 1
 
@@ -81,13 +81,13 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
     (first,), (second,) = (made.report.deadlocks for made in (some[1], some[-1]))
     async with page_on(PAGE, some[:2]) as (app, pilot):
         await shown(pilot, "enter")
-        over = app.pointed.case
+        over = app.selection.case
         await shown(pilot, "1")
         for one in some[2:]:
             app.feed.send(one)  # type: ignore[attr-defined]
         told = await shown(pilot, "3")
 
-        assert (over, app.pointed.case) == (first.id, second.id)
+        assert (over, app.selection.case) == (first.id, second.id)
         assert "Deadlock #2" in told
         app.turn_to(PAGE, Selection(case=first.id))
         assert "HOW IT ENDED" in await shown(pilot)
@@ -215,12 +215,12 @@ async def test_what_is_read_does_not_jump_away_when_something_worse_comes() -> N
     some = trouble()
     async with page_on(PAGE, some) as (app, pilot):
         await shown(pilot, "down")
-        before = app.pointed.case
+        before = app.selection.case
         app.feed.send(looked(ring_of("new", "newer"))[-1])  # type: ignore[attr-defined]
         app.feed.send(some[-1])  # type: ignore[attr-defined]
         await shown(pilot)
 
-        assert app.pointed.case == before
+        assert app.selection.case == before
 
 
 def test_a_node_without_session_is_not_called_disconnected() -> None:

@@ -37,7 +37,7 @@ async def test_chooses_the_worst_lock_itself() -> None:
         told = await shown(pilot)
 
         assert "/locks/l0  mutex" in told
-        assert app.pointed.path == "/locks/l0"
+        assert app.selection.path == "/locks/l0"
 
 
 async def test_enter_unfolds_a_group_and_f_folds_it_again() -> None:
@@ -64,7 +64,7 @@ async def test_the_cursor_follows_its_place_while_the_queue_moves_on() -> None:
     some = frames((NOW, facts(*queue(LONG))))
     async with page_on(PAGE, some) as (app, pilot):
         await shown(pilot, "down", "down")
-        before = app.pointed.node
+        before = app.selection.node
         gone: list[AnyFact] = [
             Gone(path=join(ORDERS, kazoo_name("x0", 0)), zxid=2_000_000, at=NOW + 9_000)
         ]
@@ -72,7 +72,7 @@ async def test_the_cursor_follows_its_place_while_the_queue_moves_on() -> None:
         await settled(pilot)
         table = app.query_one(QueueTable)
 
-        assert app.pointed.node == before
+        assert app.selection.node == before
         assert table.row is not None
         assert table.row.place == 1
 
@@ -104,7 +104,7 @@ async def test_another_page_may_point_to_a_place_in_a_group() -> None:
     async with page_on(PAGE, some, subject=Selection(path=ORDERS, node=node)) as (app, pilot):
         await shown(pilot)
 
-        assert app.pointed.node == node
+        assert app.selection.node == node
 
 
 async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
