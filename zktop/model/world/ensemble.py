@@ -92,6 +92,14 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         """The figures of all ensemble members, by address."""
         return tuple(one.figures for one in self.tables)
 
+    @property
+    def session_count(self) -> int | None:
+        """How many sessions the servers list, without zktop's own; None if no server lists any."""
+        if self.visibility.sessions == "none":
+            return None
+        listed = sum(len(one.connections or ()) for one in self.tables)
+        return listed - any(self.own in (one.connections or ()) for one in self.tables)
+
     def hidden_watches(self, server: str) -> int | None:
         """Count the child watches of one server, which no table shows; None: unknown."""
         return next(

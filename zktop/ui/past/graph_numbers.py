@@ -73,7 +73,7 @@ class Pulse:
                 acquired,
                 self._waiting,
                 p99,
-                session_count(report),
+                report.ensemble.session_count,
                 report.cost.requests_per_s if report.cost is not None else None,
             )
         )
@@ -151,12 +151,3 @@ def _waiters(record: LockRecord | None) -> int:
     if lock is None or lock.kind == "election":
         return 0
     return sum(len(queue.waiters) for queue in lock.queues)
-
-
-def session_count(report: Report) -> int | None:
-    """How many sessions the servers list, without zktop's own; None if no server lists any."""
-    ensemble = report.ensemble
-    if ensemble.visibility.sessions == "none":
-        return None
-    there = sum(len(one.connections or ()) for one in ensemble.tables)
-    return there - any(ensemble.own in (one.connections or ()) for one in ensemble.tables)

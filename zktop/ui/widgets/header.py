@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from textual.geometry import Offset, Size
 
-from zktop.model.facts import Millis, Server, ServerState
+from zktop.model.facts import Millis, Server
 from zktop.model.findings.finding import SURE
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
@@ -19,7 +19,15 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.interfaces import Frame
 from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
-from zktop.ui.screens.common.format import elapsed, with_spaces
+from zktop.ui.screens.common.format import with_spaces
+from zktop.ui.screens.common.server_state import (
+    EPOCH_BITS,
+    OUTAGES,
+    lag,
+    newest_of,
+    out_for,
+    outage,
+)
 from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.canvas import Canvas
@@ -268,14 +276,6 @@ def _said(state: ViewState) -> str:
     return "; ".join(state.feed.notes) if state.status.word == "live" else ""
 
 
-OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
-    "down": ("DOWN", "critical"),
-    "no-quorum": ("NO QUORUM", "critical"),
-    "no-answer": ("NO ANSWER", "critical"),
-}
-EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
-
-
 def pieces(report: Report, known: Collection[str] = ()) -> Iterator[HeaderPiece]:
     """All pieces, in the order of the line; alerts in `known` are acknowledged."""
     ensemble = report.ensemble
@@ -285,20 +285,6 @@ def pieces(report: Report, known: Collection[str] = ()) -> Iterator[HeaderPiece]
     yield from _wrong(report, known)
     if any(one.need not in ("history", "leases") for one in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
-
-
-def lag(zxid: int | None, newest: int) -> int | None:
-    """How many transactions a server is behind; None if it is in another epoch.
-
-    >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
-    (13, None, None)
-    """
-    is_same_term = zxid is not None and zxid >> EPOCH_BITS == newest >> EPOCH_BITS
-    return newest - zxid if is_same_term and zxid is not None else None
-
-
-def newest_of(servers: Iterable[Server]) -> int:
-    return max((one.server_zxid or 0 for one in servers), default=0)
 
 
 def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
@@ -322,11 +308,9 @@ def _roles(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     leader = next((one for one in servers if one.mode == "leader"), None)
     if leader is not None:
         yield HeaderPiece(4, line(f"leader {_host(leader.server, servers)}"))
-    if ensemble.visibility.sessions != "none":
-        there = sum(len(one.connections or ()) for one in ensemble.tables)
+    if (sessions := ensemble.session_count) is not None:
         at_least = "≥" if ensemble.visibility.sessions == "some" else ""
-        ours = any(ensemble.own in (one.connections or ()) for one in ensemble.tables)
-        yield HeaderPiece(3, line(f"{at_least}{count(there - ours, 'session')}"))
+        yield HeaderPiece(3, line(f"{at_least}{count(sessions, 'session')}"))
     newest = newest_of(servers)
     if newest:
         epoch, counter = newest >> EPOCH_BITS, newest & (1 << EPOCH_BITS) - 1
@@ -384,18 +368,3 @@ def _host(address: str, servers: Sequence[Server]) -> str:
     hosts = [one.server.rpartition(":")[0] for one in servers]
     host = address.rpartition(":")[0]
     return host if hosts.count(host) == 1 else address
-
-
-def out_for(server: Server, now: Millis) -> int | None:
-    """For how long a server has been down, in ms."""
-    return None if server.since is None else max(0, max(now, server.at) - server.since)
-
-
-def outage(state: ServerState | None, out_ms: int | None) -> tuple[str, Ink]:
-    """The outage of a server, and its duration.
-
-    >>> outage("down", 12_000)
-    ('DOWN 12s', 'critical')
-    """
-    word, ink = OUTAGES[state]
-    return (word if out_ms is None else f"{word} {elapsed(out_ms)}"), ink

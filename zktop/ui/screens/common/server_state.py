@@ -1,0 +1,44 @@
+"""Outages of servers, and how far a server lags behind the newest transaction."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from zktop.model.facts import Millis, Server, ServerState
+from zktop.ui.screens.common.format import elapsed
+from zktop.ui.styled_text import Ink
+
+OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
+    "down": ("DOWN", "critical"),
+    "no-quorum": ("NO QUORUM", "critical"),
+    "no-answer": ("NO ANSWER", "critical"),
+}
+EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
+
+
+def lag(zxid: int | None, newest: int) -> int | None:
+    """How many transactions a server is behind; None if it is in another epoch.
+
+    >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
+    (13, None, None)
+    """
+    is_same_term = zxid is not None and zxid >> EPOCH_BITS == newest >> EPOCH_BITS
+    return newest - zxid if is_same_term and zxid is not None else None
+
+
+def newest_of(servers: Iterable[Server]) -> int:
+    return max((one.server_zxid or 0 for one in servers), default=0)
+
+
+def out_for(server: Server, now: Millis) -> int | None:
+    """For how long a server has been down, in ms."""
+    return None if server.since is None else max(0, max(now, server.at) - server.since)
+
+
+def outage(state: ServerState | None, out_ms: int | None) -> tuple[str, Ink]:
+    """The outage of a server, and its duration.
+
+    >>> outage("down", 12_000)
+    ('DOWN 12s', 'critical')
+    """
+    word, ink = OUTAGES[state]
+    return (word if out_ms is None else f"{word} {elapsed(out_ms)}"), ink
