@@ -4,13 +4,12 @@ A tree shows one selected item (a lock, session or deadlock), or it is the overv
 blockers. Each session is listed once; its other places refer to the first one.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, Actors, session_of
 from zktop.model.facts import Session, split
-from zktop.model.format import fold_name, short
+from zktop.model.format import short
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, absolute
@@ -20,6 +19,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import locks_held, name_in
+from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.view_state import Selection
 
 MAX_ROOTS: Final = 20
@@ -29,9 +29,9 @@ MAX_LISTED: Final = 12  # other waiters of one lock in a tree about one item
 MAX_DEPTH: Final = 5  # nested locks; the way to the selected item may be longer
 MAX_ITEMS: Final = 300
 MAX_CLIMB: Final = 50
-MAX_WIDE_WAY: Final = 8  # clients on a longer way to the selected item have no other waiters
+MAX_WIDE_WAY: Final = 8  # on a longer way to the selected item, other waiters are left out
 MAX_HOLDERS: Final = 20  # holders of one lock that are compared with a name
-MAX_CLASSES: Final = 3  # of names, in a summary
+MAX_NAMES: Final = 3  # of waiters in one line
 
 ClientKind = Literal[
     "runs",  # waits for nothing
@@ -80,7 +80,7 @@ class TreeLock(NamedTuple):
     waiting: int
     co_holders: tuple[str, ...] = ()  # besides the client above it
     clients: tuple[TreeClient, ...] = ()
-    names: str = ""  # of the waiters that are not shown, by class
+    names: str = ""  # of its waiters; in a tree about one item, of those that are not shown
     is_selected: bool = False
 
     @property
@@ -134,13 +134,13 @@ def tree_of(report: Report, selected: Selection) -> WaitTree | None:
 
 
 def _of_session(report: Report, session: Session, selected: Selection) -> WaitTree:
-    way = list(way_up(report, session))
-    last = way[-1]
-    kept = [one.owner for one in way if one.owner]
-    dead = next((one for one in map(_deadlocks(report).get, reversed(kept)) if one), None)
+    steps = list(way_up(report, session))
+    last = steps[-1]
+    way = [one.owner for one in steps if one.owner]
+    dead = next((one for one in map(_deadlocks(report).get, reversed(way)) if one), None)
     if dead is not None:
-        return _of_deadlock(report, dead, selected, kept)
-    building = _Building(report, MAX_LISTED, selected, kept)
+        return _of_deadlock(report, dead, selected, way)
+    building = _Building(report, MAX_LISTED, selected, way)
     if not last.owner:
         actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
         return WaitTree((building.without_session(actor),))
@@ -161,9 +161,9 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
 
 
 def _of_deadlock(
-    report: Report, dead: Deadlock, selected: Selection, kept: Collection[Session]
+    report: Report, dead: Deadlock, selected: Selection, way: Collection[Session]
 ) -> WaitTree:
-    building = _Building(report, MAX_LISTED, selected, kept)
+    building = _Building(report, MAX_LISTED, selected, way)
     sessions = [one for actor in dead.actors if (one := session_of(actor)) is not None]
     if sessions:
         return WaitTree(building.tops(sessions, "stuck"), dead)
@@ -236,11 +236,11 @@ class _Building:
         report: Report,
         listed: int,
         selected: Selection | None = None,
-        kept: Collection[Session] = (),
+        way: Collection[Session] = (),
     ) -> None:
         self.report, self.listed = report, listed
         self.selected = selected or Selection()
-        self.kept = frozenset((*kept, *filter(None, (self.selected.session,))))
+        self.way = frozenset((*way, *filter(None, (self.selected.session,))))
         self.seen: dict[Session, str] = {}
         self.made = 0
 
@@ -285,7 +285,7 @@ class _Building:
 
     def _locks(self, session: Session, depth: int) -> tuple[TreeLock, ...]:
         """The locks of a session that others wait for, and the selected one."""
-        if depth > MAX_DEPTH and session not in self.kept:
+        if depth > MAX_DEPTH and session not in self.way:
             return ()
         wanted = (
             path
@@ -304,14 +304,15 @@ class _Building:
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
         room = 0 if self.made > MAX_ITEMS else max(0, self.listed - len(clients))
         clients += [self._watcher(view, one) for one in watchers[:room]]
-        left = [one for at, one in enumerate(waiters[:MAX_SEARCHED]) if at not in set(shown)]
+        hidden = set(shown) if self.listed else ()
+        unlisted = [one for at, one in enumerate(waiters[:MAX_SEARCHED]) if at not in hidden]
         others = [one for one in view.lock.holders[:MAX_HOLDERS] if one.owner != holder]
         return TreeLock(
             path,
             len(waiters) + len(watchers),
             tuple(self._name(one.owner, one) for one in others) if holder is not None else (),
             tuple(clients),
-            _classes(left if self.listed else waiters[:MAX_SEARCHED]),
+            frequent_names([one.label for one in unlisted if one.label], MAX_NAMES),
             is_selected=path == self.selected.path and self.selected.session is None,
         )
 
@@ -323,8 +324,8 @@ class _Building:
             for at, one in enumerate(waiters[:MAX_SEARCHED])
             if not is_full and one.owner and self._blocks_elsewhere(one.owner, path)
         ]
-        on_the_way = [at for at, one in enumerate(waiters) if one.owner in self.kept]
-        is_passed_by = len(self.kept) > MAX_WIDE_WAY and bool(on_the_way)
+        on_the_way = [at for at, one in enumerate(waiters) if one.owner in self.way]
+        is_passed_by = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
         first = range(0 if is_full or is_passed_by else min(self.listed, len(waiters)))
         return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
 
@@ -372,14 +373,6 @@ def _kind_of(actor: str) -> ClientKind:
         if actor.startswith(start):
             return kind
     return "runs"
-
-
-def _classes(waiters: Sequence[Member]) -> str:
-    """The most frequent names of waiters."""
-    named = [fold_name(label) for member in waiters if (label := member.label)]
-    classes = Counter(named).most_common(MAX_CLASSES)
-    text = ", ".join(name if number == 1 else f"{name} {number}" for name, number in classes)
-    return f"{text}, …" if len(set(named)) > len(classes) else text
 
 
 def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:

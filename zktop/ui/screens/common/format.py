@@ -1,12 +1,13 @@
 """Text for numbers, rates, times of day and ages; drawings side by side."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Final
 
 from zktop.model.facts import Millis, Session
-from zktop.model.format import spoken
+from zktop.model.format import fold_name, spoken
 from zktop.model.history.events import How
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
@@ -46,6 +47,19 @@ def short_id(session: Session, digits: int = 4) -> str:
     """
     text = session_text(session)
     return text if len(text) <= digits + len("0x…") else f"0x…{text[-digits:]}"
+
+
+def frequent_names(names: Sequence[str], most: int) -> str:
+    """The most frequent names of clients; names that differ only in ids are counted together.
+
+    >>> names = ["web-1", "cart-1", "cart-2"]
+    >>> frequent_names(names, 2), frequent_names(names, 1)
+    ('cart-* 2, web-1', 'cart-* 2, …')
+    """
+    example = {fold_name(name): name for name in names}
+    counts = Counter(map(fold_name, names)).most_common(most)
+    text = ", ".join(example[name] if n == 1 else f"{name} {n}" for name, n in counts)
+    return f"{text}, …" if len(example) > most else text
 
 
 def sortable(value: float | None) -> float:

@@ -7,12 +7,13 @@ from typing import Final
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Session
-from zktop.model.format import clock, count, fold_name
+from zktop.model.format import clock, count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.ways_out import WayOut
 from zktop.ui.past.tape import DeadlockRecord
+from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock, pill
 from zktop.ui.screens.findings.detail import SURENESS, write_blind, write_reasons
@@ -43,7 +44,7 @@ SECTIONS: Final = ("proof", "behind", "sentence")  # they fold
 GAP_CELLS: Final = 3  # between the ring and its steps
 MAX_OTHER_WAYS: Final = 2
 MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
-MAX_CLASSES: Final = 4
+MAX_NAMES: Final = 4
 NEVER: Final = (
     "Never delete the node of a live session: its owner would go on as if it held the lock."
 )
@@ -281,18 +282,7 @@ def _write_behind(writer: LineWriter, dead: Deadlock, report: Report) -> None:
         others = [member for member in part.lock.waiters if member.node not in own]
         if others:
             named = [report.owner_name(one.owner, one.label) for one in others[:MAX_NAMED]]
-            classes = _classes([name for name in named if name])
+            names = frequent_names([name for name in named if name], MAX_NAMES)
             drawn = line(("    ", "plain"), (path, "strong"), " ◀ ", (str(len(others)), "waits"),
-                         (f"  {classes}", "dim"))  # fmt: skip
+                         (f"  {names}", "dim"))  # fmt: skip
             writer.write(drawn, LineLink("lock", Selection(path=path), f"behind {path}"))
-
-
-def _classes(names: Sequence[str]) -> str:
-    """Names counted by class; a single one is written out.
-
-    >>> _classes(["web-1", "cart-1", "cart-2"])
-    'cart-* 2, web-1'
-    """
-    example = {fold_name(name): name for name in names}
-    classes = Counter(map(fold_name, names)).most_common(MAX_CLASSES)
-    return ", ".join(example[name] if n == 1 else f"{name} {n}" for name, n in classes)
