@@ -58,7 +58,7 @@ def released(path: Text, owner: str, at: Millis, number: int = 0) -> Gone:
 
 @cache
 def trouble() -> list[Frame]:
-    """What is seen of all that within seventy seconds."""
+    """The facts about all these locks over seventy seconds."""
     facts = (*servers(), *deadlock(), *orphan(IMPORT, "zed", "yan"), *quiet())
     waiting = [(NOW + 6_000 * step, ()) for step in range(1, 12)]
     return frames((NOW, facts), *waiting, (LATER, [released(QUIET, "api-1", LATER)]))

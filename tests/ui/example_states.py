@@ -1,6 +1,6 @@
-"""Situations an ensemble can be in, as the news that the UI gets: what the golden screens show.
+"""Situations of an ensemble, as the news that the UI receives, for the golden screens.
 
-All times are told, so that a screen is the same in every run.
+All times are given, so that a screen is the same in every run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ def told(
 
 
 def well(watched: Mapping[str, tuple[str, ...]], *names: str) -> Tables:
-    """The tables of one server: all of these are connected and in contact."""
+    """The tables of one server to which all these sessions are connected."""
 
     def tables(at: Millis) -> tuple[AnyFact, ...]:
         passed = (at - NOW) // 1000
@@ -100,7 +100,7 @@ def well(watched: Mapping[str, tuple[str, ...]], *names: str) -> Tables:
 
 
 def watched(path: str, *owners: str) -> dict[str, tuple[str, ...]]:
-    """Each waiter in this queue watches the node before its own, as the recipe says."""
+    """Each waiter in this queue watches the node before its own, as in the recipe."""
     nodes = [str(join(Text(path), kazoo_name(owner, n))) for n, owner in enumerate(owners)]
     return {owner: (node,) for owner, node in zip(owners[1:], nodes, strict=False)}
 
@@ -162,7 +162,7 @@ def _turn(at: Millis) -> list[AnyFact]:
 
 
 def busy() -> Situation:
-    """A working day; one contender of ours is in it."""
+    """Normal traffic with one demo contender."""
     return Situation(busy_frames(), FakeContenders(states=CONTENDERS, lines=SAID, recipes=RECIPES))
 
 
@@ -190,7 +190,7 @@ SAID = (
 
 @cache
 def deadlock_frames() -> list[Frame]:
-    """Two hold what the other one wants; more queue behind them, and a lock is orphaned."""
+    """Two clients deadlock, others queue behind them, and a lock is orphaned."""
     queues = {
         "/locks/orders": ("pay-worker-3", "ship-worker-1", "web-1"),
         "/locks/stock": ("ship-worker-1", "pay-worker-3", "web-2", "web-3"),
@@ -214,7 +214,7 @@ def deadlock() -> Situation:
 
 
 def lost() -> Situation:
-    """The same, and then the connection is gone."""
+    """The deadlock, and then the connection is lost."""
     says = (
         "The connection to zk1:2181 was lost 12s ago (connection refused): "
         "this picture is of the past. Trying again."
@@ -224,7 +224,7 @@ def lost() -> Situation:
 
 
 def failed() -> Situation:
-    """There never was a connection."""
+    """The first connection attempt has failed."""
     says = "No connection to zk1:2181 within 10s: connection refused. Trying again."
     return Situation((Status("failed", says),), idle_stage())
 
@@ -256,12 +256,12 @@ def many_frames() -> list[Frame]:
 
 
 def many() -> Situation:
-    """None of them is a demo contender."""
+    """The same frames, without demo contenders."""
     return Situation(many_frames(), idle_stage())
 
 
 def plain() -> Situation:
-    """The deadlock on a terminal that knows ASCII alone."""
+    """The deadlock on a terminal that only has ASCII."""
     before = deadlock()
     return Situation(before.news, before.stage, is_ascii=True)
 

@@ -1,4 +1,4 @@
-"""Fake of the contenders port: starts nothing, and remembers what it was asked for."""
+"""Fake of the contenders port: starts nothing, and records every call."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ def contender(
 
 @dataclass
 class FakeContenders:
-    """Contenders and scenes as given, and everything that was asked for, in order."""
+    """The given contenders and scenes, and all calls in order."""
 
     states: Sequence[ContenderState] = ()
     progress: SceneProgress = field(default_factory=SceneProgress)

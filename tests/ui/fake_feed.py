@@ -37,7 +37,7 @@ def _looks(moments: Sequence[Moment], settings: Settings | None) -> Iterator[Fra
         yield Frame(report, report.events)
 
 
-class ToldFeed:
+class FakeFeed:
     """Sends its news when the app starts; a test may send more with `send`."""
 
     def __init__(self, *news: News, name: str = "test", is_live: bool = True) -> None:
@@ -67,7 +67,7 @@ class ToldFeed:
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """The UI with a feed that sends this news; `look` are settings."""
     stage = FakeContenders() if is_live else None
-    feed, exports = ToldFeed(*news, is_live=is_live), ReportExports("zk1:2181")
+    feed, exports = FakeFeed(*news, is_live=is_live), ReportExports("zk1:2181")
     return Zktop(feed, stage, exports, UiSettings(page=page, **look))
 
 
@@ -121,7 +121,7 @@ async def settled(pilot: Pilot[int]) -> list[str]:
 
 
 def panel(lines: Sequence[str], title: str) -> list[str]:
-    """What stands in the panel with this title, line by line."""
+    """The lines of the panel with this title."""
     top = next((n for n, one in enumerate(lines) if f"─ {title}" in one), None)
     assert top is not None, f"there is no panel {title!r} in:\n" + "\n".join(lines)
     begin = lines[top].index(f"─ {title}")

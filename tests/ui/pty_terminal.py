@@ -1,4 +1,4 @@
-"""A real terminal with zktop in it: a pty, and a process of its own that thinks it is one."""
+"""A real terminal with zktop in it: a pty, and a process that takes it for its terminal."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ ZKTOP = (sys.executable, "-m", "zktop")
 
 
 class Terminal:
-    """Runs zktop; keeps all that it writes."""
+    """Runs zktop, and stores its output."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Terminal:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Leave no process behind, whatever the test has found."""
+        """Leave no process behind, whether the test passes or fails."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGCONT)
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -63,14 +63,14 @@ class Terminal:
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def close(self) -> None:
-        """Take the terminal away, as closing a window does."""
+        """Close the terminal, as if the user closed its window."""
         for number in (self.master, self.slave):
             if number >= 0:
                 os.close(number)
         self.master = self.slave = -1
 
     def read(self) -> bytes:
-        """Take what was written lately."""
+        """Read the new output."""
         ready, _, _ = select.select([self.master], [], [], 0.05)
         try:
             more = os.read(self.master, 65_536) if ready else b""

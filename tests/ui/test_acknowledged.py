@@ -66,8 +66,8 @@ def test_an_alert_that_got_milder_stays_covered(change: str) -> None:
     assert acknowledged(worse).covered(report(MILD)) == {MILD.id}
 
 
-def test_what_got_worse_once_has_to_be_acknowledged_again() -> None:
-    """It does not leave the list by itself when it is as mild as before."""
+def test_an_alert_that_got_worse_must_be_acknowledged_again() -> None:
+    """It stays in the list even when it is as mild as before."""
     worse = replace(MILD, confidence="C3")
     later = acknowledged(MILD).after(report(worse)).after(report(MILD))
 
@@ -84,7 +84,7 @@ def test_more_clients_behind_a_deadlock_make_it_worse() -> None:
 
 
 def waiting(number: int) -> Report:
-    """A report about a long queue in which so many clients wait."""
+    """A report about a long queue with this number of waiters."""
     queue = looked(facts(*queue_of("X" * (1 + number)), path=ORDERS))[-1].report
     jam = replace(MILD, lock=ORDERS, locks=(ORDERS,), nodes=(), sessions=())
     return replace(queue, findings=(jam,))

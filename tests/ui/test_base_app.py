@@ -1,4 +1,4 @@
-"""In a real terminal: how it is left, however the UI ends, and what is written to it."""
+"""zktop in a real terminal: its output, and the state that it leaves behind."""
 
 import contextlib
 import os
@@ -75,7 +75,7 @@ def test_sigcont_without_a_suspend_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_output_to_a_closed_terminal_is_discarded() -> None:
-    """Otherwise its queue would fill up, and the end of the UI would block for ever."""
+    """Otherwise the queue would fill up, and the UI would block forever when it ends."""
     reader, writer = os.pipe()
     os.close(reader)
     with contextlib.suppress(OSError), os.fdopen(writer, "w") as file:
@@ -129,8 +129,8 @@ def test_it_can_be_suspended(tmp_path: Path) -> None:
         assert terminal.ended() == 7
 
 
-def test_no_color_is_no_colour_at_all(tmp_path: Path) -> None:
-    """Not even grey; the line under the cursor is reversed."""
+def test_no_color_means_no_colours_at_all(tmp_path: Path) -> None:
+    """There is not even grey; the line under the cursor is reversed."""
     with Terminal(tmp_path, *AT_NOBODY, NO_COLOR="1") as terminal:
         terminal.shown()
         terminal.press(b"?")
@@ -150,7 +150,7 @@ def test_colours_are_written_otherwise(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("term", ["xterm", "linux", "screen"])
 def test_sixteen_colours_are_the_terminals_own(term: str, tmp_path: Path) -> None:
-    """RGB colours would become mud there, so the plain theme is worn."""
+    """RGB colours would look wrong there, so the plain theme is used."""
     with Terminal(tmp_path, *AT_NOBODY, TERM=term, COLORTERM=None) as terminal:
         terminal.shown()
         found = colours(terminal.written)
@@ -160,7 +160,7 @@ def test_sixteen_colours_are_the_terminals_own(term: str, tmp_path: Path) -> Non
 
 
 def test_256_colours_are_enough(tmp_path: Path) -> None:
-    """As over ssh, which does not pass COLORTERM on."""
+    """That is usual over ssh, which does not forward COLORTERM."""
     with Terminal(tmp_path, *AT_NOBODY, COLORTERM=None) as terminal:
         terminal.shown()
 
@@ -177,7 +177,7 @@ ASCII = [
 
 @pytest.mark.parametrize("more", ASCII, ids=str)
 def test_terminals_without_unicode_get_none(more: dict[str, str], tmp_path: Path) -> None:
-    """By their encoding, or by a setting."""
+    """The encoding decides, or a setting."""
     with Terminal(tmp_path, *AT_NOBODY, **more) as terminal:
         terminal.shown()
         terminal.press(b"?")
@@ -196,7 +196,7 @@ def test_a_resized_terminal_is_filled_again(tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_it_says_what_to_do(tmp_path: Path) -> None:
-    """One sentence, and not a single escape."""
+    """It prints one sentence without escape sequences."""
     with Terminal(tmp_path, *AT_NOBODY, TERM="dumb") as terminal:
         assert terminal.ended() == 2
         assert terminal.written == (

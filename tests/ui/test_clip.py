@@ -1,4 +1,4 @@
-"""A clip: what was known at some moments, cut out of a longer time as a recording of its own."""
+"""A clip: a recording of a time range, made from stored frames."""
 
 import io
 import random
@@ -23,7 +23,7 @@ FAMILIES = (ROOT, TOP)
 
 
 def knowledge(world: World) -> list[object]:
-    """What is known below each path, except for how long a node has been gone."""
+    """The facts below each path, without the times at which nodes were deleted."""
     families = [world.family(path) for path in FAMILIES]
     listings = [(one.stat, one.listed_at, one.at, one.denied) for one in families]
     return [*listings, *(one.members for one in families), dict(world.tables), world.link]
@@ -57,14 +57,14 @@ def test_tables_and_the_connection_are_written_when_they_are_new() -> None:
 
 
 def cut(frames: list[Frame], file: Path) -> list[Report]:
-    """Write these frames as a clip, and give what a replay says of them."""
+    """Write these frames as a clip, and return the reports of its replay."""
     with file.open("wb") as out:
         clip(((frame.report.world, frame.at) for frame in frames), out, HEADER)
     return list(Replay(file).reports())
 
 
 def verdicts(report: Report) -> object:
-    """What is wrong, in words."""
+    """The sentences of a report."""
     told = [(one.rule, one.lock, one.severity, one.confidence) for one in report.findings]
     return [(one.id, one.sentence, one.confidence) for one in report.deadlocks], sorted(
         told, key=repr
@@ -72,7 +72,7 @@ def verdicts(report: Report) -> object:
 
 
 def test_a_clip_of_everything_gives_the_same_verdicts(tmp_path: Path) -> None:
-    """At every moment of it: a deadlock with two that queue behind it, and an orphan."""
+    """A deadlock with two clients behind it and an orphan, at every moment."""
     frames = deadlock_frames()
 
     replayed = cut(frames, tmp_path / "a.zktop")
@@ -82,7 +82,7 @@ def test_a_clip_of_everything_gives_the_same_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_clip_from_the_middle_has_the_verdicts_of_its_end(tmp_path: Path) -> None:
-    """Those that need time are made again within the minute that comes before what is wanted."""
+    """Verdicts that need time are reached within the minute before the time range."""
     frames = deadlock_frames()[4:]
 
     replayed = cut(frames, tmp_path / "a.zktop")
@@ -92,7 +92,7 @@ def test_a_clip_from_the_middle_has_the_verdicts_of_its_end(tmp_path: Path) -> N
 
 
 def test_events_of_a_clip_are_those_that_happened(tmp_path: Path) -> None:
-    """A lock that goes from hand to hand does so again."""
+    """Each handover of a lock happens again."""
     frames = busy_frames()[3:]
 
     replayed = cut(frames, tmp_path / "a.zktop")
@@ -110,8 +110,8 @@ def test_a_clip_begins_when_it_was_and_not_when_its_facts_were_read(tmp_path: Pa
     assert frames[0].at - STEP <= begin <= frames[0].at
 
 
-def test_nothing_known_is_an_empty_file() -> None:
-    """There is nothing to cut out."""
+def test_no_frames_make_an_empty_file() -> None:
+    """There is nothing to write."""
     file = io.BytesIO()
     clip([], file, HEADER)
 

@@ -1,4 +1,4 @@
-"""Clusters: switching keeps the past and the place of each, and the list shows all of them."""
+"""Clusters: each keeps its past and the user's place in it, and a list shows all of them."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from model.builders import NOW, lock
 from textual.pilot import Pilot
 from ui.example_ensemble import ORDERS, trouble
 from ui.fake_contenders import FakeContenders
-from ui.fake_feed import ToldFeed, frames, pressed, settled, until
+from ui.fake_feed import FakeFeed, frames, pressed, settled, until
 
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.clusters import ClusterDialog
@@ -24,8 +24,8 @@ class TwoClusters:
 
     def __init__(self) -> None:
         self.hosts: Mapping[str, str] = {"us": "zk-us:2181", "eu": "zk-eu:2181/app"}
-        self.us = ClusterPorts(ToldFeed(*trouble(), name="us"), FakeContenders())
-        self.eu = ClusterPorts(ToldFeed(*QUIET, name="eu"), FakeContenders())
+        self.us = ClusterPorts(FakeFeed(*trouble(), name="us"), FakeContenders())
+        self.eu = ClusterPorts(FakeFeed(*QUIET, name="eu"), FakeContenders())
         self.opened: list[str] = []
 
     def open(self, name: str) -> ClusterPorts:
@@ -52,7 +52,7 @@ async def turned(pilot: Pilot[int], app: Zktop, name: str) -> list[str]:
 
 
 async def test_the_locks_of_another_cluster_are_shown() -> None:
-    """With its name in the header, and none of the first cluster's locks."""
+    """Its name is in the header, and no lock of the first cluster is on screen."""
     clusters = TwoClusters()
     app = clusters.app()
     async with app.run_test(size=(120, 36)) as pilot:
@@ -65,7 +65,7 @@ async def test_the_locks_of_another_cluster_are_shown() -> None:
     assert not any(ORDERS in one for one in after)
 
 
-async def test_coming_back_shows_where_one_was() -> None:
+async def test_coming_back_shows_where_the_user_was() -> None:
     """The page, what is selected on it, and the moment of the past."""
     app = TwoClusters().app()
     async with app.run_test(size=(120, 36)) as pilot:
@@ -82,7 +82,7 @@ async def test_coming_back_shows_where_one_was() -> None:
 
 
 async def test_a_cluster_is_opened_once() -> None:
-    """Its feed goes on while another cluster is shown."""
+    """Its feed continues while another cluster is shown."""
     clusters = TwoClusters()
     app = clusters.app()
     async with app.run_test(size=(120, 36)) as pilot:
@@ -112,7 +112,7 @@ async def test_the_past_of_a_hidden_cluster_has_no_gap() -> None:
 
 
 async def test_an_alert_of_a_hidden_cluster_names_it() -> None:
-    """It is announced as those of the cluster that is shown."""
+    """It is announced like an alert of the visible cluster."""
     clusters = TwoClusters()
     app = clusters.app()
     async with app.run_test(size=(120, 36)) as pilot:
@@ -126,8 +126,8 @@ async def test_an_alert_of_a_hidden_cluster_names_it() -> None:
         assert any(one.startswith("eu: ") and "has no owner" in one for one in said)
 
 
-async def test_the_past_does_not_play_on_unseen() -> None:
-    """It stands where it was left."""
+async def test_playback_stops_in_a_hidden_cluster() -> None:
+    """The moment on display stays the same."""
     app = TwoClusters().app()
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -155,7 +155,7 @@ async def test_each_cluster_has_its_own_filter() -> None:
 
 
 async def test_permission_to_write_stays_with_its_cluster() -> None:
-    """Each cluster has contenders of its own."""
+    """Each cluster has its own contenders."""
     clusters = TwoClusters()
     app = clusters.app()
     async with app.run_test(size=(120, 36)) as pilot:
@@ -213,7 +213,7 @@ async def test_enter_shows_the_chosen_cluster() -> None:
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
 async def test_without_other_clusters_it_says_where_they_come_from(size: tuple[int, int]) -> None:
     """The key is not silent."""
-    app = Zktop(ToldFeed(*trouble()))
+    app = Zktop(FakeFeed(*trouble()))
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         await pressed(pilot, "at")

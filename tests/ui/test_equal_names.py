@@ -1,4 +1,4 @@
-"""Clients with one name on one host: no two of them look alike on the screen."""
+"""Clients with the same name on one host: no two of them look alike on screen."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def equal(who: str, number: int) -> At:
 
 
 def equals() -> Iterator[AnyFact]:
-    """Six in a queue, all with the label that Curator gives on this host."""
+    """Six clients in a queue, all with Curator's label for this host."""
     yield own()
     yield from facts(*(equal(who, n) for n, who in enumerate(SIX)), path=PATH)
     rows = [Connection(session(who), Text(f"127.0.0.1:{PORTS[who]}"), 10_000) for who in SIX]

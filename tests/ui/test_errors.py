@@ -1,4 +1,4 @@
-"""A drawing that fails is reported, and the rest of the screen goes on."""
+"""A failing drawing is reported, and the rest of the screen still works."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ async def test_a_failing_page_is_reported_and_the_others_work(
 
 
 async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says of itself that it could not be drawn."""
+    """The line says that it could not be drawn."""
     drawn = Table.draw
 
     def draw(table: "Table[object]", index: int, width: int) -> Line:
@@ -101,7 +101,7 @@ async def test_a_failing_key_of_a_stock_widget(
 
 
 def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> None:
-    """A full disk, a folder that is none, a log that has grown."""
+    """For example on a full disk, without a folder, or with a log that is too large."""
     blocked = tmp_path / "file"
     blocked.touch()
     full = tmp_path / "ui.log"

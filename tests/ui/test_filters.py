@@ -1,10 +1,10 @@
-"""What a filter says of itself: words that it does not know, and how many pass."""
+"""Messages about a filter: unknown words, and the number of matches."""
 
 import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders, contender
-from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.fake_feed import FakeFeed, app_of, frames, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
@@ -32,8 +32,8 @@ async def filtered(pilot: Pilot[int], text: str, *before: str) -> list[str]:
 
 
 def ours() -> Zktop:
-    """Locks with trouble in them, and two contenders of zktop's own."""
-    return Zktop(ToldFeed(*trouble()), FakeContenders(states=[ANN, BOB]), settings=UiSettings())
+    """Locks with problems, and two demo contenders."""
+    return Zktop(FakeFeed(*trouble()), FakeContenders(states=[ANN, BOB]), settings=UiSettings())
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -82,7 +82,7 @@ async def test_only_what_looks_like_a_field_is_one(text: str, said: str | None) 
 
 @pytest.mark.parametrize("size", [(40, 10), (60, 15), (80, 24)])
 async def test_it_is_named_in_small_windows_as_well(size: tuple[int, int]) -> None:
-    """In as many lines as it takes there."""
+    """It takes as many lines as it needs."""
     app = app_of(*trouble())
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -116,7 +116,7 @@ async def test_it_counts_the_matches(page: str, text: str, counted: str) -> None
 
 
 async def test_without_a_filter_nothing_is_counted() -> None:
-    """Nor once it was taken away."""
+    """The numbers disappear with the filter."""
     async with ours().run_test(size=(120, 36)) as pilot:
         await filtered(pilot, "stock")
         await pilot.press("escape")

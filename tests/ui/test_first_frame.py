@@ -23,7 +23,7 @@ def test_the_theme_is_applied_from_the_beginning() -> None:
 
 
 async def test_styles_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A theme that comes later would have all of them read again before the first frame."""
+    """If a theme came later, Textual would read all styles again before the first frame."""
     read: list[bool] = []
     monkeypatch.setattr(Stylesheet, "reparse", lambda _sheet: read.append(True))
     theme = textual_theme(theme_named("zktop-light", {}, (*INKS, "cursor"))).theme

@@ -1,4 +1,4 @@
-"""Every screen in its telling situations, as it was looked at and accepted.
+"""Every screen in typical situations, as it was reviewed and accepted.
 
 After a wanted change: ZKTOP_ACCEPT_SCREENS=1 pytest tests/ui/test_golden.py, then read the diff.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.style import Style
 from ui.example_states import SITUATIONS, Situation
-from ui.fake_feed import ToldFeed, settled
+from ui.fake_feed import FakeFeed, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.screens import PAGES
@@ -28,7 +28,7 @@ BAR = re.compile("⟦.⟧$")  # the same, where it is reversed
 
 def app_of(situation: Situation) -> Zktop:
     """The UI in this situation."""
-    feed = ToldFeed(*situation.news, name="zk1:2181")
+    feed = FakeFeed(*situation.news, name="zk1:2181")
     return Zktop(feed, situation.stage, settings=UiSettings(is_ascii=situation.is_ascii))
 
 
@@ -36,12 +36,12 @@ Read = Callable[[Zktop, list[str]], list[str]]
 
 
 def as_it_is(_app: Zktop, lines: list[str]) -> list[str]:
-    """The lines without their looks."""
+    """The lines as plain text."""
     return lines
 
 
 def with_reverse(app: Zktop, _lines: list[str]) -> list[str]:
-    """The lines, what is reversed in brackets; anything that has a colour is an error."""
+    """The lines, with reversed text in brackets; any colour is an error."""
     found = []
     for strip in app.screen._compositor.render_strips():
         text = ""

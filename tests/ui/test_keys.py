@@ -7,7 +7,7 @@ from textual.keys import format_key
 from textual.widgets import Input
 from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders as Stage
-from ui.fake_feed import ToldFeed, app_of, settled
+from ui.fake_feed import FakeFeed, app_of, settled
 
 from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig, effective_config
@@ -22,7 +22,7 @@ from zktop.ui.widgets.text_view import TextView
 
 
 def test_our_own_keys_do_not_clash() -> None:
-    """No key means two things at one place."""
+    """No key runs two actions in one place."""
     assert list(clashes(KEYS, frozenset())) == []
 
 
@@ -32,7 +32,7 @@ def test_every_id_is_there_once() -> None:
 
 
 def test_what_writes_has_a_capital_letter() -> None:
-    """A slip of the finger writes nothing; the keys of a scene work on its own screen."""
+    """A typing error writes nothing; the keys of a scene only work on screen 6."""
     writing = [key for key in KEYS if key.writes and key.pages != ("demo",)]
 
     assert writing
@@ -126,13 +126,13 @@ WRONG = [
 
 @pytest.mark.parametrize("keys", RIGHT, ids=str)
 def test_what_is_possible_is_allowed(keys: dict[str, str]) -> None:
-    """Two actions may share a key where they never meet."""
+    """Two actions may share a key if they work on different pages."""
     assert list(key_mistakes(keys)) == []
 
 
 @pytest.mark.parametrize("keys", WRONG, ids=str)
 def test_what_would_lose_a_key_is_refused(keys: dict[str, str]) -> None:
-    """Textual drops one of two without a word, and takes any word for a key."""
+    """Textual silently drops one of two actions, and accepts any word as a key."""
     assert len(list(key_mistakes(keys))) == 1
 
 
@@ -188,10 +188,10 @@ async def test_swapped_keys_do_what_the_other_one_did() -> None:
 
 
 async def test_dialogs_are_moved_in_by_the_same_keys() -> None:
-    """The old key does nothing there any more either; what can be typed is typed."""
+    """The old key no longer works there either; a printable key types its character."""
     keys = {"down": "f5,w"}
     look = UiSettings(table=remapped(keys), changed_keys=frozenset(keys))
-    app = Zktop(ToldFeed(*trouble()), Stage(), settings=look)
+    app = Zktop(FakeFeed(*trouble()), Stage(), settings=look)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("S")

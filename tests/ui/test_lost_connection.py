@@ -1,4 +1,4 @@
-"""While the connection is lost the picture is dimmed, and nothing in it says that all is well."""
+"""While the connection is lost, the page is dimmed, and no screen says that all is well."""
 
 import pytest
 from model.builders import NOW, lock, own
@@ -45,7 +45,7 @@ async def test_the_page_is_clear_again_when_the_connection_is_back() -> None:
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES])
 async def test_no_screen_shows_an_all_clear(page: str) -> None:
-    """That was the state when the connection was lost; the present one is unknown."""
+    """There were no problems when the connection was lost; the current state is unknown."""
     app = app_of(*lost(), Status("lost", "Why that is."), page=page)
     async with app.run_test(size=(120, 36)) as pilot:
         text = "\n".join(await settled(pilot))

@@ -1,4 +1,4 @@
-"""Back and forward through the places where the user has been."""
+"""Back and forward through the places that the user has visited."""
 
 import pytest
 from textual.pilot import Pilot
@@ -26,7 +26,7 @@ def test_back_and_forward_again() -> None:
 
 
 def test_a_new_place_has_nothing_after_it() -> None:
-    """What was left by going back is forgotten."""
+    """The places to go forward to are forgotten."""
     assert Places().left(LOCKS).back(LOCK).left(SESSIONS).following == ()
 
 
@@ -95,7 +95,7 @@ async def test_the_header_names_the_lock_that_nobody_selected() -> None:
 
 
 async def test_the_cursor_returns_to_the_row_that_was_left() -> None:
-    """Although it was on another one in between."""
+    """It was on another row in between."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -121,7 +121,7 @@ async def test_the_finding_that_was_read_is_there_again() -> None:
         assert app.selection.case == read
 
 
-async def test_without_a_cursor_of_the_users_own_the_top_row_stays_chosen() -> None:
+async def test_without_a_moved_cursor_the_top_row_stays_selected() -> None:
     """Going back does not pin the cursor to the row that was first."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:

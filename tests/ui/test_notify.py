@@ -7,7 +7,7 @@ from pathlib import Path
 
 from model.builders import NOW, lock
 from msgspec.structs import replace
-from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.fake_feed import FakeFeed, app_of, frames, settled
 
 from zktop.app.finding_command import FindingCommand
 from zktop.model.findings.finding import Finding
@@ -49,7 +49,7 @@ def told(*reports: Report) -> list[list[str]]:
 
 
 def test_what_is_seen_twice_is_announced_once() -> None:
-    """A single look may have met a passing state."""
+    """A single look may have seen a passing state."""
     made = [report(at, red("a")) for at in (5_000, 6_000, 7_000)]
 
     assert told(report(0), *made) == [[], [], ["a"], []]
@@ -68,14 +68,14 @@ def test_a_passing_finding_is_not_announced() -> None:
 
 
 def test_what_is_not_red_is_not_announced() -> None:
-    """Warnings, what is only likely, and what follows from something else."""
+    """Warnings, likely findings, and consequences are not announced."""
     mild = [red("a", severity="warning"), red("b", confidence="C2"), red("c", cause="x")]
 
     assert told(report(0), report(5_000, *mild), report(6_000, *mild)) == [[], [], []]
 
 
 def test_older_findings_are_summed_up() -> None:
-    """In one message, as the screen shows it anyway."""
+    """One message is enough, because the screen shows them all."""
     alarms = Notifier()
     first = alarms.after(report(0, red("a"), red("b")))
 
@@ -120,7 +120,7 @@ def test_findings_beyond_the_limit_are_counted_later() -> None:
 
 
 def test_what_comes_back_soon_is_the_same() -> None:
-    """A finding that flickers is one; one that comes back after a minute is news."""
+    """A flickering finding is the same; a finding that returns after a minute is new."""
     alarms = Notifier()
     alarms.after(report(0))
     alarms.after(report(5_000, red("a")))
@@ -161,10 +161,10 @@ class Heard:
 
 
 async def test_a_new_finding_is_announced() -> None:
-    """In a corner, by the bell, and to the user's command, whose errors are shown, too."""
+    """In a corner, by the bell, and by the user's command, whose errors are also shown."""
     finding_hook = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
-    app = Rung(ToldFeed(*made), settings=UiSettings(bell=True, finding_hook=finding_hook))
+    app = Rung(FakeFeed(*made), settings=UiSettings(bell=True, finding_hook=finding_hook))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         messages = [one.message for one in app._notifications]
@@ -189,14 +189,14 @@ async def test_a_small_window_gets_a_short_message() -> None:
 
 
 async def test_a_real_deadlock_is_announced_when_it_is_proven() -> None:
-    """Once, by its own sentence."""
+    """Its sentence is shown once."""
     finding_hook = Heard()
     quiet = (LATER, lock("/orders", "alice"))
     made = frames(
         quiet,
         *((LATER + at, AB_BA if at == 5_000 else []) for at in (5_000, 10_000, 20_000, 40_000)),
     )
-    app = Rung(ToldFeed(*made), settings=UiSettings(finding_hook=finding_hook))
+    app = Rung(FakeFeed(*made), settings=UiSettings(finding_hook=finding_hook))
     async with app.run_test() as pilot:
         await settled(pilot)
 
@@ -224,7 +224,7 @@ open(sys.argv[1], "w").write("\\n".join([*said, sys.stdin.read()]))
 
 
 def finished(command: FindingCommand, finding: Finding = SAMPLE) -> list[str]:
-    """Call a command, wait until it has ended, and give what it complained of."""
+    """Call a command, wait until it has ended, and return its error messages."""
     said: list[str] = []
     command.call(finding, "prod", said.append)
     while command._running:
@@ -249,7 +249,7 @@ def test_the_command_gets_the_cluster_the_sentence_and_the_finding(tmp_path: Pat
 
 
 def test_a_command_that_cannot_be_started_is_a_sentence() -> None:
-    """Not the end of the UI."""
+    """The UI continues."""
     assert finished(FindingCommand("/no/such/program --at all")) == [
         "/no/such/program could not be started: No such file or directory."
     ]
@@ -263,7 +263,7 @@ def test_a_command_that_fails_is_a_sentence() -> None:
 
 
 def test_a_command_that_never_ends_is_ended() -> None:
-    """With all that it has started."""
+    """Its child processes are ended, too."""
     command = FindingCommand("sh -c 'sleep 60 & sleep 60'", timeout_s=0.2)
 
     assert finished(command) == ["sh took longer than 0.2s and was killed."]

@@ -1,10 +1,10 @@
-"""Looking writes nothing by accident: only a typed word lets contenders of zktop's own start."""
+"""Nothing is written by accident: demo contenders only start after the user typed a word."""
 
 import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, QUEUE, FakeContenders, contender
-from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.fake_feed import FakeFeed, app_of, frames, settled
 
 from zktop.demo_types import SceneProgress
 from zktop.ui.app import Zktop
@@ -38,7 +38,7 @@ def stage_of(**known: object) -> FakeContenders:
 
 def app_with(stage: FakeContenders, page: str = "demo", **look: object) -> Zktop:
     """The UI with this stage."""
-    return Zktop(ToldFeed(*frames()), stage, settings=UiSettings(page=page, **look))
+    return Zktop(FakeFeed(*frames()), stage, settings=UiSettings(page=page, **look))
 
 
 async def press(pilot: Pilot[int], *keys: str) -> str:
@@ -50,7 +50,7 @@ async def press(pilot: Pilot[int], *keys: str) -> str:
 
 @pytest.mark.parametrize("way", WRITING)
 async def test_the_first_key_that_would_write_asks(way: str) -> None:
-    """It names the ensemble, the path and the word, and nothing has begun."""
+    """The question names the ensemble, the path and the word, and nothing has started."""
     stage = stage_of()
     page, *keys = WRITING[way]
     async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
@@ -82,7 +82,7 @@ async def test_the_first_key_that_would_write_asks(way: str) -> None:
 async def test_anything_but_the_word_leaves_the_question_open(
     way: str, typed: tuple[str, ...]
 ) -> None:
-    """Enter alone is no answer, and other keys do nothing but stand in the field."""
+    """Enter alone is not an answer, and other keys only type into the field."""
     stage = stage_of()
     page, *keys = WRITING[way]
     async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
@@ -96,7 +96,7 @@ async def test_anything_but_the_word_leaves_the_question_open(
 
 
 async def test_escape_cancels_and_the_next_key_asks_again() -> None:
-    """A question that was left was not answered."""
+    """Escape is not an answer."""
     stage = stage_of()
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -121,7 +121,7 @@ async def test_escape_cancels_and_the_next_key_asks_again() -> None:
     ],
 )
 async def test_the_word_lets_the_key_go_on(way: str, then: tuple[str, ...], asked: str) -> None:
-    """What was asked for is done after it, without another key."""
+    """The action continues without another key."""
     stage = stage_of()
     page, *keys = WRITING[way]
     async with app_with(stage, page).run_test(size=(120, 36)) as pilot:
@@ -145,7 +145,7 @@ async def test_it_is_asked_once_in_a_session() -> None:
 
 
 async def test_a_lock_outside_the_demo_root_is_asked_about_each_time() -> None:
-    """By its last name; the word for the session does not open it, nor does Enter."""
+    """The word is the last part of its path; neither the session's word nor Enter is enough."""
     stage = stage_of(allow="always", root="/elsewhere")
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -192,7 +192,7 @@ async def test_a_path_that_was_typed_in_the_form_is_asked_about_as_well() -> Non
     "keys", ["U", "C", "K", "Z", "space", "E", "d", "y", "enter", "o", "p", "slash"]
 )
 async def test_other_keys_ask_nothing(keys: str) -> None:
-    """What acts on contenders that are there, or writes nothing, needs no permission."""
+    """Actions on existing contenders, and actions that do not write, need no permission."""
     stage = stage_of(progress=SceneProgress(AB_BA))
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -204,7 +204,7 @@ async def test_other_keys_ask_nothing(keys: str) -> None:
 
 
 async def test_the_palette_offers_no_scene_before_the_question_was_answered() -> None:
-    """A name that is typed in a hurry cannot lead to one."""
+    """So a name typed in a hurry cannot start a scene."""
     stage = stage_of()
     app = app_with(stage, "locks")
     async with app.run_test(size=(120, 36)) as pilot:
@@ -243,7 +243,7 @@ async def test_with_permission_from_the_config_a_scene_plays_at_once() -> None:
 
 def reading(*, is_live: bool = True) -> Zktop:
     """The UI without contenders: started read-only, or on a recording."""
-    return Zktop(ToldFeed(*trouble(), is_live=is_live), settings=UiSettings())
+    return Zktop(FakeFeed(*trouble(), is_live=is_live), settings=UiSettings())
 
 
 @pytest.mark.parametrize("is_live", [True, False])
@@ -287,7 +287,7 @@ async def test_without_contenders_the_palette_has_no_entry_that_writes(*, is_liv
 
 
 async def test_the_header_says_that_it_is_read_only() -> None:
-    """In a live session that cannot write, and nowhere else."""
+    """That is shown only in a live session without permission to write."""
     said = []
     for app in (reading(), app_of(*trouble()), reading(is_live=False)):
         async with app.run_test(size=(80, 24)) as pilot:

@@ -1,4 +1,4 @@
-"""A machine that is so busy that every moment comes late."""
+"""A machine that is so busy that every timer is late."""
 
 from itertools import count
 
@@ -13,7 +13,7 @@ from zktop.ui.widgets.header import PageHeader
 async def test_a_new_size_is_taken_also_when_its_time_has_passed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Textual takes one a moment later, by a timer of which nothing comes when it is late."""
+    """Textual applies a new size from a timer, and skips a timer that is late."""
     app = app_of(*trouble())
     async with app.run_test(size=(60, 15)) as pilot:
         await settled(pilot)

@@ -2,7 +2,7 @@
 
 from model.builders import NOW
 from model.findings.cases import facts, k
-from ui.fake_feed import ToldFeed, app_of, frames, pressed, settled
+from ui.fake_feed import FakeFeed, app_of, frames, pressed, settled
 
 from zktop.model.facts import Millis
 from zktop.ui.app import Zktop
@@ -18,9 +18,9 @@ def quiet(*moments: Millis) -> list[Frame]:
     return frames((NOW, lock), *((NOW + at, ()) for at in moments))
 
 
-def fed(app: Zktop) -> ToldFeed:
+def fed(app: Zktop) -> FakeFeed:
     """The feed of the app."""
-    assert isinstance(app.feed, ToldFeed)
+    assert isinstance(app.feed, FakeFeed)
     return app.feed
 
 
@@ -58,7 +58,7 @@ async def test_within_the_minute_it_is_drawn_each_second() -> None:
 
 
 async def test_a_key_draws_the_newest_report() -> None:
-    """Whoever touches the keyboard sees the present."""
+    """A user who presses a key sees the current state."""
     *told, last = quiet(MINUTE, MINUTE + SECOND)
     app = app_of(*told)
     feed = fed(app)

@@ -1,4 +1,4 @@
-"""Terminals without Unicode: nothing but ASCII reaches them, cell by cell."""
+"""Terminals without Unicode receive only ASCII, and every cell keeps its width."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_as_many_cells_as_before(text: str) -> None:
 
 @pytest.mark.parametrize("character", DRAWN)
 def test_whatever_we_draw_looks_like_something(character: str) -> None:
-    """A question mark would say "unknown", which is a state of its own."""
+    """A question mark would mean "unknown", which is a state."""
     assert to_ascii(character) != "?"
 
 

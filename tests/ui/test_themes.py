@@ -1,4 +1,4 @@
-"""Themes: the files, their contrast, the dialog that tries them on."""
+"""Themes: their files, their contrast, and the dialog that previews them."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ GROUNDS = ("background", "surface", "panel")
 
 
 def test_there_are_nine() -> None:
-    """Five dark ones, a light one, one of high contrast, one for all eyes, and a plain one."""
+    """Five dark, one light, and one each for high contrast, colour blindness and 16 colours."""
     found = all_themes({"XDG_CONFIG_HOME": "/nowhere"}, LOOKS)
 
     assert tuple(one.name for one in found.usable) == NAMES
@@ -197,8 +197,8 @@ async def test_enter_keeps_the_theme() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_every_theme_can_be_worn(name: str) -> None:
-    """All that is mounted can be drawn in it."""
+async def test_every_theme_can_be_applied(name: str) -> None:
+    """Every mounted widget can be drawn in it."""
     app = _dressed()
     theme = textual_theme(theme_named(name, {}, LOOKS)).theme
     async with app.run_test() as pilot:

@@ -25,7 +25,7 @@ async def test_all_messages_are_corner_messages() -> None:
 
 
 async def test_nothing_is_left_of_an_earlier_message() -> None:
-    """Textual by itself may leave the container of a message that was removed late."""
+    """Textual may leave behind the container of a message that it removed late."""
     app = app_of()
     async with app.run_test(notifications=True) as pilot:
         app.notify("the first")

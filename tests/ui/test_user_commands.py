@@ -1,4 +1,4 @@
-"""Commands of the user's own: their words, and their keys in the UI."""
+"""The user's commands: their words, and their keys in the UI."""
 
 from collections.abc import Callable, Sequence
 
@@ -51,7 +51,7 @@ async def shown(pilot: Pilot[int]) -> str:
 
 
 def test_a_value_never_becomes_an_option() -> None:
-    """A znode may have any name, also one that a program would obey."""
+    """A znode may have any name, even one that looks like an option."""
     command = UserCommand("f5", "Show", ("cat", "{node}"), "lock")
 
     with pytest.raises(ValueError, match="would be read as an option"):
@@ -139,7 +139,7 @@ async def test_a_command_that_asks_nothing_runs_at_once() -> None:
 
 
 async def test_the_help_lists_the_command() -> None:
-    """Under a heading of its own."""
+    """It is under the heading of the user's commands."""
     app = app_with(Runs(), UserCommand("f5", "Show it", ("cat", "{path}"), "lock"))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

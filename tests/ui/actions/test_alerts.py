@@ -39,7 +39,7 @@ async def after(pilot: Pilot[int], *keys: str) -> str:
 
 
 async def test_a_acknowledges_the_worst_alert_from_the_table() -> None:
-    """It leaves the list, and is counted; a message names it."""
+    """It leaves the list and is counted, and a message names it."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
@@ -66,7 +66,7 @@ async def test_a_acknowledges_the_alert_under_the_cursor() -> None:
 
 
 async def test_capital_a_acknowledges_all_and_takes_all_back() -> None:
-    """What is left is one line."""
+    """Only one line remains."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -81,7 +81,7 @@ async def test_capital_a_acknowledges_all_and_takes_all_back() -> None:
 
 @pytest.mark.parametrize("key", ["enter", "right"])
 async def test_acknowledged_alerts_are_shown_on_demand(key: str) -> None:
-    """Dimmed below their line; a takes one of them back."""
+    """They are dimmed below their line, and a undoes one of them."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -126,7 +126,7 @@ async def test_a_group_is_acknowledged_as_a_whole() -> None:
 
 
 async def test_i_hides_notes_and_shows_them_again() -> None:
-    """Their number stays in the frame."""
+    """The frame still shows their number."""
     app = app_of(*radius())
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -169,7 +169,7 @@ async def test_a_on_screen_3_moves_the_finding_below_the_others() -> None:
 
 
 async def test_n_skips_what_is_acknowledged() -> None:
-    """It goes to the orphan, and then has nothing new."""
+    """It goes to the orphan; pressed again, it finds no new alert."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
@@ -207,7 +207,7 @@ async def test_without_alerts_the_keys_say_so() -> None:
 
 
 async def test_a_small_window_counts_them_too() -> None:
-    """In the line with the title."""
+    """The numbers are in the title line."""
     app = app_of(*FILM)
     async with app.run_test(size=SMALL) as pilot:
         await settled(pilot)
@@ -218,7 +218,7 @@ async def test_a_small_window_counts_them_too() -> None:
 
 
 async def test_a_recording_has_the_same_keys() -> None:
-    """Nothing is forgotten while it plays: its alerts begin and end with the cursor."""
+    """During playback alerts begin and end with the cursor, so no acknowledgement ends."""
     app = app_of(*FILM, is_live=False)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)

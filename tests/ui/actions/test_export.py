@@ -1,4 +1,4 @@
-"""Taking something out: files in every form, and the clipboard."""
+"""Export files in every format, and copy to the clipboard."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ BEGINS = {
 
 
 def full() -> Zktop:
-    """An app that can write all forms."""
+    """An app that can export all formats."""
     app = app_of(*trouble())
     app.visit.exports = ReportExports("zk1:2181", "/app")
     return app
@@ -74,7 +74,7 @@ async def test_every_form_can_be_written(
 async def test_json_is_what_the_command_line_prints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The public schema, whole."""
+    """The whole public schema."""
     monkeypatch.chdir(tmp_path)
     files = await written(full(), folder=tmp_path)
     made = json.loads(files[0].read_text())
@@ -155,7 +155,7 @@ def test_existing_files_are_never_replaced(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
-    """The folder went away meanwhile."""
+    """Its folder was deleted in the meantime."""
     app = full()
     folder = tmp_path / "going"
     folder.mkdir()

@@ -1,11 +1,11 @@
-"""The key that records: it begins, it says where, and it ends."""
+"""The key r starts a recording, names its file, and stops it."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from ui.example_past import BEGIN, past
-from ui.fake_feed import ToldFeed, app_of, settled
+from ui.fake_feed import FakeFeed, app_of, settled
 
 from zktop.ui.interfaces import Complaint
 
@@ -16,7 +16,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
-    """Into the current folder, named after the time, with a mark in the header meanwhile."""
+    """The file is in the current folder, named after the time; the header shows a mark."""
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -26,7 +26,7 @@ async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
         after = await settled(pilot)
 
         feed = app.feed
-        assert isinstance(feed, ToldFeed)
+        assert isinstance(feed, FakeFeed)
         begun, ended = feed.recorded
         assert (begun is not None, ended) == (True, None)
         assert begun is not None
@@ -45,7 +45,7 @@ async def test_r_records_and_r_ends_it(tmp_path: Path) -> None:
     ],
 )
 async def test_r_offers_the_past_too(keys: list[str], seconds: list[int]) -> None:
-    """First, with the frames that are stored and the newest; the other choice begins now."""
+    """The first choice includes all stored frames and the newest; the other one starts now."""
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -55,7 +55,7 @@ async def test_r_offers_the_past_too(keys: list[str], seconds: list[int]) -> Non
         await settled(pilot)
 
         assert "the last 21s  " in asked
-        assert isinstance(app.feed, ToldFeed)
+        assert isinstance(app.feed, FakeFeed)
         assert len(app.feed.recorded) == 1
         assert [one.at for one in app.feed.recorded_past] == [
             BEGIN + 1_000 * second for second in seconds
@@ -70,13 +70,13 @@ async def test_escape_records_nothing() -> None:
         await pilot.press("r", "escape")
         screen = await settled(pilot)
 
-        assert isinstance(app.feed, ToldFeed)
+        assert isinstance(app.feed, FakeFeed)
         assert app.feed.recorded == []
         assert "REC" not in screen[0]
 
 
 async def test_a_short_past_is_not_offered() -> None:
-    """Right after the start, r records at once."""
+    """Soon after zktop starts, r records at once."""
     app = app_of(past()[0])
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -87,14 +87,14 @@ async def test_a_short_past_is_not_offered() -> None:
 
 
 async def test_a_recording_that_cannot_go_on_is_not_shown_as_one() -> None:
-    """The mark goes, and the next r begins a new one."""
+    """The mark disappears, and the next r starts a new recording."""
     app = app_of(*past())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("r", "enter")
         await settled(pilot)
         feed = app.feed
-        assert isinstance(feed, ToldFeed)
+        assert isinstance(feed, FakeFeed)
         feed.send(Complaint("a.zktop cannot be written: no room.", ends_recording=True))
         screen = await settled(pilot)
 
@@ -110,5 +110,5 @@ async def test_a_recording_is_not_recorded_again() -> None:
         await pilot.press("r")
         await settled(pilot)
 
-        assert isinstance(app.feed, ToldFeed)
+        assert isinstance(app.feed, FakeFeed)
         assert app.feed.recorded == []

@@ -1,4 +1,4 @@
-"""What all dialogs have in common."""
+"""The behaviour of all dialogs."""
 
 import pytest
 from ui.example_states import busy
@@ -10,7 +10,7 @@ from zktop.ui.dialogs.jump import JumpDialog
 
 @pytest.mark.parametrize("keys", [("leave",), ("up", "accept", "leave")])
 async def test_a_dialog_may_be_closed_before_its_fields_are_there(keys: tuple[str, ...]) -> None:
-    """On a busy machine, keys can arrive while the dialog is being made."""
+    """On a busy machine, keys can arrive before the dialog is mounted."""
     app = app_of(*busy().news)
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -22,7 +22,7 @@ async def test_a_dialog_may_be_closed_before_its_fields_are_there(keys: tuple[st
 
 
 async def test_two_keys_at_once_close_it_once() -> None:
-    """The second key finds them closing; it must not close the app's last screen."""
+    """The second key arrives while the dialog closes; it must not close the app's last screen."""
     app = app_of(*busy().news)
     async with app.run_test() as pilot:
         await settled(pilot)

@@ -1,9 +1,9 @@
-"""Lists to choose from: on a small terminal, too, one sees what is chosen and what it is about."""
+"""Lists to choose from: even a small terminal shows the selected item and its description."""
 
 import pytest
 from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders, scene_of
-from ui.fake_feed import ToldFeed, settled
+from ui.fake_feed import FakeFeed, settled
 
 from zktop.demo_types import Scene, SceneProgress
 from zktop.ui.app import Zktop
@@ -17,9 +17,9 @@ SCENES = tuple(
 
 
 def app_with(scene: Scene) -> Zktop:
-    """An app in which this scene is on."""
+    """An app with this scene loaded."""
     stage = FakeContenders(scenes=SCENES, progress=SceneProgress(scene, "/zktop-demo/x"))
-    return Zktop(ToldFeed(*trouble()), stage, settings=UiSettings(page="demo"))
+    return Zktop(FakeFeed(*trouble()), stage, settings=UiSettings(page="demo"))
 
 
 def is_in_sight(index: TextList) -> bool:
@@ -71,7 +71,7 @@ async def test_the_loaded_scene_is_visible_on_its_page() -> None:
 
 
 async def test_formats_are_described_in_full_on_a_small_terminal() -> None:
-    """Each format, and what it is for."""
+    """Each format with its purpose."""
     app = app_with(SCENES[0])
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)

@@ -1,4 +1,4 @@
-"""The help and the foot: what can be done here, with the keys as they are now."""
+"""The help and the footer list the actions of a page with their current keys."""
 
 from typing import ClassVar
 
@@ -39,13 +39,13 @@ SIZES = [(120, 36), (80, 24)]
 
 
 class Bare(Page):
-    """A page with a text, and without anything else in its help."""
+    """A page whose help has a text only."""
 
     HELP: ClassVar[str | None] = "**Bold**, a \\*, `*` for ten or more, `/locks/*`."
 
 
 async def opened(page: str, size: tuple[int, int], *keys: str) -> str:
-    """What the help of a page shows after these keys."""
+    """The help of a page after these keys."""
     app = app_of(*trouble(), page=page)
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -92,7 +92,7 @@ def test_typing_a_word_of_the_footer_finds_its_key(key: Action) -> None:
 
 
 def test_all_typed_words_must_be_there() -> None:
-    """In any order, and in one entry."""
+    """They may be in any order, but in the same entry."""
     keys = tuple(known_on("locks"))
 
     assert any("next alert" in text_of(one) for one in help_lines(Bare(), keys, 90, "alert next"))
@@ -100,7 +100,7 @@ def test_all_typed_words_must_be_there() -> None:
 
 
 def test_the_rules_come_last() -> None:
-    """All of them, with the ids that JSON and --fail-on have."""
+    """All rules are listed, with their ids in JSON and for --fail-on."""
     told = [text_of(one).strip() for one in help_lines(Bare(), tuple(known_on("locks")), 200)]
     first = next(at for at, one in enumerate(told) if one.startswith("Rules"))
 
@@ -110,7 +110,7 @@ def test_the_rules_come_last() -> None:
 @pytest.mark.parametrize("key", ["question_mark", "f1"])
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 async def test_it_describes_the_visible_screen(entry: object, key: str) -> None:
-    """By either key; escape closes it."""
+    """Either key opens it, and escape closes it."""
     app = app_of(*trouble(), page=entry.name)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -169,19 +169,19 @@ def test_every_key_of_a_page_is_in_it(width: int) -> None:
 
 
 def test_code_is_shown_unchanged() -> None:
-    """A star means emphasis elsewhere; in code it is a star."""
+    """A star means emphasis, but in code it is only a star."""
     told = text_of(help_lines(Bare(), (), 90)[0])
 
     assert told.strip() == "Bold, a *, * for ten or more, /locks/*."
 
 
 def test_inks_are_explained() -> None:
-    """Every ink that stands for a state."""
+    """Every ink that means a state has an explanation."""
     assert {ink for _, ink, _ in INKS} == set(ALL_INKS) - UNTOLD
 
 
 def test_it_lists_the_keys_that_the_user_has_set() -> None:
-    """Not those of the table."""
+    """They replace the keys of the table."""
     keys = tuple(known_on("locks", remapped({"export": "f9"})))
     row = next(one for one in map(text_of, help_lines(Bare(), keys, 90)) if "write a file" in one)
 
@@ -212,7 +212,7 @@ async def test_a_click_on_the_foot_does_what_the_key_does() -> None:
 
 
 async def test_a_key_press_in_a_dialog_does_not_reach_the_page() -> None:
-    """What moves in the dialog rests below it."""
+    """The cursor moves in the dialog, but not on the page below."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

@@ -1,4 +1,4 @@
-"""Jump letters: one beside each pane and tab, and the next key goes there."""
+"""Jump letters: one on each pane and tab; the next key goes to that pane or tab."""
 
 import pytest
 from textual import events
@@ -63,7 +63,7 @@ async def test_a_number_goes_to_a_tab() -> None:
 
 
 async def test_another_window_size_closes_it() -> None:
-    """The letters would stand in wrong places."""
+    """The letters would be in the wrong places."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot)
@@ -87,7 +87,7 @@ async def test_two_keys_at_once_close_it() -> None:
 
 @pytest.mark.parametrize("key", ["escape", "x", "apostrophe"])
 async def test_any_other_key_stays_here(key: str) -> None:
-    """It does nothing else."""
+    """The letters disappear, and nothing else happens."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

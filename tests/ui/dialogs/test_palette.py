@@ -1,11 +1,11 @@
-"""The command palette finds everything by name, also among ten thousand locks."""
+"""The command palette finds everything by name, even among ten thousand locks."""
 
 import pytest
 from model.builders import NOW, lock, session
 from textual.pilot import Pilot
 from ui.example_ensemble import ORDERS, trouble
 from ui.fake_contenders import FakeContenders
-from ui.fake_feed import ToldFeed, app_of, frames, pressed, settled, until
+from ui.fake_feed import FakeFeed, app_of, frames, pressed, settled, until
 
 from zktop.app.ui_settings import theme_list
 from zktop.demo.permission import Allow
@@ -33,7 +33,7 @@ async def asked(pilot: Pilot[int], text: str) -> None:
 
 
 async def test_a_lock_is_opened_on_screen_2() -> None:
-    """By a part of its path."""
+    """A part of its path is enough."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, str(ORDERS))
@@ -47,7 +47,7 @@ async def test_a_lock_is_opened_on_screen_2() -> None:
 
 
 async def test_a_session_is_opened_on_screen_4() -> None:
-    """By the number that its server calls it."""
+    """The id of the session is enough."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, session_text(session("bob")))
@@ -60,7 +60,7 @@ async def test_a_session_is_opened_on_screen_4() -> None:
         assert app.subject.session == session("bob")
 
 
-async def test_a_screen_is_gone_to() -> None:
+async def test_it_goes_to_a_screen() -> None:
     """By its name."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
@@ -71,8 +71,8 @@ async def test_a_screen_is_gone_to() -> None:
         )
 
 
-async def test_an_action_is_done() -> None:
-    """As its key would do it."""
+async def test_it_runs_an_action() -> None:
+    """The effect is the same as that of its key."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await asked(pilot, "pause the display")
@@ -80,8 +80,8 @@ async def test_an_action_is_done() -> None:
         await until(pilot, lambda: app.view_state.is_paused, "the pause")
 
 
-async def test_a_theme_is_worn() -> None:
-    """At once."""
+async def test_it_applies_a_theme() -> None:
+    """The theme changes at once."""
     designs = theme_list({"XDG_CONFIG_HOME": "/nowhere"})
     app = app_of(*trouble(), themes=lambda: designs)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -92,7 +92,7 @@ async def test_a_theme_is_worn() -> None:
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
 async def test_escape_leaves_it(key: str) -> None:
-    """By whatever key it was opened."""
+    """Either key may have opened it."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -106,7 +106,7 @@ async def test_escape_leaves_it(key: str) -> None:
 
 
 async def test_no_more_than_a_screenful_is_found_among_many() -> None:
-    """Of each group; a line says that there are more."""
+    """Each group is cut, and a line says that there are more."""
     many = [fact for number in range(400) for fact in lock(f"/locks/l{number:04}", "ann")]
     app = app_of(*frames((NOW, many), settings=Settings(roots=(Root("/locks/**"),))))
     async with app.run_test(size=(120, 36)) as pilot:
@@ -138,7 +138,7 @@ async def opened(pilot: Pilot[int], typed: str = "") -> list[str]:
 
 
 async def test_it_begins_with_what_was_chosen_last() -> None:
-    """Before that, with the screens."""
+    """Until something was chosen, it begins with the screens."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 50)) as pilot:
         first = await opened(pilot)
@@ -157,7 +157,7 @@ async def test_nothing_that_writes_is_listed_without_permission(
 ) -> None:
     """With permission it comes last."""
     stage = FakeContenders(allow=allow)
-    app = Zktop(ToldFeed(*trouble()), stage, settings=UiSettings())
+    app = Zktop(FakeFeed(*trouble()), stage, settings=UiSettings())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         groups = groups_of(app)
@@ -179,7 +179,7 @@ async def test_a_recording_lists_nothing_that_writes() -> None:
 
 @pytest.mark.parametrize("letter", "uit")
 async def test_a_letter_inside_its_name_does_not_quit(letter: str) -> None:
-    """Enter after a slip of the finger."""
+    """The user may press Enter after a typing error."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await opened(pilot, letter)
@@ -234,7 +234,7 @@ async def test_a_lock_comes_before_the_sentences_with_its_letters() -> None:
 
 
 async def test_a_kind_lists_no_other() -> None:
-    """After the blank, before the name."""
+    """That is so from the blank after the kind on, even before a name is typed."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -244,7 +244,7 @@ async def test_a_kind_lists_no_other() -> None:
     assert all(item.name.startswith("/") for item in some[0].items)
 
 
-async def test_the_keys_stand_beside_the_items() -> None:
+async def test_the_keys_are_listed_with_the_items() -> None:
     """So that the palette teaches them."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 50)) as pilot:

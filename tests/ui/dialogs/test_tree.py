@@ -1,4 +1,4 @@
-"""The tree of waiting over any screen, and all locks by path behind the same key."""
+"""The key w: the wait tree on any screen, and all locks by path."""
 
 import pytest
 from model.builders import NOW, session
@@ -51,7 +51,7 @@ async def test_w_shows_the_tree_on_any_screen(page: str) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_the_cursor_is_on_the_selected_session(size: tuple[int, int]) -> None:
-    """What it waits for stands above, who waits for it below."""
+    """The lock that it waits for is above, and the clients that wait for it are below."""
     subject = Selection(session=session("bob"))
     async with page_on("sessions", chain(), size, subject) as (_, pilot):
         told = await shown(pilot, "w")
@@ -71,7 +71,7 @@ async def test_enter_goes_to_the_session_of_the_line() -> None:
 
 
 async def test_enter_goes_to_the_lock_of_the_line() -> None:
-    """Below the client that holds it."""
+    """That line is below the holder of the lock."""
     async with page_on("sessions", chain(), subject=Selection(session=session("ann"))) as (
         app,
         pilot,
@@ -94,7 +94,7 @@ async def test_in_a_pane_of_screen_1_it_is_about_the_line_under_the_cursor() -> 
 
 
 async def test_w_again_shows_all_locks_by_path() -> None:
-    """And once more the waiting."""
+    """The third time it shows the wait tree again."""
     async with page_on("locks", chain()) as (_, pilot):
         paths = await shown(pilot, "w", "w")
         waiting = await shown(pilot, "w")
@@ -106,7 +106,7 @@ async def test_w_again_shows_all_locks_by_path() -> None:
 
 
 async def test_a_prefix_folds_and_a_lock_opens() -> None:
-    """By left, right and enter."""
+    """The keys are left, right and enter."""
     async with page_on("locks", chain()) as (app, pilot):
         opened = await shown(pilot, "w", "w", "g")
         closed = await shown(pilot, "left")
@@ -137,7 +137,7 @@ async def test_it_follows_the_newest_state() -> None:
 
 
 async def test_without_a_selection_it_shows_all_root_blockers() -> None:
-    """Also where the selected item is gone."""
+    """That is so even if the selected item is gone."""
     subject = Selection(path="/locks/gone")
     async with page_on("lock", chain(), subject=subject) as (_, pilot):
         assert "WHO IS BLOCKING" in await shown(pilot, "w")

@@ -35,7 +35,7 @@ def test_waiters_are_those_at_the_end_of_a_second() -> None:
 
 
 def test_a_second_without_news_goes_on_as_it_was() -> None:
-    """Who waits still waits, but nobody acquired anything."""
+    """Waiting clients still wait, but there are no acquisitions."""
     found = pulse((0, QUEUED), (1_000, RELEASED))
 
     late = until(found, 3_000, 3)
@@ -59,7 +59,7 @@ def test_acquisitions_of_one_second_are_added_up() -> None:
 
 
 def test_a_moment_in_the_past_shows_the_seconds_before_it() -> None:
-    """What came later is not in it."""
+    """Later seconds are not included."""
     found = pulse((0, QUEUED), (1_000, RELEASED))
 
     assert [one.waiting for one in until(found, 0, 1)] == [2]

@@ -1,4 +1,4 @@
-"""Playback: without a clock of its own, a test plays an hour at once."""
+"""Playback: it has no clock, so a test plays an hour at once."""
 
 import pytest
 from ui.example_past import BEGIN, past
@@ -27,7 +27,7 @@ def test_live_is_at_the_newest_moment() -> None:
 
 
 def test_a_recording_opens_at_its_first_alert() -> None:
-    """With the frame of that moment; not at the end of what was read ahead."""
+    """It shows the frame of that moment, not the last frame that was read so far."""
     playback, known = Playback(is_live=False), tape()
     frame = playback.frame(known)
 
@@ -38,7 +38,7 @@ def test_a_recording_opens_at_its_first_alert() -> None:
 
 
 def test_a_recording_without_alerts_opens_at_its_beginning() -> None:
-    """There is nothing else to begin with."""
+    """There is no better moment."""
     playback, calm = Playback(is_live=False), Tape()
     calm.add(past()[0])
 

@@ -1,4 +1,4 @@
-"""The tape: which frames it stores, how it thins them out, and what it finds again."""
+"""The tape: which frames it stores, how it thins them out, and how it finds moments."""
 
 from itertools import pairwise
 
@@ -124,7 +124,7 @@ def test_no_part_of_the_past_is_missing(count: int, room: int) -> None:
 
 
 def test_a_full_memory_thins_the_last_minute_too() -> None:
-    """Rather than to drop all that is older."""
+    """The alternative would be to drop everything older."""
     gone = [599 - at for at in ages(taped(busy(600), room=40))]
 
     assert gone[0] == 599
@@ -210,7 +210,7 @@ def test_a_recording_keeps_its_whole_length() -> None:
 
 @pytest.mark.parametrize("is_even", [True, False])
 def test_an_alarm_outlives_other_frames(is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
-    """The moments at which something went wrong are what one goes back for."""
+    """Users go back to the moments at which something went wrong."""
     known = taped([*past(), *busy(300, BEGIN + 60_000)], room=60, is_even=is_even)
 
     assert known.times_thinned

@@ -1,4 +1,4 @@
-"""What is to be done a little later is done, however busy the machine was meanwhile."""
+"""A delayed call is made even on a busy machine."""
 
 import pytest
 from ui.fake_feed import app_of, frames, settled, until
@@ -8,7 +8,7 @@ from zktop.ui.textual_fixes.key_queue import call_after
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9, 0.001])
 async def test_an_overdue_call_is_made(seconds: float) -> None:
-    """Also when the time has passed before the wait begins, unlike Textual's timers."""
+    """Its time may pass before the wait begins; a timer of Textual would never fire then."""
     done: list[str] = []
     app = app_of(*frames((1_000, ())))
     async with app.run_test() as pilot:

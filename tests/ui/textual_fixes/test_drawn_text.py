@@ -1,4 +1,4 @@
-"""Little is kept of what is no longer on the screen."""
+"""Textual keeps little of the text that is no longer on screen."""
 
 import gc
 from weakref import ref
@@ -16,7 +16,7 @@ from zktop.ui.textual_fixes.drawn_text import LARGE_CACHES, MAX_CACHED, release_
 
 @pytest.mark.parametrize("key", ["question_mark", "S", "colon"])
 async def test_nothing_is_kept_of_what_a_closed_dialog_drew(key: str) -> None:
-    """Textual by itself would keep it for as long as a thousand newer widgets are drawn."""
+    """Textual would store it until a thousand newer widgets are drawn."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

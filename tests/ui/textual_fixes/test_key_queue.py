@@ -1,4 +1,4 @@
-"""Keys that come faster than the screen follows: each still means what it meant when pressed."""
+"""Keys that are typed faster than the UI handles them: they do the same as keys typed slowly."""
 
 import asyncio
 from contextlib import suppress
@@ -12,7 +12,7 @@ from textual.widgets import OptionList
 from ui.example_ensemble import trouble
 from ui.example_states import idle_stage
 from ui.fake_contenders import FakeContenders
-from ui.fake_feed import ToldFeed, app_of, pressed, settled, until
+from ui.fake_feed import FakeFeed, app_of, pressed, settled, until
 
 from zktop.app.ui_settings import theme_list
 from zktop.ui.app import Zktop
@@ -45,7 +45,7 @@ DIALOGS = ["question_mark", "x", "colon", "N", "S", "T", "t"]
 def equipped(page: str) -> Zktop:
     """An app that has all its dialogs."""
     look = UiSettings(page=page, themes=partial(theme_list, {"XDG_CONFIG_HOME": "/nowhere"}))
-    return Zktop(ToldFeed(*trouble()), FakeContenders(), settings=look)
+    return Zktop(FakeFeed(*trouble()), FakeContenders(), settings=look)
 
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
@@ -53,7 +53,7 @@ def equipped(page: str) -> Zktop:
 async def test_a_dialog_is_left_once(
     opens: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second enter or escape that is on its way already ends nothing else."""
+    """A second enter or escape that is already queued closes nothing else."""
     monkeypatch.chdir(tmp_path)  # the first enter may write a file
     app = equipped("timeline")
     async with app.run_test(size=(120, 36)) as pilot:
@@ -70,7 +70,7 @@ async def test_a_dialog_is_left_once(
 
 async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
     """A menu that has the keys and no lines yet stays where it is; Textual's would end the app."""
-    app = Zktop(ToldFeed(*trouble()), idle_stage(), settings=UiSettings(page="demo"))
+    app = Zktop(FakeFeed(*trouble()), idle_stage(), settings=UiSettings(page="demo"))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("N")
@@ -85,7 +85,7 @@ async def test_a_page_key_may_come_before_the_menu_is_drawn() -> None:
 
 
 async def test_enter_means_what_was_typed() -> None:
-    """Enter runs the result of all letters, even if it comes right behind them."""
+    """Enter runs the result of all letters, even if it is pressed right after them."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -97,7 +97,7 @@ async def test_enter_means_what_was_typed() -> None:
 async def test_what_is_typed_after_the_key_of_the_filter_is_the_filter(
     turns: tuple[str, ...],
 ) -> None:
-    """No letter of it is taken for a command, even while another page is on its way."""
+    """No letter runs an action, even while another page is loading."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -123,7 +123,7 @@ async def test_the_filter_can_be_left_by_fast_keys(turn: str) -> None:
 
 
 async def test_a_click_elsewhere_keeps_the_filter() -> None:
-    """The line goes away, what was typed stays, and the keys are where the click was."""
+    """The line closes, the filter stays, and the clicked pane has the focus."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -152,7 +152,7 @@ async def test_a_filter_that_is_closed_keeps_no_key_for_itself() -> None:
 
 @pytest.mark.parametrize("opens", DIALOGS)
 async def test_a_key_pressed_while_a_dialog_closes_is_not_lost(opens: str) -> None:
-    """It is for the page below, not for the closing dialog."""
+    """It goes to the page below, not to the closing dialog."""
     app = equipped("timeline")
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -189,10 +189,10 @@ async def test_a_whole_way_through_a_dialog_may_be_typed_ahead(keys: tuple[str, 
 
 
 async def test_an_answer_may_be_typed_before_the_question_is_drawn() -> None:
-    """Both questions of a first contender elsewhere; what comes after them goes to the page."""
+    """These are the two questions before a first contender outside the demo root."""
     joins = {("kazoo-lock", "exclusive"): ("predecessor", "exclusive")}
     stage = FakeContenders(allow="ask", joins=joins)
-    app = Zktop(ToldFeed(*trouble()), stage)
+    app = Zktop(FakeFeed(*trouble()), stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await hasty(app, "X", *"demo", "enter", *"orders", "enter", "4")
@@ -240,7 +240,7 @@ async def test_keys_are_delivered_after_a_while_in_any_case(
 
 
 async def test_no_key_waits_for_long_however_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys that come out one by one, seconds apart, would be a machine that plays by itself."""
+    """If keys were handled seconds apart, zktop would seem to act by itself."""
 
     async def deaf(_app: BaseApp, _message: key_queue.KeyHandled) -> None:
         """Never report that a key was handled."""
@@ -273,7 +273,7 @@ def named(app: Zktop) -> str:
 
 
 async def test_keys_held_at_the_end_are_dropped() -> None:
-    """No screen is left that they could be for."""
+    """There is no screen left to receive them."""
     app = app_of(*trouble())
     async with app.run_test() as pilot:
         await settled(pilot)

@@ -46,7 +46,7 @@ def test_the_worst_comes_first_then_the_longest_queue() -> None:
 
 
 def test_a_prefix_with_one_child_is_joined_with_it() -> None:
-    """A line says more that way."""
+    """The line says more that way."""
     (top,) = path_tree([total("/a/b/c/x"), total("/a/b/c/y")])
 
     assert (top.name, top.path) == ("a/b/c", "/a/b/c")
@@ -68,7 +68,7 @@ def test_a_prefix_is_free_only_if_all_its_locks_are() -> None:
 
 
 def test_a_large_prefix_is_closed_unless_the_selected_lock_is_in_it() -> None:
-    """A thousand lines hide the rest."""
+    """A thousand lines would hide the others."""
     (top,) = path_tree(total(f"/l/{number}") for number in range(OPEN_BELOW + 1))
 
     assert not is_open_by_default(top, None)

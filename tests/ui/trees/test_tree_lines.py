@@ -111,5 +111,5 @@ def test_a_node_without_owner_is_a_root() -> None:
 
 
 def test_says_that_no_client_is_waiting() -> None:
-    """An empty picture says nothing."""
+    """An empty drawing would say nothing."""
     assert "No client is waiting" in overview_of(looked(facts(*queue("X")))[-1].report)

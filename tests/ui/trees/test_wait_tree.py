@@ -53,7 +53,7 @@ def test_a_lock_is_shown_below_the_client_that_blocks_it() -> None:
 
 
 def test_the_selected_item_is_marked() -> None:
-    """Once."""
+    """It has one mark."""
     tree = tree_of(chain(), Selection(session=session("cid")))
     assert tree is not None
     (ann,) = tree.tops
@@ -65,7 +65,7 @@ def test_the_selected_item_is_marked() -> None:
 
 
 def test_a_selected_waiter_is_shown_in_a_long_queue() -> None:
-    """Of the others, the first are listed and the rest is counted."""
+    """The first of the others are listed, and the rest are counted."""
     tree = tree_of(chain(crowd=40), Selection(session=session("late-33")))
     assert tree is not None
     (ann,) = tree.tops
@@ -110,7 +110,7 @@ def test_a_ring_is_cut_where_it_closes() -> None:
 
 
 def test_who_waits_behind_a_deadlock_is_shown_below_it() -> None:
-    """Also a lock of the deadlock, and the deadlock itself."""
+    """That is so for a waiter, for a lock of the deadlock, and for the deadlock."""
     report = looked(ring_of("ann", "bob", behind=1))[-1].report
     (dead,) = report.deadlocks
     places = (
@@ -140,7 +140,7 @@ def test_a_node_without_an_owner_is_a_root() -> None:
 
 
 def test_a_free_lock_stands_alone() -> None:
-    """And a lock without waiters below its holder."""
+    """A held lock without waiters is below its holder."""
     left = Gone(path=Text(f"{A}/{k('ann', 1).name}"), zxid=ZXID + 1, at=NOW + 1)
     held, free = (
         one.report for one in frames((NOW, facts(k("ann", 1), path=A)), (NOW + 1, [left]))
@@ -159,7 +159,7 @@ def test_what_is_not_in_the_report_has_no_tree() -> None:
     assert tree_of(report, Selection()) is None
 
 
-def test_readers_that_share_a_lock_are_named_beside_it() -> None:
+def test_readers_that_share_a_lock_are_named_after_it() -> None:
     """The waiters stand below one of them."""
     report = looked(facts(*queue("RRW")))[-1].report
     tree = tree_of(report, Selection(session=session("r1")))
@@ -173,7 +173,7 @@ def test_readers_that_share_a_lock_are_named_beside_it() -> None:
 
 
 def test_the_overview_shows_only_waiters_that_block_others() -> None:
-    """The rest is counted."""
+    """The others are only counted."""
     (tree,) = overview(chain(crowd=3))
 
     assert tops(tree) == [["ann", [A, ["bob", [B]]]]]

@@ -1,10 +1,10 @@
-"""The footer: the keys of the pane with the focus come first, and what writes comes last."""
+"""The footer: the keys of the focused pane come first, and keys that write come last."""
 
 import pytest
 from textual.pilot import Pilot
 from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders
-from ui.fake_feed import ToldFeed, app_of, pressed, settled
+from ui.fake_feed import FakeFeed, app_of, pressed, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS, reading_only
@@ -111,7 +111,7 @@ async def test_a_dialog_does_not_change_it() -> None:
 async def test_permission_shows_the_keys_that_write() -> None:
     """From then on, at the end."""
     stage = FakeContenders(allow="ask")
-    app = Zktop(ToldFeed(*trouble()), stage, settings=UiSettings())
+    app = Zktop(FakeFeed(*trouble()), stage, settings=UiSettings())
     async with app.run_test(size=(180, 36)) as pilot:
         before = await line_of(pilot)
         stage.permission.give(stage.permission.word)

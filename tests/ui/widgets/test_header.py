@@ -1,4 +1,4 @@
-"""The first line of every screen: where we are, how it stands there, what is never left out."""
+"""The first line of every screen: the ensemble, its state, and the pieces that are never cut."""
 
 import pytest
 from model.builders import (
@@ -17,7 +17,7 @@ from model.builders import (
 from msgspec.structs import replace
 from ui.example_ensemble import deadlock, trouble
 from ui.example_past import BEGIN, past
-from ui.fake_feed import ToldFeed, app_of, frames, settled
+from ui.fake_feed import FakeFeed, app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Server, ServerState
 from zktop.model.report import Report
@@ -48,13 +48,13 @@ def three(*zxids: int | None) -> tuple[AnyFact, ...]:
 
 
 def suspected(report: Report, confidence: Confidence) -> Report:
-    """The same, as sure as this."""
+    """The same deadlock with this confidence."""
     sure = tuple(replace(one, confidence=confidence) for one in report.deadlocks)
     return replace(report, deadlocks=sure)
 
 
 def inks(drawn: Line) -> dict[str, str]:
-    """What is drawn in which ink."""
+    """The texts of the line by their inks."""
     return {run.text: run.ink for run in drawn}
 
 
@@ -88,7 +88,7 @@ def test_a_server_that_is_down_is_counted_in_colour(state: ServerState) -> None:
     assert inks(drawn)["2/3 servers"] == "warning"
 
 
-def test_a_server_that_gives_no_tables_is_there() -> None:
+def test_a_server_without_tables_is_up() -> None:
     """Locked down is not down."""
     locked = Server(
         server=ZK1, channel="4lw", why="mntr is not in the whitelist", state="up", at=NOW, zxid=0
@@ -102,9 +102,7 @@ def test_a_server_that_gives_no_tables_is_there() -> None:
 @pytest.mark.parametrize(
     ("state", "said"), [("no-answer", "LIVE  NO ANSWER 12s"), ("up", "LIVE  00:")]
 )
-async def test_that_our_own_server_does_not_answer_stands_beside_live(
-    state: ServerState, said: str
-) -> None:
+async def test_live_is_followed_by_the_outage_of_our_server(state: ServerState, said: str) -> None:
     """The client notices it only after two thirds of its timeout."""
     link = replace(own(), server=ZK1)
     silent = replace(out(ZK1, state), at=NOW + 1)
@@ -131,14 +129,14 @@ def test_a_standalone_server_has_no_leader_and_no_lag() -> None:
      ("C2", " 1 DEADLOCK? ", "caution"), ("C1", " 1 DEADLOCK? ", "caution")],
 )  # fmt: skip
 def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) -> None:
-    """A question mark means "likely", also without colours."""
+    """A question mark means "likely", even without colours."""
     report = suspected(trouble()[-1].report, confidence)
 
     assert inks(ensemble("prod", report, 120))[said] == ink
 
 
-def test_findings_beside_a_deadlock_are_counted_by_severity() -> None:
-    """Not those that follow from another one, and no notes."""
+def test_findings_other_than_a_deadlock_are_counted_by_severity() -> None:
+    """Consequences and notes are not counted."""
     report = trouble()[-1].report
     orphan = next(one for one in report.findings if one.rule == "B1")
     more = [
@@ -215,7 +213,7 @@ async def test_the_time_is_shown_on_any_terminal(size: tuple[int, int]) -> None:
         assert len(lines[0]) <= size[0]
 
 
-class Silent(ToldFeed):
+class Silent(FakeFeed):
     """A feed without any news so far."""
 
     def start(self, on_news: OnNews) -> None:

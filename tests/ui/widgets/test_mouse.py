@@ -37,7 +37,7 @@ async def test_the_row_at_the_mouse_lights_up() -> None:
 
 
 async def test_only_two_lines_are_drawn_for_a_move() -> None:
-    """The one that the mouse has left, and the one that it is on."""
+    """They are the line that the mouse has left, and the line that it is on."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -55,7 +55,7 @@ async def test_only_two_lines_are_drawn_for_a_move() -> None:
 
 @pytest.mark.parametrize("y", [1, 20])
 async def test_heads_and_blank_lines_do_not_light_up(y: int) -> None:
-    """They cannot be chosen."""
+    """The cursor cannot go there."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -104,7 +104,7 @@ async def help_text(pilot: Pilot[int]) -> tuple[Offset, str, str]:
 
 
 async def test_text_is_selected_and_copied() -> None:
-    """By the way in which `y` copies a row."""
+    """The clipboard is the same as for `y`."""
     copied: list[str] = []
     app = app_of(*trouble(), copy=lambda text: copied.append(text) or "the test")
     async with app.run_test(size=(120, 36)) as pilot:
@@ -145,7 +145,7 @@ async def test_y_copies_what_is_selected() -> None:
 
 @pytest.mark.parametrize(("page", "view"), [("locks", "locks"), ("findings", "cases")])
 async def test_rows_are_not_selected_as_text(page: str, view: str) -> None:
-    """There the mouse moves the cursor."""
+    """In a list, the mouse moves the cursor."""
     app = app_of(*trouble(), page=page)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -170,7 +170,7 @@ async def test_selecting_text_does_not_move_the_cursor() -> None:
 
 
 async def test_a_click_on_the_cluster_in_the_header_lists_the_clusters() -> None:
-    """If there is one only, it says so."""
+    """If there is only one cluster, a message says so."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         lines = await settled(pilot)

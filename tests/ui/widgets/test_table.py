@@ -14,7 +14,7 @@ from zktop.ui.widgets.table import Column, Table, first_in_sight
 
 
 class Item(NamedTuple):
-    """A row to be shown."""
+    """A row of the table."""
 
     name: str
     size: int = 0
@@ -33,7 +33,7 @@ HEIGHT = 11  # a head and ten rows
 
 
 class TableApp(App[None]):
-    """A screen with nothing but the table."""
+    """A screen with only the table."""
 
     def __init__(self, table: Table[Item]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class TableApp(App[None]):
         yield self.table
 
     def on_press_key(self, message: object) -> None:
-        """Take note of what the table asks for."""
+        """Record the keys that the table asks for."""
         self.asked.append(message.what)  # type: ignore[attr-defined]  # a PressKey
 
 
@@ -55,7 +55,7 @@ def new_table() -> Table[Item]:
 
 
 async def screen(pilot: Pilot[None]) -> list[str]:
-    """What is on the screen."""
+    """The lines on screen."""
     await pilot.pause()
     return [strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips()]
 

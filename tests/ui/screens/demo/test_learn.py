@@ -5,7 +5,7 @@ from model.builders import NOW, lock, session
 from msgspec.structs import replace
 from ui.example_ensemble import orphan, trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, scene_of
-from ui.fake_feed import ToldFeed, frames, pressed, settled
+from ui.fake_feed import FakeFeed, frames, pressed, settled
 
 from zktop.demo_types import (
     ContenderState,
@@ -56,7 +56,7 @@ def picture_of(*names: str) -> list[Frame]:
 
 
 def stage(played: int = 1, **given: object) -> FakeContenders:
-    """A lesson, another scene, and the first part of the lesson on."""
+    """A lesson and another scene; the first part of the lesson is loaded."""
     fields = {
         "lessons": (LESSON,),
         "scenes": (HERD, CURE, OTHER),
@@ -73,7 +73,7 @@ async def shown(
     size: tuple[int, int] = (120, 46),
 ) -> str:
     """What is on the screen after these keys."""
-    feed = ToldFeed(*(picture_of(*NAMES) if news is None else news))
+    feed = FakeFeed(*(picture_of(*NAMES) if news is None else news))
     app = Zktop(feed, stage, settings=UiSettings(page="demo"))
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -82,7 +82,7 @@ async def shown(
 
 
 async def test_lessons_come_first_and_other_scenes_follow_in_groups() -> None:
-    """By their titles: code names say nothing to a newcomer."""
+    """They have titles, because names in code tell a newcomer nothing."""
     text = await shown(stage(progress=SceneProgress(), states=()))
     places = [
         text.index(one)
@@ -105,7 +105,7 @@ async def test_a_lesson_says_what_it_is_about_and_where_to_look() -> None:
 
 
 async def test_a_shows_the_answer_and_hides_it_again() -> None:
-    """Not before it is asked for."""
+    """It is hidden at first."""
     once = await shown(stage(), "a")
     twice = await shown(stage(), "a", "a")
 
@@ -114,8 +114,8 @@ async def test_a_shows_the_answer_and_hides_it_again() -> None:
 
 
 async def test_only_lessons_have_an_answer() -> None:
-    """The key says so beside any other scene."""
-    app = Zktop(ToldFeed(), stage(progress=SceneProgress()), settings=UiSettings(page="demo"))
+    """For other scenes, the key shows a message."""
+    app = Zktop(FakeFeed(), stage(progress=SceneProgress()), settings=UiSettings(page="demo"))
     async with app.run_test(size=(120, 46), notifications=True) as pilot:
         await settled(pilot)
         await pressed(pilot, "j", "a")
@@ -126,7 +126,7 @@ async def test_only_lessons_have_an_answer() -> None:
 
 
 async def test_waiters_of_a_herd_all_point_to_the_children_of_the_lock() -> None:
-    """One stroke each, into one arrowhead."""
+    """Each has a stroke, and all share one arrowhead."""
     text = await shown(stage())
 
     assert "jobs  its children ◀─╮" in text
@@ -135,7 +135,7 @@ async def test_waiters_of_a_herd_all_point_to_the_children_of_the_lock() -> None
 
 
 async def test_a_waiter_in_a_queue_points_to_the_client_before_it() -> None:
-    """As the contenders say, at once: the servers' tables are a few seconds old."""
+    """Contenders report watches at once; the servers' tables are a few seconds old."""
     nodes = [one.path for one in lock(JOBS, *NAMES)[1:]]
     states = [client("ann", "holds"), client("bob", watches=Watched(nodes[0])),
               client("cid", watches=Watched(nodes[1]))]  # fmt: skip
@@ -155,8 +155,8 @@ async def test_a_watch_on_a_deleted_znode_is_red_words_not_an_arrow() -> None:
     assert "1 client watches a znode that is gone: nothing will wake it." in text
 
 
-async def test_a_release_is_counted_and_marked_beside_the_clients() -> None:
-    """Who woke, who could go on, and who woke for nothing."""
+async def test_a_release_is_counted_and_marked_at_the_clients() -> None:
+    """The marks say which clients woke, and which of them could go on."""
     release = Departure("ann", JOBS, "released", ("bob", "cid"), ("bob",))
     states = [client("bob", "holds"), client("cid", watches=CHILDREN)]
     count = SceneCount((release,))
@@ -168,7 +168,7 @@ async def test_a_release_is_counted_and_marked_beside_the_clients() -> None:
 
 
 async def test_marks_go_when_another_client_has_joined() -> None:
-    """They are about the last change alone; the count stays."""
+    """They only describe the last change; the count stays."""
     release = Departure("ann", JOBS, "released", ("bob",), ("bob",), is_latest=False)
     states = [client("bob", "holds")]
     text = await shown(stage(states=states, count=SceneCount((release,))))
@@ -178,7 +178,7 @@ async def test_marks_go_when_another_client_has_joined() -> None:
 
 
 async def test_two_that_believe_they_hold_are_named() -> None:
-    """One of them has no znode any more."""
+    """One of them no longer has a znode."""
     late = replace(
         client("dan", "holds"), last=replace(client("dan").last, at="1970-01-01T00:00:00Z")
     )
@@ -190,7 +190,7 @@ async def test_two_that_believe_they_hold_are_named() -> None:
 
 
 async def test_a_finished_scene_says_that_its_state_is_kept() -> None:
-    """And how to clean up."""
+    """It also says how to clean up."""
     assert "Finished (state is kept; E cleans up)" in await shown(stage(played=2))
 
 
@@ -206,7 +206,7 @@ async def test_a_finished_part_says_how_to_go_on() -> None:
 
 
 async def test_the_answer_is_scrolled_into_sight() -> None:
-    """Also in a small window, where the text has a few lines."""
+    """That works even in a small window, where the text has a few lines."""
     text = await shown(stage(), "a", size=(80, 24))
 
     assert "Two wake, and one goes on." in text
@@ -233,11 +233,11 @@ async def test_enter_on_a_scene_that_plays_asks_first(key: str, asked: list[obje
     assert port.asked == asked
 
 
-async def test_what_was_counted_stays_beside_its_part() -> None:
-    """The herd and its cure are compared."""
+async def test_a_count_stays_with_its_part() -> None:
+    """So the user can compare the herd with its cure."""
     release = Departure("ann", JOBS, "released", ("bob", "cid"), ("bob",))
     port = stage(played=2, count=SceneCount((release,)))
-    app = Zktop(ToldFeed(*picture_of("bob", "cid")), port, settings=UiSettings(page="demo"))
+    app = Zktop(FakeFeed(*picture_of("bob", "cid")), port, settings=UiSettings(page="demo"))
     async with app.run_test(size=(120, 46)) as pilot:
         await settled(pilot)
         port.progress = SceneProgress(CURE, "/zktop-demo/no-herd", 0, is_moving=True)
@@ -250,7 +250,7 @@ async def test_what_was_counted_stays_beside_its_part() -> None:
     assert "▶ part 2: The herd, avoided" in text
 
 
-async def test_findings_of_other_locks_are_not_beside_a_scene() -> None:
+async def test_findings_about_other_locks_are_not_shown_with_a_scene() -> None:
     """A deadlock elsewhere is on screen 3, not in this lesson."""
     progress = SceneProgress(AB_BA, "/zktop-demo/ab-ba", 1, is_moving=True)
     text = await shown(FakeContenders(progress=progress), news=tuple(trouble()))
@@ -279,7 +279,7 @@ async def test_the_picture_chooses_the_client_for_keys() -> None:
 
 
 async def test_without_a_scene_the_list_of_demo_clients_comes_first() -> None:
-    """All that the user started are in sight, also one that was killed; long texts scroll."""
+    """All contenders are in sight, even a killed one; long texts scroll."""
     dead = [client("dan", "killed by signal 9"), client("eve", "ended")]
     port = stage(progress=SceneProgress(), states=[*crowd(), *dead])
     text = await shown(port, size=(120, 30))
@@ -288,7 +288,7 @@ async def test_without_a_scene_the_list_of_demo_clients_comes_first() -> None:
     assert "LESSON 1" in text
 
 
-async def test_a_small_window_has_the_picture_and_the_text_alone() -> None:
+async def test_a_small_window_has_only_the_picture_and_the_text() -> None:
     """A list of contenders would repeat the picture."""
     text = await shown(stage(), size=(80, 24))
 
@@ -301,7 +301,7 @@ LONG_AGO = "1970-01-01T00:00:00Z"
 
 
 def since_long(one: ContenderState) -> ContenderState:
-    """The same contender, which has said nothing for a while."""
+    """The same contender, which has reported nothing for a while."""
     assert one.last is not None
     return replace(one, last=replace(one.last, at=LONG_AGO))
 
@@ -317,7 +317,7 @@ def since_long(one: ContenderState) -> ContenderState:
 async def test_what_a_client_gets_wrong_is_red(
     queue: tuple[str, ...], state: ContenderState, note: str
 ) -> None:
-    """Where what it believes is not what ZooKeeper has, for longer than a moment."""
+    """Its belief must differ from ZooKeeper's data for longer than a moment."""
     states = [since_long(state)]
     text = await shown(stage(states=states), news=tuple(picture_of(*queue)))
 

@@ -1,10 +1,10 @@
-"""Screen 6, and the keys that have contenders of ours do something."""
+"""Screen 6, and the keys that start and control demo contenders."""
 
 import pytest
 from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.fake_contenders import AB_BA, FakeContenders, contender, order_of, scene_of
-from ui.fake_feed import ToldFeed, frames, settled
+from ui.fake_feed import FakeFeed, frames, settled
 
 from zktop.demo_types import LogLine, SceneProgress
 from zktop.ui.actions.contenders import chosen
@@ -23,11 +23,11 @@ PLAYING = SceneProgress(AB_BA, "/zktop-demo/ab-ba", played=1, is_moving=True)
 
 def app_with(stage: FakeContenders, *, page: str = "demo") -> Zktop:
     """The UI with these contenders, and a lock that another client holds."""
-    return Zktop(ToldFeed(*frames()), stage, settings=UiSettings(page=page))
+    return Zktop(FakeFeed(*frames()), stage, settings=UiSettings(page=page))
 
 
 async def asked_after(stage: FakeContenders, *keys: str) -> list[tuple[object, ...]]:
-    """What the stage was asked for by these keys."""
+    """The calls that these keys cause."""
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -44,7 +44,7 @@ async def shown(stage: FakeContenders, size: tuple[int, int] = (120, 36)) -> str
 
 
 async def test_lists_scenes_and_recipes() -> None:
-    """The programme has everything that can be played or started."""
+    """The index has everything that can be played or started."""
     text = await shown(FakeContenders())
 
     assert all(name in text for name in ("A queue", "Two locks in two", "poll", "rw"))
@@ -61,7 +61,7 @@ async def test_shows_the_moves_of_the_scene_that_is_on() -> None:
 
 
 async def test_shows_contenders_and_their_words() -> None:
-    """Each with its state and the newest thing that it reported."""
+    """Each has its state and its last report."""
     text = await shown(
         FakeContenders(states=[ANN, DEAD], lines=[LogLine(1000, "ann", "acquired it")])
     )
@@ -141,14 +141,14 @@ async def test_a_frozen_contender_is_thawed_by_the_same_key() -> None:
     ],
 )
 def test_finds_the_contender_of_an_action(subject: Selection, act: str, name: str | None) -> None:
-    """By name, by session, or the one in the lock that fits the action best."""
+    """It is found by name, by session, or as the one in the lock that fits the action best."""
     found = chosen([ANN, BOB, CID, DEAD], subject, act)  # type: ignore[arg-type]  # a table of words
 
     assert (found.name if found else None) == name
 
 
 async def test_capital_s_plays_the_chosen_scene() -> None:
-    """The dialog narrows while one types."""
+    """The list narrows while the user types."""
     assert await asked_after(FakeContenders(), "S", *"ab-", "enter") == [("play", "ab-ba")]
 
 
@@ -173,7 +173,7 @@ async def test_enter_on_a_recipe_starts_contenders_of_that_one() -> None:
 
 
 async def test_a_recipe_is_forgotten_on_other_screens() -> None:
-    """There N means a contender for the lock under the cursor."""
+    """There, N starts a contender for the lock under the cursor."""
     ((_, order, _),) = await asked_after(FakeContenders(), "G", "1", "N", "enter")
 
     assert order.claims[0].recipe == "poll"
@@ -181,7 +181,7 @@ async def test_a_recipe_is_forgotten_on_other_screens() -> None:
 
 @pytest.mark.parametrize("name", ["time-out", "busy-time-out"])
 async def test_the_first_that_fits_is_chosen_while_one_types(name: str) -> None:
-    """A whole name means that scene, even where another one's name ends with it."""
+    """A complete name selects that scene, even if the name of another scene ends with it."""
     scenes = [scene_of(one, one, "", "", "only") for one in OTHERS]
     asked = await asked_after(FakeContenders(scenes=scenes), "S", *name, "enter")
 
@@ -189,7 +189,7 @@ async def test_the_first_that_fits_is_chosen_while_one_types(name: str) -> None:
 
 
 async def test_capital_n_says_what_is_wrong_with_the_form() -> None:
-    """A path that is none is refused in a sentence, and the form stays."""
+    """An invalid path is refused with a sentence, and the form stays open."""
     stage = FakeContenders()
     app = app_with(stage)
     async with app.run_test(size=(120, 36)) as pilot:
@@ -211,8 +211,8 @@ async def test_one_more_contender_joins_the_lock(key: str, mode: str) -> None:
 
 async def test_says_so_when_no_recipe_fits() -> None:
     """A mutex has no readers; and a lock that is gone has none either."""
-    gone = Zktop(ToldFeed(), FakeContenders(states=[ANN]), settings=UiSettings(page="demo"))
-    there = Zktop(ToldFeed(*trouble()), FakeContenders(), settings=UiSettings(page="locks"))
+    gone = Zktop(FakeFeed(), FakeContenders(states=[ANN]), settings=UiSettings(page="demo"))
+    there = Zktop(FakeFeed(*trouble()), FakeContenders(), settings=UiSettings(page="locks"))
     told = []
     for app in (gone, there):
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -226,7 +226,7 @@ async def test_says_so_when_no_recipe_fits() -> None:
 
 
 async def test_says_so_when_a_contender_is_gone() -> None:
-    """It is in the list for a while, but nothing can be asked of it any more."""
+    """It stays in the list for a while, but no action can reach it."""
     app = app_with(FakeContenders(states=[replace(ANN, exit_code=0)]))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
@@ -238,7 +238,7 @@ async def test_says_so_when_a_contender_is_gone() -> None:
 
 
 async def test_tells_what_went_wrong() -> None:
-    """A complaint of the stage is shown, whichever thread it comes from."""
+    """An error message is shown, whichever thread it comes from."""
     stage = FakeContenders()
     app = app_with(stage)
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -248,7 +248,7 @@ async def test_tells_what_went_wrong() -> None:
 
 
 async def test_a_filter_sifts_the_contenders_and_what_they_say() -> None:
-    """By any word of theirs, and by state and owner as everywhere else."""
+    """It matches all their words, and the fields state and owner."""
     lines = (LogLine(0, "ann", "I hold it."), LogLine(0, "bob", "I wait for it."))
     stage = FakeContenders(states=(ANN, BOB, CID), lines=lines)
     app = app_with(stage)

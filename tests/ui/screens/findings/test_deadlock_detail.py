@@ -73,7 +73,7 @@ class TestWhatToDo:
         assert "y copy command  Y copy text" in shown(some).frame.keys
 
     def test_without_an_address_y_copies_the_text(self) -> None:
-        """There is no host to log in to."""
+        """Without the address, there is no host to log in to."""
         some = looked(ring_of("ann", "bob"))
 
         assert shown(some).command is None
@@ -87,7 +87,7 @@ class TestWhatToDo:
 class TestRing:
     """The drawing of the ring, and its steps."""
 
-    def test_the_steps_stand_beside_the_ring_where_there_is_room(self) -> None:
+    def test_the_steps_stand_next_to_the_ring_where_there_is_room(self) -> None:
         """Else below it."""
         some = looked(ring_of("ann", "bob"))
 
@@ -147,7 +147,7 @@ class TestFolding:
     """Proof, waiters and sentence are one line each until they are opened."""
 
     def test_folded_sections_have_a_summary(self) -> None:
-        """How much stands for the verdict, and how many wait behind it."""
+        """The amount of evidence, and the number of clients that wait behind it."""
         writer = written(looked(ring_of("ann", "bob", behind=2)))
         told = text(writer)
 
@@ -180,7 +180,7 @@ class TestFolding:
 
 
 class TestOverTime:
-    """What becomes of it."""
+    """A deadlock that changes or ends."""
 
     def test_an_ended_deadlock_keeps_its_last_verdict_and_says_how_it_ended(self) -> None:
         """Not the present state, in which no waiters are left."""
@@ -202,7 +202,7 @@ class TestOverTime:
         assert shown(some).command is None
 
     def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:
-        """The steps never say less than the reasons beside them."""
+        """The steps never say less than the evidence."""
         rows = {
             "ann": (f"/locks/l1/{k('bob', 1).name}",),
             "bob": (f"/locks/l0/{k('ann', 1).name}",),
@@ -218,5 +218,5 @@ class TestOverTime:
         assert "every waiter watches what its recipe needs" in late
 
     def test_says_how_often_it_was_seen(self) -> None:
-        """The third time is no accident."""
+        """A deadlock that comes back for the third time is no accident."""
         assert "seen 3 times" in text(written(looked(ring_of("ann", "bob")), times=3))

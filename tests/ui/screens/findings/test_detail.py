@@ -64,7 +64,7 @@ class TestFinding:
 
 
 class TestList:
-    """The list of all that is wrong."""
+    """The list of deadlocks and findings."""
 
     def test_deadlocks_come_first(self) -> None:
         """Then findings, then the overview."""
@@ -86,7 +86,7 @@ class TestList:
         assert "until" in told
 
     def test_a_replay_does_not_list_the_end_of_a_deadlock_early(self) -> None:
-        """An earlier moment knows nothing of what comes."""
+        """An earlier moment does not show later events."""
         before = frames((NOW - 60_000, facts(path="/locks/other")))
         after = frames((NOW + 60_000, facts(path="/locks/l0")))
         tape, _ = taped([*before, *looked(ring_of("ann", "bob")), *after])
@@ -106,7 +106,7 @@ class TestList:
         assert "No finding matches the filter" in nothing
 
     def test_lists_potential_deadlocks_apart(self) -> None:
-        """One that has not happened is not called a deadlock."""
+        """A deadlock that has not happened is not called one."""
         tape, report = taped(trouble())
         order = msgspec.structs.replace(report.findings[-1], id="D9-1", rule="D9", cause=None)
         report = msgspec.structs.replace(report, findings=(*report.findings, order))

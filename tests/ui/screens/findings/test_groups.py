@@ -1,4 +1,4 @@
-"""Equal findings of many locks are one line with a count, which opens; news mark no row."""
+"""Equal findings about many locks share a line, which opens; notes mark no row."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ RADIUS = FindingKind("P5", "info", is_sure=True)
 
 
 def many(number: int, **more: object) -> Report:
-    """The same orphan in so many locks, and a deadlock."""
+    """The same orphan in this number of locks, and a deadlock."""
     report = trouble()[-1].report
     found = next(one for one in report.findings if one.rule == "B1")
     copies = tuple(
@@ -64,7 +64,7 @@ def test_an_open_line_is_followed_by_its_findings() -> None:
 
 
 def test_two_of_a_kind_stay_two_lines() -> None:
-    """A count would say less than they do."""
+    """A count would say less than two lines."""
     report = many(2)
     _, cases = alert_lines(list(alerts(report)), report.now, 120)
 
@@ -96,14 +96,14 @@ def test_the_list_of_screen_3_counts_them_too() -> None:
 
 
 def radius() -> list[Frame]:
-    """Four services with five locks each: their ends would free all at once, which is news."""
+    """Four services with five locks each; the end of each would free them all, which is a note."""
     facts: Iterable[AnyFact] = [
         fact for one in SERVICES for n in range(5) for fact in lock(f"/{one}/l{n}", one)
     ]
     return frames((NOW, list(facts)), (NOW + 5_000, []), (NOW + 10_000, []))
 
 
-def test_news_mark_no_row() -> None:
+def test_notes_mark_no_row() -> None:
     """Notes stand above the table; a marked row needs attention."""
     report = radius()[-1].report
     scene = LockDetail.of(report, report.paths[0])
@@ -132,7 +132,7 @@ def shown(app: Zktop, name: str) -> list[str]:
 
 
 async def opened_with(key: str, app: Zktop, pilot: Pilot[None], name: str) -> list[list[str]]:
-    """Put the cursor on the line of many, press a key, and press enter."""
+    """Put the cursor on the line of the group, press a key, then enter."""
     told = []
     app.page.query_one(f"#{name}").focus()
     for pressed in ("home", key, "enter"):

@@ -29,7 +29,7 @@ def text(pen: LineWriter) -> list[str]:
 
 
 def test_turns_stand_beside_each_other() -> None:
-    """Both get their first lock, and then both ask for the other one's."""
+    """Both get their first lock, then each asks for the lock of the other."""
     told = inversion()
     pen = LineWriter(80)
     write_lock_order(pen, told)

@@ -37,7 +37,7 @@ def text(lines: list[Line]) -> str:
 
 
 def test_two_face_each_other() -> None:
-    """With an arrow each way, and what is wanted beside it."""
+    """There is an arrow in each direction, with the wanted lock next to it."""
     assert text(draw_ring(clients(2))).splitlines() == [
         "╭─ P0 ──────╮  fork1   ╭─ P1 ──────╮",
         "│ has fork0 │ ───────▶ │ has fork1 │",
@@ -131,8 +131,8 @@ def test_the_middle_of_a_long_list_is_left_out() -> None:
     assert "└─── back to " in told
 
 
-def test_a_list_that_is_no_ring_has_no_arrow() -> None:
-    """Those who wait for a pool wait for all of its holders."""
+def test_a_list_that_is_not_a_ring_has_no_arrow() -> None:
+    """Clients that wait for a pool wait for all of its holders."""
     (dead,) = looked(ring_of("a", "b", "c", "d"))[-1].report.deadlocks
     to_one = tuple(replace(step, blocker=dead.steps[0].actor) for step in dead.steps)
     told = text(list_ring(replace(dead, steps=to_one), {}))

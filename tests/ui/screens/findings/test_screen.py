@@ -37,7 +37,7 @@ async def test_moving_in_the_list_shows_another_finding() -> None:
 
 
 async def test_enter_goes_to_the_finding_and_from_there_to_the_lock() -> None:
-    """From the list to what to kill, then to a step, and from there to its lock."""
+    """It goes from the list to the client to kill, to a step, and to the lock of that step."""
     async with page_on(PAGE, looked(ring_of("ann", "bob"))) as (app, pilot):
         await shown(pilot, "enter", "down", "down", "down", "enter")
 
@@ -48,7 +48,7 @@ async def test_enter_goes_to_the_finding_and_from_there_to_the_lock() -> None:
 
 
 async def test_n_shows_the_next_alert() -> None:
-    """Round and round."""
+    """After the last alert comes the first one."""
     async with page_on(PAGE, trouble()) as (app, pilot):
         seen = []
         for _ in range(3):
@@ -143,7 +143,7 @@ async def test_y_copies_the_command_and_capital_y_the_whole_text() -> None:
 
 
 async def test_y_copies_the_whole_text_where_no_address_is_known() -> None:
-    """And that of any other finding."""
+    """That is also so for other findings."""
     async with page_on(PAGE, looked(ring_of("ann", "bob")), (80, 24)) as (app, _):
         assert app.page is not None
         assert app.page.copied() == app.page.copied_text()
@@ -151,7 +151,7 @@ async def test_y_copies_the_whole_text_where_no_address_is_known() -> None:
 
 
 async def test_f_unfolds_the_explanation_and_it_stays_unfolded() -> None:
-    """Also that of the next deadlock; f again folds all of it."""
+    """The next deadlock is unfolded too; f again folds all sections."""
     two = [*ring_of("ann", "bob"), *ring_at("/v", "/w")]
     async with page_on(PAGE, looked(two)) as (_, pilot):
         folded = await shown(pilot)

@@ -2,7 +2,7 @@
 
 from model.builders import NOW, ZK1, connections, lock, own, row, session, watches
 from ui.fake_contenders import FakeContenders, contender
-from ui.fake_feed import ToldFeed, frames, pressed, settled
+from ui.fake_feed import FakeFeed, frames, pressed, settled
 
 from zktop.demo_types import Watched
 from zktop.ui.app import Zktop
@@ -13,11 +13,11 @@ NAMES = ("ann", "bob", "cid")
 
 
 async def shown(watched: Watched | None, *keys: str) -> str:
-    """Screen 2 of a lock with two waiters that say that they watch this."""
+    """Screen 2 of a lock with two waiters that report this watch."""
     states = [contender(one, JOBS, "waits", session(one), watches=watched) for one in NAMES[1:]]
     table = watches(ZK1, {"bob": (), "cid": ()})
     facts = (own(), connections(ZK1, *map(row, NAMES)), table, *lock(JOBS, *NAMES))
-    feed, port = ToldFeed(*frames((NOW, facts))), FakeContenders(states=states)
+    feed, port = FakeFeed(*frames((NOW, facts))), FakeContenders(states=states)
     app = Zktop(feed, port, settings=UiSettings(page="lock"))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -26,7 +26,7 @@ async def shown(watched: Watched | None, *keys: str) -> str:
 
 
 async def test_arrows_lead_to_the_holder_whose_release_wakes_all() -> None:
-    """Solid ones, as the demo clients say what they watch."""
+    """They are solid, because the demo clients report their watches."""
     text = await shown(Watched(JOBS, "children"))
 
     assert "◀─╮" in text
@@ -35,7 +35,7 @@ async def test_arrows_lead_to_the_holder_whose_release_wakes_all() -> None:
 
 
 async def test_the_wake_map_says_that_any_change_wakes_all() -> None:
-    """Whichever client joins or leaves."""
+    """That means whenever a client joins or leaves."""
     text = await shown(Watched(JOBS, "children"))
 
     assert "every change wakes all of them, as the demo clients report" in text

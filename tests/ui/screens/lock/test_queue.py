@@ -195,17 +195,17 @@ class TestCells:
     def test_watches_are_shown_by_position(
         self, without: tuple[int, ...], place: int, said: str
     ) -> None:
-        """Confirmed ones name their target; a missing one is shouted."""
+        """Confirmed watches name their target; a missing one is in capitals."""
         assert text_of(places.watches(row(sketched(*without), place))).strip() == said
 
     def test_unseen_watches_are_a_question_mark(self) -> None:
-        """Without a table nothing is known, and nothing is claimed."""
+        """Without a table nothing is known, so nothing is claimed."""
         detail = lock_detail("WW", no_watches(ZK1))
 
         assert text_of(places.watches(row(detail, 1))) == "?"
 
     def test_a_watch_on_another_member_is_elsewhere(self) -> None:
-        """It would wake for the wrong one."""
+        """It would wake for the wrong release."""
         children = queue("WWW")
         table = watching({children[2].owner: (children[0],)})
         detail = lock_detail("WWW", table, all_connected(children))
@@ -247,7 +247,7 @@ class TestCells:
 
 
 class TestMatrix:
-    """What can be granted beside what."""
+    """Which modes can be granted together."""
 
     def test_readers_share_and_writers_do_not(self) -> None:
         """Held and queued halves, with the row of the chosen member marked."""
@@ -289,7 +289,7 @@ class TestWakes:
         assert "0 w0 → w1" in told
 
     def test_a_herd_is_called_one(self) -> None:
-        """All watch the holder, and one can go on."""
+        """All of them watch the holder, and only one can go on."""
         children = queue("X" * 8)
         table = seen_watching(children, dict.fromkeys(range(1, 8), 0))
         detail = lock_detail("X" * 8, table, all_connected(children))
@@ -303,7 +303,7 @@ class TestWakes:
         assert "expected: no watch table" in text(wake_map(lock_detail("XX"), None))
 
     def test_says_of_a_long_queue_how_far_it_looked(self) -> None:
-        """With watch tables the first and the selected one, without them the first waiters."""
+        """With watch tables: the first and the selected member, else the first waiters."""
         modes = "X" * 402
         table = seen_watching(queue(modes), {1: 0})
         guessed, looked_up = lock_detail(modes), lock_detail(modes, table)
@@ -414,7 +414,7 @@ def of_children(*children: At) -> LockDetail:
 
 
 class TestForeignChildren:
-    """Children that are no lock requests, and nodes that failed clients left behind."""
+    """Children that are not lock requests, and nodes that failed clients left behind."""
 
     def test_names_a_foreign_child_that_blocks(self) -> None:
         """It has no position in the queue: its name says what to delete."""

@@ -4,7 +4,7 @@ import pytest
 from model.builders import NOW, kazoo_name
 from model.findings.cases import facts
 from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
-from ui.fake_feed import ToldFeed, frames, settled
+from ui.fake_feed import FakeFeed, frames, settled
 
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Zktop
@@ -21,7 +21,7 @@ READERS = "W" + "R" * 30
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_shows_holder_queue_and_matrix_in_any_size(size: tuple[int, int]) -> None:
-    """All that a small terminal has room for, and nothing that is cut in a large one."""
+    """A small terminal shows as much as fits, and a large one cuts nothing."""
     async with page_on(PAGE, looked(facts(*queue("WWRRRW"))), size) as (_, pilot):
         told = await shown(pilot)
 
@@ -78,7 +78,7 @@ async def test_the_cursor_follows_its_place_while_the_queue_moves_on() -> None:
 
 
 async def test_d_shows_and_hides_the_data() -> None:
-    """On demand: it may be long."""
+    """It may be long, so it is shown on demand."""
     async with page_on(PAGE, looked(facts(*queue("XX"))), (120, 40)) as (_, pilot):
         assert "DATA" not in await shown(pilot)
         assert "DATA" in await shown(pilot, "d")
@@ -98,7 +98,7 @@ async def test_a_filter_finds_a_place_in_a_long_queue() -> None:
 
 
 async def test_another_page_may_point_to_a_place_in_a_group() -> None:
-    """It gets a row of its own, with the cursor on it."""
+    """That place gets a separate row, with the cursor on it."""
     some = looked(facts(*queue(LONG)))
     node = some[-1].report.parts[ORDERS].lock.waiters[90].node
     async with page_on(PAGE, some, subject=Selection(path=ORDERS, node=node)) as (app, pilot):
@@ -108,7 +108,7 @@ async def test_another_page_may_point_to_a_place_in_a_group() -> None:
 
 
 async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
-    """With what was last known of it."""
+    """The text says what was last known about it."""
     some = looked(facts(*queue("XX")))
     away: list[AnyFact] = [Gone(path=ORDERS, zxid=3_000_000, at=NOW + 60_000)]
     late = frames((NOW, facts(*queue("XX"))), (NOW + 60_000, away))[-1]
@@ -130,7 +130,7 @@ async def test_a_path_that_never_was_a_lock_says_so() -> None:
 
 async def test_before_the_first_report_it_shows_the_address() -> None:
     """An empty table would look as if there were no locks."""
-    app = Zktop(ToldFeed(), settings=UiSettings(page="lock"))
+    app = Zktop(FakeFeed(), settings=UiSettings(page="lock"))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         app.feed.send(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]
@@ -139,7 +139,7 @@ async def test_before_the_first_report_it_shows_the_address() -> None:
     assert "Trying zk1:2181" in told
 
 
-async def test_y_gives_the_lock_as_text() -> None:
+async def test_y_copies_the_lock_as_text() -> None:
     """For a chat or a ticket."""
     async with page_on(PAGE, looked(facts(*queue("XXX")))) as (app, pilot):
         await settled(pilot)
@@ -151,7 +151,7 @@ async def test_y_gives_the_lock_as_text() -> None:
 
 
 async def test_the_matrix_follows_the_cursor() -> None:
-    """The row of what the chosen one wants is marked."""
+    """The row of the selected client's mode is marked."""
     async with page_on(PAGE, looked(facts(*queue("WR")))) as (_, pilot):
         assert "▶ wants write" in await shown(pilot)
         assert "▶ wants read" in await shown(pilot, "down")

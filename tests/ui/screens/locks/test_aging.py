@@ -10,7 +10,7 @@ from zktop.ui.interfaces import Frame
 
 
 async def test_root_blockers_grow_older_each_second() -> None:
-    """With many rows beside them, too."""
+    """That is so even with many rows in the table."""
     begin = NOW - NOW % 1_000 + 60_000
     story = [fact for n in range(20) for fact in facts(f"L{n:02} x: A{n} B{n} C{n}", at=NOW)]
     film = frames((begin, story), *((begin + 1_000 * second, []) for second in (1, 2, 3)))
@@ -25,7 +25,7 @@ async def test_root_blockers_grow_older_each_second() -> None:
 
 
 async def test_a_finding_about_a_root_blocker_is_shown_at_once() -> None:
-    """Also within the second in which its times were drawn."""
+    """It does not wait for the next second."""
     (frame,) = frames((NOW + 60_000, facts("L x: A B C", at=NOW)))
     some = next(one for each in past() for one in each.report.findings)
     found = replace(some, severity="warning", sessions=(session("A"),), name="slow-holder")

@@ -3,7 +3,7 @@
 import pytest
 from model.builders import NOW
 from ui.example_ensemble import texts, trouble
-from ui.fake_feed import ToldFeed, frames
+from ui.fake_feed import FakeFeed, frames
 
 from zktop.model.facts import Children, Stat
 from zktop.model.report import Report
@@ -32,7 +32,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
         frame=frame,
         status=status,
         tape=Tape(),
-        feed=ToldFeed(),
+        feed=FakeFeed(),
         filter=parsed(text),
         **more,  # type: ignore[arg-type]  # what a test adds
     )

@@ -26,7 +26,7 @@ def tape(told: Sequence[Frame]) -> Tape:
 
 
 def test_clients_in_alerts_come_first_and_then_root_blockers() -> None:
-    """Those in a deadlock before those of other findings."""
+    """Clients in a deadlock come before clients with other findings."""
     told = trouble()
     found = important_clients(told[-1].report, tape(told), 9)
 
@@ -78,7 +78,7 @@ async def test_it_needs_a_large_window(size: tuple[int, int], *, is_there: bool)
 
 
 async def test_it_goes_when_the_window_becomes_small() -> None:
-    """And it comes back."""
+    """It comes back when the window grows."""
     async with app_of(*past()).run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.resize_terminal(100, 36)

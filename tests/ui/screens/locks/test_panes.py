@@ -42,7 +42,7 @@ def report() -> Report:
 
 
 def test_a_small_deadlock_is_drawn_and_says_what_to_do(report: Report) -> None:
-    """Who holds what another one wants; then the next alerts, a line each."""
+    """The drawing shows who holds the lock that another client wants; other alerts have a line."""
     lines, cases = alert_lines(list(alerts(report)), report.now, 100)
     drawn = texts(lines)
 
@@ -294,7 +294,7 @@ def test_a_root_blocker_is_shown_with_a_lock_that_others_wait_for() -> None:
 
 @pytest.mark.parametrize("is_live", [True, False])
 async def test_the_pulse_of_a_recording_has_no_load_of_zktop(*, is_live: bool) -> None:
-    """Nothing of it is in the file; a live run counts it."""
+    """Only a live run counts it."""
     app = app_of(*trouble(), is_live=is_live)
     async with app.run_test(size=(120, 36)) as pilot:
         names = [one.split()[0] for one in panel(await settled(pilot), "Pulse")]

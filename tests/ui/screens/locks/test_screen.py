@@ -5,7 +5,7 @@ import re
 import pytest
 from model.builders import NOW, lock
 from ui.example_ensemble import IMPORT, LATER, LONG, ORDERS, QUIET, STOCK, quiet, released, trouble
-from ui.fake_feed import ToldFeed, app_of, frames, panel, settled
+from ui.fake_feed import FakeFeed, app_of, frames, panel, settled
 from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of, screen
 
 from zktop.model.facts import Gone, join
@@ -154,7 +154,7 @@ async def test_a_lost_connection_leaves_the_last_report() -> None:
 
 async def test_an_ascii_terminal_sees_blocks_as_signs() -> None:
     """The sparkline and bounds have an ASCII form."""
-    app = Zktop(ToldFeed(*FILM), settings=UiSettings(page="locks", is_ascii=True))
+    app = Zktop(FakeFeed(*FILM), settings=UiSettings(page="locks", is_ascii=True))
     async with app.run_test(size=WIDE) as pilot:
         lines = await settled(pilot)
         row = next(one for one in lines if "DEADLOCK?" in one and "/locks/orders" in one)

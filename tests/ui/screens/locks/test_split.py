@@ -1,4 +1,4 @@
-"""The border between the table of screen 1 and the columns at its right can be moved."""
+"""The border between the table of screen 1 and the columns to its right can be moved."""
 
 import pytest
 from textual import events
@@ -68,7 +68,7 @@ async def test_dragging_elsewhere_moves_nothing() -> None:
 
 @pytest.mark.parametrize("size", [(120, 36), (200, 60)])
 async def test_two_keys_move_it(size: tuple[int, int]) -> None:
-    """By one step each."""
+    """Each key moves it by one step."""
     app = app_of(*trouble())
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -83,7 +83,7 @@ async def test_two_keys_move_it(size: tuple[int, int]) -> None:
 
 
 async def test_no_column_vanishes() -> None:
-    """However often a key is pressed."""
+    """No number of key presses hides a column."""
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -112,7 +112,7 @@ async def test_each_number_of_columns_has_its_own_border() -> None:
 
 
 async def test_a_window_with_one_column_has_no_border() -> None:
-    """The key says what would give it one."""
+    """The key says which windows have one."""
     app = app_of(*trouble())
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)

@@ -44,8 +44,8 @@ def namesakes(report: Report, name: str, *past: Event) -> list[str]:
     return [says for says, _, _ in earlier(row_in(report, name), past)]
 
 
-def test_a_restarted_process_waits_for_its_own_earlier_session() -> None:
-    """Which has no connection, and keeps its lock until it expires."""
+def test_a_restarted_process_waits_for_its_earlier_session() -> None:
+    """That session has no connection, and keeps its lock until it expires."""
     tables = connections(ZK1, row("new")), expiry(ZK1, {"old": 9_000, "new": 9_000})
     report = restarted(*tables)
 
@@ -64,7 +64,7 @@ def test_the_connection_of_an_earlier_session_may_be_unknown() -> None:
 
 
 def test_a_later_session_is_called_later() -> None:
-    """Seen from the session that was there first."""
+    """The earlier session is selected."""
     (says,) = namesakes(restarted(), "old")
 
     assert says.startswith(f"later: {NEW} waits for {BILLING};")
@@ -110,7 +110,7 @@ def test_an_expired_session_of_that_name_is_described(more: dict[str, Elapsed], 
 
 
 def test_other_expired_sessions_are_not_mentioned() -> None:
-    """Not those of other names, and not the session itself."""
+    """Sessions with other names are not, nor is the selected session."""
     report = frames((NOW, [own(), *named("report-3", lock(BILLING, "new"))]))[-1].report
 
     assert namesakes(report, "new", ended("old", "report-4"), ended("new", "report-3")) == []
@@ -128,7 +128,7 @@ def silent(*facts: AnyFact) -> Report:
 
 
 def test_a_holder_that_wakes_up_late_believes_that_it_holds() -> None:
-    """Besides the next holder, which has the higher number."""
+    """The next holder, which has a higher number, believes so too."""
     says = late(silent(*lock(BILLING, "ann", "bob")), "ann")
 
     assert says == (
@@ -198,7 +198,7 @@ def test_few_locks_are_all_listed() -> None:
 
 
 def test_many_locks_are_counted() -> None:
-    """Also if each has a waiter."""
+    """That is so even if each has a waiter."""
     *_, (_, last) = if_it_dies(holder_of(10, *range(10)))
 
     assert last == "and 4 more locks"

@@ -1,4 +1,4 @@
-"""Many sessions with similar names are one line, until one of them is at risk."""
+"""Many sessions with similar names share a line until one of them is at risk."""
 
 from asyncio import sleep
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ def one_at_risk(silent: str = "web-7") -> list[Frame]:
 
 
 class Plain(NamedTuple):
-    """As much of a row as its group depends on."""
+    """The values of a row that its group depends on."""
 
     key: int
     group: str
@@ -77,7 +77,7 @@ def plain(*names: str, is_quiet: bool = True) -> list[Plain]:
 def test_each_row_is_listed_once(
     rows: list[Plain], opened: frozenset[str], data: st.DataObject
 ) -> None:
-    """A row is a line of its own, or in one closed group."""
+    """A row has its own line, or is in one closed group."""
     known = [row.key for row in rows]
     apart = set(data.draw(st.lists(st.sampled_from(known)))) if known else set()
     lines = grouped(rows, opened, apart)

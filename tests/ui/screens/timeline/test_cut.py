@@ -1,4 +1,4 @@
-"""Cutting a stretch of time out on the timeline, as a recording of its own."""
+"""Export a time range of the timeline as a recording."""
 
 import re
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ from zktop.ui.screens.timeline.screen import TimelineScreen
 async def shown(
     told: list[Frame], *, page: str = "timeline", is_live: bool = True
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
-    """The timeline of these frames, with an export that works."""
+    """The timeline of these frames, with the real export."""
     app = app_of(*told, page=page, is_live=is_live)
     app.visit.exports = ReportExports("zk1:2181")
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -75,7 +75,7 @@ async def test_x_exports_the_time_in_view(
 async def test_between_the_mark_and_the_cursor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the minute before, on which its verdicts rest; nothing after it."""
+    """It includes the minute before, which the verdicts need, but nothing after it."""
     monkeypatch.chdir(tmp_path)
     told = deadlock_frames()
     async with shown(told) as (app, pilot):
@@ -106,7 +106,7 @@ async def test_the_dialog_says_which_time_it_is() -> None:
         assert app.screen.query_one(Input).value.endswith(".zktop")
 
 
-async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
+async def test_m_on_the_mark_removes_it() -> None:
     """The export covers the time in view again."""
     async with shown(past()) as (app, pilot):
         await pilot.press("n", "m")
@@ -123,7 +123,7 @@ async def test_m_where_it_is_marked_takes_the_mark_away() -> None:
 
 
 async def test_other_screens_cut_nothing_out() -> None:
-    """What they show is one moment."""
+    """They show one moment only."""
     async with shown(past(), page="locks") as (_, pilot):
         await pilot.press("x")
         screen = "\n".join(await settled(pilot))

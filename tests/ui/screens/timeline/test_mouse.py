@@ -145,7 +145,7 @@ async def test_a_drag_to_the_newest_moment_is_live_again() -> None:
 async def test_the_strip_below_the_mouse_is_put_into_words(
     line: int, moment: int, said: str
 ) -> None:
-    """What was so at that moment, not at the cursor."""
+    """The words are about that moment, not about the cursor."""
     async with shown() as pilot:
         lines = panel(await settled(pilot), "Timeline")
         is_client = line == CLIENT_LINE
@@ -223,7 +223,7 @@ async def test_left_of_the_strips_the_wheel_zooms_with_ctrl(*, ctrl: bool, expec
 
 
 async def test_a_drag_ends_with_its_button() -> None:
-    """Also if another screen was opened meanwhile."""
+    """That is so even if another screen was opened in the meantime."""
     async with shown() as pilot:
         await pilot.mouse_down("#strips", offset=offset(pilot, 15_000))
         await pilot.press("1")

@@ -88,7 +88,7 @@ async def test_the_past_is_on_every_screen() -> None:
 
 
 async def test_space_plays_a_recording_and_stops_it() -> None:
-    """The header says which of both it is."""
+    """The header says whether it is playing."""
     async with shown(is_live=False) as pilot:
         await pilot.press("space")
         playing = await settled(pilot)
@@ -143,7 +143,7 @@ async def test_the_cursor_stays_in_its_place_while_zooming(keys: list[str]) -> N
 
 
 async def test_the_strips_stay_while_the_cursor_moves_among_them() -> None:
-    """Only the cursor moves."""
+    """The cursor moves, the strips do not."""
     async with shown() as pilot:
         await pilot.press("left")
         before = panel(await settled(pilot), "Timeline")
@@ -186,7 +186,7 @@ async def test_the_axis_shows_the_time_of_the_cursor() -> None:
 
 
 async def test_waiting_clients_are_an_area_below_the_strips() -> None:
-    """Over the same axis: it begins and ends where they came and went."""
+    """It shares the axis, so it begins and ends where clients came and went."""
     async with shown() as pilot:
         screen = panel(await settled(pilot), "Timeline")
 
@@ -211,7 +211,7 @@ async def test_every_size_has_strips_of_locks_and_clients(size: tuple[int, int])
 
 
 async def test_a_tall_window_shows_every_lock() -> None:
-    """Not three of four with free lines below."""
+    """No lock is left out while lines below are free."""
     facts = [one for number in range(9) for one in lock(f"/locks/l{number}", f"a{number}", "b")]
     app = app_of(*frames((NOW, facts), (NOW + 9_000, [])), page="timeline")
     async with app.run_test(size=(120, 60)) as pilot:

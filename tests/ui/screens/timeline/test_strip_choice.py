@@ -19,7 +19,7 @@ END = BEGIN + 12_000
 
 
 def moments() -> Sequence[Moment]:
-    """The facts: five clients of one service queue up, then the holder leaves."""
+    """Facts: five clients of one service queue up, then the holder leaves."""
     crowd = facts("X x: boss api-1 api-2 api-3 api-4 pick-1", at=BEGIN + 4_000, zxid=200)
     boss = next(
         one for one in crowd if getattr(getattr(one, "stat", 0), "owner", 0) == session("boss")
@@ -67,7 +67,7 @@ def drawn(sessions: Sequence[Session], seen: time_axis.TimeWindow) -> str:
 
 @pytest.mark.parametrize("column_ms", [100, 500, 2_000, 5_000])
 def test_a_group_shows_in_each_column_what_matters_most(column_ms: int) -> None:
-    """As if the strips of its members were laid over each other."""
+    """The strips of its members are merged into one."""
     seen = time_axis.window(END, BEGIN, END, column_ms, 40)
     each = [drawn([one], seen) for one in group().sessions]
     laid = [min(cells, key=strips.MATTERS_MOST.index) for cells in zip(*each, strict=True)]
@@ -86,7 +86,7 @@ def test_a_tape_has_the_history_of_a_group() -> None:
 @pytest.mark.parametrize("clients", [0, 1, 3, 100])
 @pytest.mark.parametrize("room", range(1, 70))
 def test_strips_fill_the_room_and_no_more(room: int, clients: int, locks: int) -> None:
-    """With what stands around them; nothing is left out while there are free lines."""
+    """The other lines count too; nothing is left out while there are free lines."""
     counts = strip_counts(room, locks, clients)
     each = 2 if counts.has_queues else 1
     used = each * counts.locks + counts.clients + counts.legends + counts.has_alerts + counts.graph

@@ -1,4 +1,4 @@
-"""Strips: a column is the same span of time for every lock and session."""
+"""Strips: each column is the same time span for all locks and sessions."""
 
 import pytest
 from model.builders import ZK1, connections, own, row
@@ -25,7 +25,7 @@ def seen(column_ms: int, columns: int = 40) -> time_axis.TimeWindow:
 
 
 def test_a_lock_shows_its_holder_and_its_queue() -> None:
-    """A letter a column, and below it the longest queue."""
+    """Each column has a letter, and the longest queue below it."""
     window = seen(1_000)
     states = lock_states(tape(), Text("/locks/y"), window.begin, window.end)
     held, queue = strips.lock_strip(states, window, LETTERS)
@@ -35,7 +35,7 @@ def test_a_lock_shows_its_holder_and_its_queue() -> None:
 
 
 def as_sure_as(confidence: Confidence) -> Tape:
-    """The same past, where the deadlock is as sure as this."""
+    """The same past with a deadlock of this confidence."""
     made = Tape()
     for frame in past():
         dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)

@@ -75,7 +75,7 @@ def test_without_waiters_there_is_no_longest_wait() -> None:
 
 
 def test_candidates_of_an_election_wait_for_nothing() -> None:
-    """They stand by."""
+    """They only stand by."""
     story = "E elect: L F"
     known = Tape()
     for frame in frames((BEGIN, facts(story, at=BEGIN)), settings=settings(story)):
