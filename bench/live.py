@@ -17,12 +17,10 @@ from kazoo.client import KazooClient
 from bench.figure import Figure
 from bench.many_sessions import member, queue_up
 from bench.reading import (
-    _bare_async,
     _bare_events,
-    _bare_multi,
     _create,
     _percentile,
-    _seconds,
+    compare_readings,
     note_ready,
     take_for_old,
 )
@@ -92,19 +90,17 @@ def _fill(client: KazooClient, address: str, count: int) -> None:
 
 
 def _first_report(client: KazooClient, address: str, count: int) -> Iterator[Figure]:
-    name, root = f"first report {count}x{CONTENDERS}", f"/bench-{count}/locks"
-    batched = min(_seconds(lambda: _bare_multi(client, root)) for _ in range(3))
-    ours = min(_report(address, root, count, persistent=True) for _ in range(3))
-    yield Figure(name, ours, "s", batched, "s bare MultiRead", 4 * batched)
-    singly = _seconds(lambda: _bare_async(client, root))
-    yield Figure(f"{name} against get_async", ours, "s", singly, "s bare get_async", singly / 10)
-    single = _report(address, root, count, persistent=False)
-    yield Figure(f"{name} one-shot", single, "s", singly, "s bare get_async", 1.2 * singly)
+    root = f"/bench-{count}/locks"
+
+    def ours(*, is_old: bool) -> float:
+        return _report(address, root, count, is_old=is_old)
+
+    yield from compare_readings(f"first report {count}x{CONTENDERS}", client, root, ours)
 
 
-def _report(address: str, root: str, count: int, *, persistent: bool) -> float:
+def _report(address: str, root: str, count: int, *, is_old: bool) -> float:
     """Time from the session to the first complete report; connecting is measured elsewhere."""
-    watch = _watch(address, f"{root}/*", persistent=persistent)
+    watch = _watch(address, f"{root}/*", is_old=is_old)
     begun = note_ready(watch._source)  # noqa: SLF001
     with watch:
         assert watch.read()
@@ -114,12 +110,12 @@ def _report(address: str, root: str, count: int, *, persistent: bool) -> float:
         return taken
 
 
-def _watch(address: str, root: str, *, persistent: bool = True) -> LiveRun:
-    plan = Plan(roots=(root,), persistent=persistent, introspect=False)
+def _watch(address: str, root: str, *, is_old: bool = False) -> LiveRun:
+    plan = Plan(roots=(root,), persistent=not is_old, introspect=False)
     watch = LiveRun(
         Access(parse_hosts(address), session_timeout=30), plan, Settings((Root(root),))
     )
-    if not persistent:  # as if the server were an old one
+    if is_old:
         take_for_old(watch._source)  # noqa: SLF001
     return watch
 

@@ -3,7 +3,6 @@
 The floors are a few lines of kazoo that do the same, in the same run against the same server.
 """
 
-import gc
 import struct
 import sys
 import threading
@@ -11,14 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import quantiles
-from typing import Any
+from typing import Any, Protocol
 
 from kazoo.client import KazooClient
 from kazoo.protocol.serialization import int_struct, write_string
 from kazoo.protocol.states import ZnodeStat
 
-from bench.figure import Figure
+from bench.figure import Figure, shortest_in_turns
 from bench.sizes import size
+from zktop.app.garbage_collection import no_collections
 from zktop.model.facts import Gone
 from zktop.zk import Access, Plan, Source, parse_hosts
 
@@ -30,7 +30,6 @@ CONTENDERS = 5
 MEMBERS = size((10, 10_000), (5, 50))
 EVENTS = size(300, 10)
 BETWEEN_S = 0.02  # between two events
-PLAIN = gc.get_threshold()  # Python's own
 _HEADER, _STAT = struct.Struct("!iBi"), struct.Struct("!qqqqiiiqiiq")
 
 
@@ -53,15 +52,31 @@ def figures() -> Iterator[Figure]:
 
 
 def _first_reading(client: KazooClient, address: str, count: int) -> Iterator[Figure]:
-    name = f"first reading {count}x{CONTENDERS}"
     root = f"/bench-{count}"
-    batched = min(_seconds(lambda: _bare_multi(client, root)) for _ in range(3))
-    ours = min(_read_by_source(address, root, persistent=True) for _ in range(3))
-    yield Figure(name, ours, "s", batched, "s bare MultiRead", 4 * batched)
-    singly = _seconds(lambda: _bare_async(client, root))
-    yield Figure(f"{name} against get_async", ours, "s", singly, "s bare get_async", singly / 10)
-    single = _read_by_source(address, root, persistent=False, batches=False)
-    yield Figure(f"{name} one-shot", single, "s", singly, "s bare get_async", 1.2 * singly)
+
+    def ours(*, is_old: bool) -> float:
+        return _read_by_source(address, root, is_old=is_old)
+
+    yield from compare_readings(f"first reading {count}x{CONTENDERS}", client, root, ours)
+
+
+class Reading(Protocol):
+    """Reads everything once, from a new server or as from an old one; returns the seconds."""
+
+    def __call__(self, *, is_old: bool) -> float: ...
+
+
+def compare_readings(name: str, client: KazooClient, root: str, ours: Reading) -> Iterator[Figure]:
+    """Compare both ways of reading with both floors; all four in turns."""
+    batched, new, singly, old = shortest_in_turns(
+        lambda: _seconds(lambda: _bare_multi(client, root)),
+        lambda: ours(is_old=False),
+        lambda: _seconds(lambda: _bare_async(client, root)),
+        lambda: ours(is_old=True),
+    )
+    yield Figure(name, new, "s", batched, "s bare MultiRead", 4 * batched)
+    yield Figure(f"{name} against get_async", new, "s", singly, "s bare get_async", singly / 10)
+    yield Figure(f"{name} one-shot", old, "s", singly, "s bare get_async", 1.2 * singly)
 
 
 def _event_to_fact(client: KazooClient, address: str, members: int) -> Iterator[Figure]:
@@ -82,17 +97,18 @@ def _event_to_fact(client: KazooClient, address: str, members: int) -> Iterator[
         )
 
 
-def _read_by_source(address: str, root: str, *, persistent: bool, batches: bool = True) -> float:
+def _read_by_source(address: str, root: str, *, is_old: bool) -> float:
     """Time from the session to the last fact; connecting is measured elsewhere."""
     access = Access(parse_hosts(address), session_timeout=30)
-    plan = Plan(roots=(f"{root}/*",), persistent=persistent, introspect=False)
+    plan = Plan(roots=(f"{root}/*",), persistent=not is_old, introspect=False)
     source = Source(access, plan)
-    if not batches:
+    if is_old:
         take_for_old(source)
     begun = note_ready(source)
     try:
         source.start()
-        assert source.run_until_read(120)
+        with no_collections():
+            assert source.run_until_read(120)
         return time.perf_counter() - begun[0]
     finally:
         source.close()
@@ -282,12 +298,6 @@ def _create(client: KazooClient, paths: list[str], content: bytes = b"worker") -
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Time a floor with Python's own collector settings, which an earlier watch has changed."""
-    ours = gc.get_threshold()
-    gc.set_threshold(*PLAIN)
-    try:
-        started = time.perf_counter()
-        work()
-        return time.perf_counter() - started
-    finally:
-        gc.set_threshold(*ours)
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
