@@ -7,7 +7,6 @@ names; `owner` in JSON stays the plain label.
 `SharedNames` finds labels of several sessions: it counts all members once, then the changes.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
@@ -33,22 +32,20 @@ class _Sharing:
     __slots__ = ("ends", "places")
 
     def __init__(self, session: Session) -> None:
-        self.places: Counter[Session] = Counter()
-        self.ends: Counter[int] = Counter()
+        self.places: dict[Session, int] = {}
+        self.ends: dict[int, int] = {}  # last digits -> number of sessions
         self.enter(session)
 
     def enter(self, session: Session) -> None:
-        if not self.places[session]:
-            self.ends[session & LAST_DIGITS] += 1
-        self.places[session] += 1
+        places = self.places.get(session, 0)
+        self.places[session] = places + 1
+        if not places:
+            end = session & LAST_DIGITS
+            self.ends[end] = self.ends.get(end, 0) + 1
 
     def leave(self, session: Session) -> None:
-        if session not in self.places:
-            return
-        self.places[session] -= 1
-        if not self.places[session]:
-            del self.places[session]
-            self.ends -= Counter((session & LAST_DIGITS,))
+        if session in self.places and not _one_less(self.places, session):
+            _one_less(self.ends, session & LAST_DIGITS)
 
     @property
     def apart(self) -> Apart | None:
@@ -56,6 +53,12 @@ class _Sharing:
         if len(self.places) < 2:  # noqa: PLR2004  the label is unique
             return None
         return "end" if len(self.ends) == len(self.places) else "whole"
+
+
+def _one_less(counts: dict[int, int], key: int) -> int:
+    """Lower a count and return it; a count of 0 is dropped."""
+    counts[key] -= 1
+    return counts[key] or counts.pop(key)
 
 
 class SharedNames:
@@ -84,19 +87,18 @@ class SharedNames:
 
     def _count(self, label: Text, session: Session, *, comes: bool) -> None:
         known = self._sessions.get(label)
-        if known is None:
-            if comes:
-                self._sessions[label] = session
-            return
-        if not isinstance(known, _Sharing):
-            if not comes:
-                if known == session:
-                    del self._sessions[label]
-                return
-            known = self._sessions[label] = _Sharing(known)
-        (known.enter if comes else known.leave)(session)
-        if not known.places:
-            del self._sessions[label]
+        if isinstance(known, _Sharing):
+            (known.enter if comes else known.leave)(session)
+            if not known.places:
+                del self._sessions[label]
+        elif not comes:
+            if known == session:
+                del self._sessions[label]
+        elif known is None:
+            self._sessions[label] = session
+        else:
+            self._sessions[label] = sharing = _Sharing(known)
+            sharing.enter(session)
 
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""

@@ -270,7 +270,10 @@ _ELECTION_SAMPLE = 4
 
 def is_election(path: str, layout: Layout, queues: Sequence[LockQueue]) -> bool:
     """Detect an election by its path; candidates of Curator have an id, not an address."""
-    if layout.name not in _MAYBE_ELECTIONS or not re.search("leader|elect", path, re.IGNORECASE):
+    if layout.name not in _MAYBE_ELECTIONS:
+        return False
+    lower = path.lower()
+    if "leader" not in lower and "elect" not in lower:
         return False
     members = (member for queue in queues for member in islice(queue.members, _ELECTION_SAMPLE))
     return layout.name != "curator-mutex" or not any(map(_is_address, members))

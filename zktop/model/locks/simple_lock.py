@@ -8,7 +8,7 @@ takes 5.5 times as long as just reading their znodes; with it, about 4 times, wh
 
 import re
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, gt
 from typing import Final
 
 import msgspec
@@ -34,7 +34,6 @@ _NAMES: Final = {
 }
 _MAY_BE_SEMAPHORE: Final = "curator-mutex"  # only watch tables can show it
 _SEQUENCE: Final = attrgetter("sequence")
-_CZXID: Final = attrgetter("znode.stat.czxid")
 
 
 class _Naming(msgspec.Struct, frozen=True, gc=False):
@@ -57,8 +56,8 @@ def simple_lock(site: LockSite) -> Lock | None:
     members = _members(site, naming)
     if members is None:
         return None
-    arrivals = list(map(_CZXID, members))
-    unordered = sum(map(int.__gt__, arrivals, arrivals[1:]))
+    arrivals = [stat.czxid for one in members if (stat := one.znode.stat)]
+    unordered = sum(map(gt, arrivals, arrivals[1:]))
     oddities = QueueOddities(unordered=unordered, largest=members[-1].sequence or 0)
     queue = RankedQueue(naming.layout, naming.rule, members, oddities)
     return Lock(
