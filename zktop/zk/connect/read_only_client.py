@@ -92,9 +92,10 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         submit, read_header = connection._submit, connection._read_header  # noqa: SLF001
 
         def guarded(request: object, timeout: float, xid: int | None = None) -> None:
-            if type(request) not in READING and type(request) not in SESSION:
-                raise ConnectionDropped(f"not sent: {type(request).__name__}")
-            self._login.step(request)
+            if type(request) not in READING:
+                if type(request) not in SESSION:
+                    raise ConnectionDropped(f"not sent: {type(request).__name__}")
+                self._login.step(request)
             submit(request, timeout, xid)
 
         def counted(timeout: float) -> Any:

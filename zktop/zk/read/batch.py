@@ -9,7 +9,7 @@ from itertools import starmap
 
 import msgspec
 
-from zktop.zk.read.requests import GET_DATA, MultiRead, encode_item
+from zktop.zk.read.requests import MultiRead, encode_data_reads
 
 
 class SiblingNames(msgspec.Struct, frozen=True, gc=False):
@@ -80,7 +80,7 @@ def _encoded_parts(
     parent, names = one.parent, one.names
     if 0 < len(names) <= most:
         above = below(full(parent))
-        written = b"".join([encode_item(GET_DATA, above + name) for name in names])
+        written = encode_data_reads(above, names)
         if len(written) <= most_bytes or len(names) == 1:
             yield one, written
             return

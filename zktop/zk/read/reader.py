@@ -203,9 +203,9 @@ class Reader:
     def _send_on(self) -> None:
         """Send waiting requests, in order, while there is room."""
         while (
-            self.is_full
-            and self._under_way < MAX_UNDER_WAY
+            self._under_way < MAX_UNDER_WAY
             and len(self._unanswered) < MAX_BATCHES
+            and self.is_full
         ):
             if self._pausing or self._must_pause():
                 return
@@ -238,7 +238,8 @@ class Reader:
         if answer.code in _NO_CONNECTION:
             return  # the connection was lost; a new one reads everything again
         self._under_way -= 1
-        then(replace(answer, zxid=self.clock.answered(answer.zxid)))
+        zxid = self.clock.answered(answer.zxid)
+        then(answer if zxid == answer.zxid else replace(answer, zxid=zxid))
         self._send_on()
 
     def read(self, items: Sequence[Item], then: ThenAll[Item]) -> None:

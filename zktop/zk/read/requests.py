@@ -148,6 +148,17 @@ def encode_item(operation: int, path: str) -> bytes:
     return ITEM.pack(operation, 0, -1, len(name)) + name + b"\0"
 
 
+def encode_data_reads(above: str, names: Iterable[str]) -> bytes:
+    """Encode a GET_DATA item for each of these children; most names have the same length."""
+    begin = above.encode("utf-8")
+    written = [name.encode("utf-8") for name in names]
+    heads = {
+        size: ITEM.pack(GET_DATA, 0, -1, len(begin) + size) + begin
+        for size in {*map(len, written)}
+    }
+    return b"".join([heads[len(name)] + name + b"\0" for name in written])
+
+
 def decode_multi(payload: Payload) -> list[Any]:
     """Decode a MultiRead: data with Stat, names, or an error code for each item.
 

@@ -287,7 +287,8 @@ class TreeReader:
             begin = end
         for path, code in refused.items():
             self._on_read_error(scope, path, code, answer)
-        self.open(scope, new_folders)
+        if new_folders:
+            self.open(scope, new_folders)
 
     def _note_arrived(self, siblings: SiblingNames) -> None:
         """Mark these as arrived."""
