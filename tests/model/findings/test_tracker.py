@@ -10,7 +10,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.report import Report
-from zktop.model.settings import Settings
+from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
@@ -65,6 +65,21 @@ def test_root_blockers_are_ranked_although_every_look_reports_an_event() -> None
         blocked.append(_roots(made).get(hex(session("alice"))))
 
     assert blocked == [1, None]
+
+
+def test_a_session_with_findings_is_examined_once_a_second() -> None:
+    """One with hundreds of locks may change at every look, and its findings hardly."""
+    examiner = Examiner(Settings(thresholds=Thresholds(blast_radius=3)))
+    world = World().after(*(fact for name in "abcd" for fact in lock(f"/{name}", "alice")))
+    for late in (0, SETTLE):
+        examiner.look(world, LATER + late)
+    fewer = world.after(_gone("/a", "alice", 0, world))
+    looks = [
+        examiner.look(fewer, LATER + SETTLE + late, thorough=False) for late in (50, 950, 1_050)
+    ]
+    owned = [one.sentence.split()[2] for look in looks for one in look.findings]
+
+    assert owned == ["4", "4", "3"]
 
 
 def _among_many() -> tuple[Examiner, World]:

@@ -147,7 +147,9 @@ class FindingTracker:
             locks = locks_of(session)
             if not locks:
                 self._remember(session, NO_RESULTS)
-            elif len(locks) >= many or session in self._found:
+            elif session in self._found:  # such a session may change at every look
+                self._due.set_within(session, look.now + SECOND_MS)
+            elif len(locks) >= many:
                 self._set_due(session, FIRST)
 
     def _note_root(self, path: Text, before: Lock, after: Lock) -> None:

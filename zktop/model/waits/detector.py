@@ -176,7 +176,7 @@ class DeadlockDetector:
         While nothing changes, only the end of a long list may go out of order. Actors that have
         released everything since the ranking are left out.
         """
-        pause_ms = len(self.graph.queues) // RANKED_PER_MS + self._pause_ms
+        pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
         elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
         if 0 <= elapsed < (pause_ms if self._is_unranked else RANKED_FACTOR_AT_REST * pause_ms):
             return aged(filter(self._still_blocks, self._blockers), elapsed)
@@ -185,8 +185,7 @@ class DeadlockDetector:
         return self._blockers
 
     def _still_blocks(self, blocker: RootBlocker) -> bool:
-        places = (place for actor in blocker.actors for place in self.graph.places(actor))
-        return any(self.graph.holds(queue, request) for queue, request in places)
+        return any(map(self.graph.is_holder, blocker.actors))
 
     def _learn_orders(self, locks: Mapping[Text, Lock]) -> None:
         """Learn the order in which actors with new requests take their locks."""

@@ -77,6 +77,12 @@ class WaitGraph:
             known = self._granted[queue.lock] = queue, granted(queue)
         return request.node in known[1]
 
+    def is_holder(self, actor: str) -> bool:
+        """Whether the actor holds any lock."""
+        queues = (self._queues[lock] for lock in self._index.locks(actor))
+        places = ((queue, one) for queue in queues for one in queue.requests)
+        return any(one.actor == actor and self.holds(queue, one) for queue, one in places)
+
     def remove(self, lock: str) -> None:
         """Remove a queue."""
         old = self._queues.pop(lock, None)
