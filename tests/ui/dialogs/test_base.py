@@ -33,3 +33,21 @@ async def test_two_keys_at_once_close_it_once() -> None:
         await until(pilot, lambda: len(app.screen_stack) == 1, "the letters are gone")
         await settled(pilot)
         assert app.error_log.last is None
+
+
+async def test_a_dialog_below_another_stays_and_can_be_closed_later() -> None:
+    """On a busy machine, a key for it may be handled after the next dialog has opened."""
+    app = app_of(*busy().news)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        below, above = JumpDialog([]), JumpDialog([])
+        for one in (below, above):
+            app.push_screen(one)
+            await until(pilot, lambda one=one: one.is_mounted, "the letters are there")
+        below.dismiss(None)
+        assert app.screen is above
+
+        for one in (above, below):
+            one.dismiss(None)
+        await until(pilot, lambda: len(app.screen_stack) == 1, "both are gone")
+        assert app.error_log.last is None

@@ -39,14 +39,14 @@ class Overlay(ModalScreen[T | None], Generic[T]):
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close the overlay, unless it is closing already.
 
-        Textual closes a screen a moment later. A second call would close the topmost screen:
-        another dialog, or the app's last screen. An overlay that is not mounted yet closes after
-        it is; otherwise Textual would mount it without its fields.
+        Textual closes the topmost screen, whichever is asked: a second call, or one below another
+        dialog, would close that dialog or the app's last screen. An overlay that is not mounted
+        yet closes after it is; otherwise Textual would mount it without its fields.
         """
         if not self.is_mounted:
             self.call_later(self._dismiss_later, result)
             return AwaitComplete()
-        if self.is_closing or not self.is_current:
+        if self.is_closing or self.app.screen_stack[-1:] != [self]:
             return AwaitComplete()
         self.is_closing = True
         return super().dismiss(result)
