@@ -166,8 +166,10 @@ async def test_f_unfolds_the_explanation_and_it_stays_unfolded() -> None:
 
 
 async def test_enter_left_and_right_fold_one_section() -> None:
-    """That of the line under the cursor."""
+    """That of the line under the cursor. In a window with room for all, none is folded before."""
     async with page_on(PAGE, looked(ring_of("ann", "bob")), (120, 60)) as (_, pilot):
+        assert "▾ Proof" in await shown(pilot)
+        await shown(pilot, "f")
         await shown(pilot, "enter", "G")
         sentence = await shown(pilot, "enter")
         closed = await shown(pilot, "left")

@@ -41,8 +41,8 @@ class LineWriter:
             self.write(one)
 
     def title(self, text: str, note: str = "") -> None:
-        """Write the title of a section, after an empty line."""
-        if self.lines and self.lines[-1]:
+        """Write the title of a section, after an empty line or the head of what folds."""
+        if self.lines and self.lines[-1] and not isinstance(self.links[-1], FoldLink):
             self.write()
         self.write(line((f" {text}", "title"), (f"  {note}" if note else "", "dim")))
 

@@ -41,6 +41,11 @@ from zktop.ui.view_state import Selection
 from zktop.ui.widgets.panel import FrameWords
 
 SECTIONS: Final = ("proof", "behind", "sentence")  # they fold
+FITTING: Final = (
+    SECTIONS,
+    SECTIONS[1:],
+    (),
+)  # those that are open, by the room; the proof is long
 GAP_CELLS: Final = 3  # between the ring and its steps
 MAX_OTHER_WAYS: Final = 2
 MAX_NAMED: Final = 500  # waiters of one lock whose names are counted

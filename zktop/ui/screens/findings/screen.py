@@ -1,7 +1,7 @@
 """Screen 3: deadlocks and findings, worst first, and the selected one with its evidence."""
 
-from collections.abc import Collection, Mapping
-from typing import ClassVar, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -14,6 +14,7 @@ from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
 from zktop.ui.screens.findings.deadlock_detail import (
+    FITTING,
     SECTIONS,
     ShownDeadlock,
     ticket_text,
@@ -38,8 +39,15 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 
 WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left
 LIST_LINES: Final = 9  # lines of the list where it stands above
-LIST_CELLS: Final = 36
+LIST_CELLS: Final = ((180, 52), (0, 36))  # by the least width of the screen
 COPY_CELLS: Final = 100  # width of the lines that are copied
+
+
+class ShownSections(NamedTuple):
+    """The open sections of an entry, in a window of some size."""
+
+    place: object = None
+    opened: tuple[str, ...] = ()
 
 
 class FindingsScreen(Page):
@@ -55,8 +63,8 @@ class FindingsScreen(Page):
         "is only queued. The red arrow closed the cycle. The diagram shows the moment of "
         "confirmation; the line with the dot shows the state now.\n\n"
         "`▸` opens with enter, or all with `f`: groups of equal findings, the proof, the clients "
-        "behind a deadlock. In the proof `+` supports the verdict, `-` contradicts it, `?` is "
-        "assumed.\n\n"
+        "behind a deadlock; what fits is open. In the proof `+` supports the verdict, `-` "
+        "contradicts it, `?` is assumed.\n\n"
         "Potential deadlocks: clients acquire locks in different orders, but have not collided "
         "yet. In the pane with the explanation, enter opens the lock or session of the line."
     )
@@ -91,7 +99,8 @@ class FindingsScreen(Page):
         self._is_held = False  # the user has chosen; do not jump to a worse one
         self._arranged = ("", "")
         self._opened: set[FindingKind] = set()  # kinds that are listed one by one
-        self._sections: set[str] = set()  # sections of the explanation that are open
+        self._sections: set[str] | None = None  # open ones; None: as many as fit
+        self._shown = ShownSections()
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
 
     def compose(self) -> ComposeResult:
@@ -146,7 +155,7 @@ class FindingsScreen(Page):
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
         wanted = (
-            ("1fr", str(LIST_CELLS))
+            ("1fr", str(self._list_cells))
             if is_beside
             else (str(min(number, LIST_LINES) + cases.gutter.height), "1fr")
         )
@@ -154,18 +163,43 @@ class FindingsScreen(Page):
             self._arranged = wanted
             cases.styles.height, cases.styles.width = wanted
 
+    @property
+    def _list_cells(self) -> int:
+        """The width of the list at the left; 0 if it is above."""
+        width = self.size.width
+        if width < WIDE_FROM_CELLS:
+            return 0
+        return next(cells for least, cells in LIST_CELLS if width >= least)
+
     def _show_case(self) -> None:
         state, pane = self.view_state, self._explanation
         if state is None or state.frame is None:
             return
-        width = (
-            self.size.width - LIST_CELLS if self.size.width >= WIDE_FROM_CELLS else self.size.width
-        ) - 4
         report = state.frame.report
         pane.frame(self._frame_words(state, report))
-        writer = LineWriter(width, self._sections)
-        self._write(writer, state, report)
+        writer = self._written(state, report)
         pane.show(writer.lines, writer.links)
+
+    def _written(self, state: ViewState, report: Report) -> LineWriter:
+        """Write about the chosen entry, with as many sections open as fit.
+
+        What fits is found once for each entry and size, so that new evidence closes no section.
+        """
+        width, room = self.size.width - self._list_cells - 4, self._explanation.room.height
+        place = self._case, width, room
+        for opened in self._choices(place):
+            writer = LineWriter(width, opened)
+            self._write(writer, state, report)
+            if len(writer.lines) <= room:
+                break
+        self._shown = ShownSections(place, opened)
+        return writer
+
+    def _choices(self, place: object) -> Sequence[tuple[str, ...]]:
+        """The sections that may be open, the most first; one choice if it has been made."""
+        if self._sections is not None:
+            return (tuple(self._sections),)
+        return (self._shown.opened,) if self._shown.place == place else FITTING
 
     def _frame_words(self, state: ViewState, report: Report) -> FrameWords:
         shown = self._deadlock(state, report)
@@ -282,7 +316,8 @@ class FindingsScreen(Page):
             self._turn_sections({head.section}, opens=opens)
 
     def _turn_sections(self, sections: Collection[str], *, opens: bool) -> None:
-        (self._sections.update if opens else self._sections.difference_update)(sections)
+        before = set(self._shown.opened)
+        self._sections = before.union(sections) if opens else before.difference(sections)
         self._show_case()
 
     def action_fold(self) -> None:
@@ -290,7 +325,7 @@ class FindingsScreen(Page):
         if self._kind is not None and self._list.has_focus:
             self._turn(self._kind, opens=self._kind not in self._opened)
         else:
-            self._turn_sections(SECTIONS, opens=not self._sections.issuperset(SECTIONS))
+            self._turn_sections(SECTIONS, opens=not set(SECTIONS).issubset(self._shown.opened))
 
     def action_open(self) -> None:
         """Follow the link of the line; in the list, focus the explanation or open the group."""
@@ -302,7 +337,7 @@ class FindingsScreen(Page):
         elif isinstance(link, LineLink):
             self.post_message(ShowPage(link.page, link.subject))
         elif isinstance(link, FoldLink):
-            self._turn_sections({link.section}, opens=link.section not in self._sections)
+            self._turn_sections({link.section}, opens=link.section not in self._shown.opened)
 
     def copied(self) -> str:
         """The command that finds the process to stop; if its address is unknown, all as text."""
