@@ -128,7 +128,7 @@ def panel(lines: Sequence[str], title: str) -> list[str]:
     left = lines[top].rfind("╭", 0, begin + 1)
     if left < 0:  # a small window: the line with the title is all there is of the frame
         below = lines[top + 1 :]
-        return list(takewhile(lambda one: "─ " not in one, below))
+        return list(takewhile(lambda one: not one.startswith("─ "), below))
     right = lines[top].index("╮", begin)
     inside = takewhile(lambda one: one[left] != "╰", lines[top + 1 :])
     return [one[left + 1 : right] for one in inside]

@@ -34,8 +34,8 @@ def _without_colours(style: Style) -> Style:
 
 LOOKALIKES: Final = str.maketrans(
     {
-        **dict.fromkeys("─━┅┈┉╌╍╴╶╸╺╼╾", "-"),
-        "═": "=",
+        **dict.fromkeys("─┅┈┉╌╍╴╶╸╺╼╾", "-"),
+        **dict.fromkeys("═━", "="),
         **dict.fromkeys("│┃┆┇┋╎╏║╵╷╹╻╽╿▏▎▍▕▐▌", "|"),
         **dict.fromkeys("╭╮╯╰", "+"),
         **dict.fromkeys("█▉▊▋▓▆▇", "#"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rich.cells import cell_len, set_cell_size
 from textual import events
 from textual.content import Content
+from textual.widget import Widget
 
 from zktop.ui.widgets.canvas import Canvas
 from zktop.ui.widgets.text_view import LogView, TextList, TextView
@@ -35,6 +36,7 @@ PANEL_CSS: Final = """
 }
 .panel:focus { border: round $primary; border-title-color: $primary; }
 .panel.-alarm { border: round $error; border-title-color: $error; }
+.-tall .-air .panel { padding-left: 1; }
 .-short .panel, .-short .panel:focus, .-short .panel.-alarm {
     border-bottom: none; border-left: none; border-right: none;
 }
@@ -96,6 +98,13 @@ class ListPanel(Panel, TextList):
 
 class LogPanel(Panel, LogView):
     """A log in a frame."""
+
+
+def set_height(widget: Widget, height: int) -> None:
+    """Set the height of a widget only if it differs: Textual lays out the screen again."""
+    known = widget.styles.height
+    if known is None or known.cells != height:
+        widget.styles.height = height
 
 
 def titled(title: str, facts: str, width: int, colour: str = "") -> Content:

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from model.builders import NOW, kazoo_name, lock
+from model.builders import NOW, kazoo_name, lock, session
 from ui.example_ensemble import (
     IMPORT,
     LONG,
@@ -26,10 +26,10 @@ from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
-from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.panes import about, health
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
@@ -188,11 +188,29 @@ def test_events_come_newest_first() -> None:
     events = event_lines(tape, trouble()[-1].report, 10, 120)
 
     assert texts([one.drawn for one in events]) == [
-        f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired it after at least 1m10s",
-        f" 00:17:50.000  -  {QUIET:<24}  api-1 released it after at least 1m10s",
-        " 00:16:40.000  !! DEADLOCK seen: /locks/orders and /locks/stock",
+        f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after at least 1m10s",
+        f" 00:17:50.000  -  {QUIET:<24}  api-1 released after at least 1m10s",
+        " 00:16:40.000  !  DEADLOCK: /locks/orders and /locks/stock",
     ]
     assert events[0].link.subject.path == QUIET
+
+
+def test_events_of_one_lock_or_session() -> None:
+    """Those of a lock leave out its path; the deadlocks that it is in are among them."""
+    tape = Tape()
+    for frame in trouble():
+        tape.add(frame)
+    wanted = About(QUIET), About(STOCK), About(session=session("api-2"))
+    events = [event_lines(tape, trouble()[-1].report, 9, 120, about) for about in wanted]
+
+    assert [texts([one.drawn for one in some]) for some in events] == [
+        [
+            " 00:17:50.000  *  api-2 acquired after at least 1m10s",
+            " 00:17:50.000  -  api-1 released after at least 1m10s",
+        ],
+        [" 00:16:40.000  !  DEADLOCK: orders and stock"],
+        [f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after at least 1m10s"],
+    ]
 
 
 def test_the_past_has_no_later_events() -> None:
@@ -214,7 +232,7 @@ def test_the_past_has_no_later_events() -> None:
         (Event(at=0, event="abandoned", lock=QUIET, node=Text("n"), session=0xA,
                waited=Elapsed(1500, "exact")), "0xa gave up waiting after 1.5s"),
         (Event(at=0, event="acquired", lock=QUIET, node=Text("n"), owner=Text("ann"),
-               waited=Elapsed(0, "exact")), "ann acquired it"),
+               waited=Elapsed(0, "exact")), "ann acquired"),
         (Event(at=0, event="queued", lock=QUIET, node=Text("lock-7")), "lock-7 queued"),
         (Event(at=0, event="lock-vanished", lock=LONG), "lock deleted"),
     ],

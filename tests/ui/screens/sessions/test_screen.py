@@ -73,9 +73,9 @@ async def test_the_silent_holder_comes_first(size: tuple[int, int]) -> None:
         screen = await settled(pilot)
 
         _, first, *_ = panel(screen, "Sessions")
-        assert first.startswith("HIGH")
+        assert first.strip().startswith("HIGH")
         assert " A " in first
-        assert "[########..]" in first
+        assert "━━━━━━━━━━──" in first
 
 
 async def test_what_happens_if_it_dies() -> None:
@@ -199,8 +199,8 @@ async def test_down_describes_the_next_session() -> None:
         screen = "\n".join(await settled(pilot))
 
         assert app.page is not None
-        assert f"SELECTED {app.page.subject.session:#x}" in screen
-        assert "SELECTED " + app.page.copied().split()[1] in screen
+        assert f"─ {app.page.subject.session:#x} ─" in screen
+        assert f"─ {app.page.copied().split()[1]} ─" in screen
 
 
 async def test_the_cursor_follows_the_selection_of_other_screens() -> None:
@@ -293,10 +293,11 @@ def test_a_session_in_no_table_has_no_connection() -> None:
 )
 def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> None:
     """The bar is longer, too."""
-    (run,) = bar(silent, timeout)
+    filled, rest = bar(silent, timeout)
 
-    assert run.ink == ink
-    assert run.text.count("#") == round(10 * silent / timeout)
+    assert filled.ink == ink
+    assert filled.text.count("━") == round(12 * silent / timeout)
+    assert rest.ink == "dim"
 
 
 def test_a_strip_has_a_mark_for_each_contact() -> None:
@@ -304,7 +305,7 @@ def test_a_strip_has_a_mark_for_each_contact() -> None:
     drawn = [text_of(one) for one in strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
 
     assert drawn[0].count("●") == 2
-    assert drawn[0].count("|") == 1
+    assert drawn[0].count("┃") == 1
     assert "2/3" in drawn[1]
 
 

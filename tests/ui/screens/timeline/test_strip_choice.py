@@ -44,7 +44,7 @@ async def test_waiters_with_similar_names_share_a_strip() -> None:
     """A holder, or a client with a unique name, keeps a strip of its own, with a letter."""
     lines = await timeline()
     inside = panel(lines, "Timeline")
-    actors = inside[next(n for n, one in enumerate(inside) if one.startswith("CLIENTS")) :]
+    actors = inside[next(n for n, one in enumerate(inside) if one.strip().startswith("CLIENTS")) :]
 
     said = {line[:18].strip() for line in actors[1:6]}
     assert {"api-* (3)", "A api-1", "B other"} <= said, "\n".join(lines)

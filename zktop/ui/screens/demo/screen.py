@@ -78,6 +78,7 @@ def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool
 class DemoScreen(Page):
     """The index of lessons, scenes and recipes; to its right, picture, text, contenders, log."""
 
+    DEFAULT_CLASSES = "-air"
     FIELDS = ("owner", "state")
     HELP: ClassVar[str | None] = (
         "Learn how locks work: six lessons, more scenes, and recipes, played by demo clients, "

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from zktop.demo_types import Watched
 from zktop.model.actors import Actors
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
@@ -14,6 +15,7 @@ from zktop.model.report import Contender, LockView, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.lock.queue_summary import ModeRun, mode_runs
+from zktop.ui.view_state import ViewState
 
 
 class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -164,3 +166,12 @@ def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockedNode]:
         for place in (*step.holds, step.waits):
             if place.lock == path:
                 yield DeadlockedNode(place.node, step.actor)
+
+
+def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
+    """Sessions of demo clients that say now that they watch the children of this lock."""
+    if state.contenders is None or not state.is_newest:
+        return frozenset()
+    watched = Watched(Text(path), "children")
+    sessions = (one.session for one in state.contenders.states if one.watches == watched)
+    return frozenset(session for session in sessions if session is not None)

@@ -7,8 +7,6 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from zktop.demo_types import Watched
-from zktop.model.facts import Session
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -21,7 +19,7 @@ from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
 from zktop.ui.screens.lock.filter import match_line, matching_positions
 from zktop.ui.screens.lock.heading import lock_head
 from zktop.ui.screens.lock.histograms import histograms
-from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.screens.lock.lock_detail import LockDetail, child_watchers
 from zktop.ui.screens.lock.no_lock import deleted_lock, last_seen, no_lock_chosen, worst_path
 from zktop.ui.screens.lock.notes import lock_notes
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows, single_rows
@@ -33,7 +31,7 @@ from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, TextPanel
+from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings stand below each other
@@ -50,6 +48,7 @@ COPY_WIDTH, COPIED_ROWS = 120, 50
 class LockScreen(Page):
     """The selected lock; without a selection, the worst one."""
 
+    DEFAULT_CLASSES = "-air"
     FIELDS = QUEUE_FIELDS
     HELP = (
         "One lock: its queue in order, who may enter, what each client watches, and whom a "
@@ -203,8 +202,7 @@ class LockScreen(Page):
 
     def _show_head(self, lines: list[Line]) -> None:
         head = self._head
-        if head.styles.height is None or head.styles.height.value != len(lines):
-            head.styles.height = len(lines)
+        set_height(head, len(lines))
         head.display = bool(lines)
         head.show(lines)
 
@@ -228,9 +226,7 @@ class LockScreen(Page):
         head = self._head
         room = self.size.height - (head.count if head.display else 0)
         left = room - self._queue.count - 1 - self._queue.gutter.height
-        height = max(left, room * 2 // 5, 1)
-        if side.styles.height is None or side.styles.height.value != height:
-            side.styles.height = height
+        set_height(side, max(left, room * 2 // 5, 1))
 
     def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:
         """The drawings in one column, or in two where there is room."""
@@ -307,15 +303,6 @@ class LockScreen(Page):
 
     def copied(self) -> str:
         return lock_text(self._detail, self._row) if self._detail else ""
-
-
-def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
-    """Sessions of demo clients that report a watch on the children of this lock."""
-    if state.contenders is None or not state.is_newest:
-        return frozenset()
-    watched = Watched(Text(path), "children")
-    sessions = (one.session for one in state.contenders.states if one.watches == watched)
-    return frozenset(session for session in sessions if session is not None)
 
 
 def _empty(detail: LockDetail, state: ViewState) -> list[Line]:

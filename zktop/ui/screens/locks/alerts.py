@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from rich.cells import cell_len
+
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import SURE, Finding
@@ -18,7 +20,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
-from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
+from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords
 
 KEYS: Final = "n next  a acknowledge  A all  i notes  enter explain"
@@ -41,7 +43,13 @@ class Alert(NamedTuple):
     more: str = ""
     is_sure: bool = True
     picture: tuple[Line, ...] = ()  # in place of the sentence
+    narrow_picture: tuple[Line, ...] = ()
     kind: FindingKind | None = None  # shared by equal findings; None for a deadlock
+
+    def picture_in(self, width: int) -> tuple[Line, ...]:
+        """The picture that fits."""
+        is_wide = max(map(width_of, self.picture), default=0) <= width
+        return self.picture if is_wide else self.narrow_picture
 
 
 class AlertList(NamedTuple):
@@ -73,8 +81,11 @@ def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
     found = {finding.id: finding for finding in report.findings}
     drawn = next((one.id for one in report.deadlocks if one.id not in known), None)
     for deadlock in report.deadlocks:
-        picture = tuple(ring_lines(deadlock, report)) if deadlock.id == drawn else ()
-        yield _deadlock(deadlock, found.get(deadlock.id))._replace(picture=picture)
+        alert = _deadlock(deadlock, found.get(deadlock.id))
+        if deadlock.id == drawn:
+            wide, narrow = (ring_lines(deadlock, report, has_room=one) for one in (True, False))
+            alert = alert._replace(picture=tuple(wide), narrow_picture=tuple(narrow))
+        yield alert
     dead = {deadlock.id for deadlock in report.deadlocks}
     for finding in report.findings:
         if finding.id not in dead and finding.cause is None:
@@ -97,21 +108,51 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
     )
 
 
-def ring_lines(deadlock: Deadlock, report: Report) -> Iterator[Line]:
-    """Draw a small ring, a line for each client: the lock that it holds, and who wants it."""
+def ring_lines(deadlock: Deadlock, report: Report, *, has_room: bool) -> list[Line]:
+    """Draw a small ring, a line for each client, and which client to kill.
+
+    A line says the lock that the client holds, and who wants it; with room, also its address.
+    """
     if len(deadlock.steps) > MAX_DRAWN_STEPS:
-        return
-    for step in deadlock.steps:
-        wants = [one for one in deadlock.steps if one.blocker == step.actor]
-        for other in wants:
-            yield line(
-                " ", (step.name, "strong"), (_address(step.actor, step.name, report), "address"),
-                (" ──holds─▶ ", "dim"), (other.waits.lock, "strong"),
-                (" ◀──wants── ", "critical"), (other.name, "strong"),
-            )  # fmt: skip
+        return []
+    lines = _ring(deadlock, report, has_address=has_room)
     for way in deadlock.ways_out[:1]:
+        client = f" {way.client}" if way.client and way.client != way.owner else ""
+        name = (
+            line((way.process, "strong"))
+            if has_room
+            else line((way.owner, "strong"), (client, "address"))
+        )
         freed = f": unblocks {count(way.frees, 'client')}"
-        yield line((" Kill ", "warning"), (way.process, "strong"), freed)
+        lines.append((Run(" Kill ", "warning"), *name, Run(freed)))
+    return lines
+
+
+def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line]:
+    """A line for each client, in columns."""
+    pairs = [
+        (step, other)
+        for step in deadlock.steps
+        for other in deadlock.steps
+        if other.blocker == step.actor
+    ]
+    clients = [
+        line(
+            " ", (step.name, "strong"),
+            (_address(step.actor, step.name, report) if has_address else "", "address"),
+        )
+        for step, _ in pairs
+    ]  # fmt: skip
+    client_cells = max(map(width_of, clients), default=0)
+    lock_cells = max((cell_len(other.waits.lock) for _, other in pairs), default=0)
+    return [
+        (
+            *fitted(client, client_cells), Run(" ──holds─▶ ", "dim"),
+            *fitted(line((other.waits.lock, "strong")), lock_cells),
+            Run(" ◀──wants── ", "critical"), Run(other.name, "strong"),
+        )
+        for client, (_, other) in zip(clients, pairs, strict=True)
+    ]  # fmt: skip
 
 
 def _address(actor: str, name: str, report: Report) -> str:
@@ -185,7 +226,7 @@ def alert_lines(
             lines.append(_head(mark, one, since, has_sentence=number > 1))
             cases.append(one.case)
         if is_drawn:
-            lines += _picture(alert, width)
+            lines += alert.picture_in(width)
             cases += [alert.case] * len(alert.picture)
         elif number == 1:
             lines += _sentence(alert, width)
@@ -217,13 +258,6 @@ def acknowledged_lines(
 
 def _for(since: Millis | None, now: Millis) -> str:
     return "" if since is None else f"for {elapsed(max(0, now - since))}"
-
-
-def _picture(alert: Alert, width: int) -> list[Line]:
-    """Draw the ring of a small deadlock; without addresses if there is no room for them."""
-    if max(map(width_of, alert.picture)) <= width:
-        return list(alert.picture)
-    return [tuple(run for run in one if run.ink != "address") for one in alert.picture]
 
 
 def _oldest(batch: FindingGroup[Alert]) -> Millis | None:

@@ -6,7 +6,6 @@ from typing import Final
 
 from textual import events
 from textual.actions import SkipAction
-from textual.widget import Widget
 
 from zktop.model.facts import Cost, Millis
 from zktop.model.findings.finding import Finding
@@ -15,6 +14,7 @@ from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.world.server_tables import ServerTables
 from zktop.ui.messages import ShowPage
+from zktop.ui.screens.common.event_lines import event_lines
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import (
@@ -28,14 +28,13 @@ from zktop.ui.screens.locks.alerts import (
     sifted,
 )
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
-from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.minute_strips import MinuteStrips
 from zktop.ui.screens.locks.preview import preview_lines
 from zktop.ui.screens.locks.pulse_graphs import SHOWN_S, pulse_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, Panel
+from zktop.ui.widgets.panel import FrameWords, Panel, set_height
 from zktop.ui.widgets.text_view import TextView
 
 GRAPH_STEP_MS: Final[Millis] = 250
@@ -267,7 +266,7 @@ class PreviewPane(Pane, can_focus=False):
         width, height = self.room
         if row is None or not height:
             return
-        lines = preview_lines(report, row.path, width, height, is_ascii=state.is_ascii)
+        lines = preview_lines(state, report, row.path, width, height)
         title = middle(row.path, max(8, width - len(row.lock.layout) - 10))
         self.frame(FrameWords(title, row.lock.layout, "enter open"))
         self.show(lines)
@@ -276,13 +275,6 @@ class PreviewPane(Pane, can_focus=False):
         """Draw for the new size."""
         if self._draw_again is not None:
             self._draw_again()
-
-
-def set_height(widget: Widget, height: int) -> None:
-    """Set the height of a widget if it differs; Textual then lays out the screen again."""
-    known = widget.styles.height
-    if known is None or known.cells != height:
-        widget.styles.height = height
 
 
 def health(report: Report, notes: Sequence[str] = ()) -> Line:

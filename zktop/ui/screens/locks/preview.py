@@ -1,26 +1,31 @@
-"""The lock under the cursor, next to the table: its queue with arrows, and who may enter."""
+"""The lock under the cursor next to the table: its queue with arrows, and what happened to it."""
 
 from typing import Final
 
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.screens.common.arrows import LANE
+from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.format import MODE_LETTERS, age, with_spaces
-from zktop.ui.screens.lock.compatibility_matrix import may_enter
-from zktop.ui.screens.lock.lock_detail import LockDetail
+from zktop.ui.screens.lock.compatibility_matrix import may_enter, modes_of
+from zktop.ui.screens.lock.histograms import histograms
+from zktop.ui.screens.lock.lock_detail import LockDetail, child_watchers
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows
 from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, who
 from zktop.ui.screens.lock.wakeups import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
+from zktop.ui.view_state import ViewState
 
 MAX_MEMBERS: Final = 1_000  # a longer queue is only counted
 NAME_CELLS: Final = 16
 STATE_CELLS: Final = 13
 BELOW_LINES: Final = 7  # for who may enter, and what a release does
+MAX_EVENTS: Final = 10
+PAST_HEAD_LINES: Final = 2
 
 
 def preview_lines(
-    report: Report, path: Text, width: int, height: int, *, is_ascii: bool
+    state: ViewState, report: Report, path: Text, width: int, height: int
 ) -> list[Line]:
     """Draw the queue of a lock in at most this many lines."""
     record = report.parts.get(path)
@@ -30,7 +35,8 @@ def preview_lines(
         return wrapped(record.lock.error, width - 1, "unknown", " ")
     if record.lock.size > MAX_MEMBERS:
         return [line(f" {with_spaces(record.lock.size)} clients; enter opens the queue")]
-    detail = LockDetail.of(report, path, is_ascii=is_ascii)
+    watchers = child_watchers(state, path)
+    detail = LockDetail.of(report, path, is_ascii=state.is_ascii, child_watchers=watchers)
     if detail is None or not len(detail.queue):
         return [line((" The lock is free.", "good"))]
     rows = folded_rows(detail)
@@ -41,7 +47,8 @@ def preview_lines(
     if len(shown) < len(rows):
         left = sum(row.size for row in rows[len(shown) :])
         lines.append(line((f"   and {with_spaces(left)} more", "dim")))
-    return [*lines, NOTHING, *_below(detail, width)]
+    lines += [NOTHING, *_below(detail, width)]
+    return [*lines, *_past(state, detail, width, height - len(lines))]
 
 
 def _row(row: QueueRow, arrow: str, width: int) -> Line:
@@ -70,6 +77,15 @@ def _name_cells(width: int) -> int:
 
 
 def _below(detail: LockDetail, width: int) -> list[Line]:
-    matrix = may_enter(detail.queue)
+    matrix = may_enter(detail.queue) if len(modes_of(detail.queue)) > 1 else []
     tiles = [*matrix, NOTHING] if matrix and max(map(width_of, matrix)) <= width else []
-    return [*tiles, *release_sentence(detail, None, width - 1)]
+    return [*tiles, *release_sentence(detail, None, width)]
+
+
+def _past(state: ViewState, detail: LockDetail, width: int, room: int) -> list[Line]:
+    """The newest events of this lock, and how long it was held and waited for."""
+    found = event_lines(state.tape, detail.report, MAX_EVENTS, width, About(detail.path))
+    events = [one.drawn for one in found[: max(0, room - PAST_HEAD_LINES)]]
+    lines = [NOTHING, line((" HISTORY", "title")), *events] if events else []
+    drawn = [(Run(" "), *one) for one in histograms(detail, width - 1)]
+    return [*lines, NOTHING, *drawn] if len(lines) + 1 + len(drawn) <= room else lines

@@ -26,7 +26,6 @@ from zktop.ui.screens.locks.panes import (
     PulsePane,
     about,
     health,
-    set_height,
 )
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.split import SplitPage
@@ -34,7 +33,7 @@ from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
 from zktop.ui.screens.page import OrderedTable
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection, ViewState, locks_of
-from zktop.ui.widgets.panel import FrameWords
+from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 

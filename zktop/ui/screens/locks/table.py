@@ -90,6 +90,8 @@ class LockCells:
         return DASH if since is None else self._age(since)
 
     def queue(self, row: LockRow) -> Line:
+        if row.gone_at is not None:
+            return DASH
         if row.waiting is None:
             return UNKNOWN
         ink: Ink = "standby" if row.lock.kind == "election" else "waits"
@@ -103,10 +105,11 @@ class LockCells:
         return line(row.mix)
 
     def oldest(self, row: LockRow) -> Line:
-        since = None if row.gone_at is not None else row.waited
-        if since is None:
+        if row.gone_at is not None:
+            return DASH
+        if row.waited is None:
             return UNKNOWN if row.waiting or row.waiting is None else DASH
-        return self._age(since)
+        return self._age(row.waited)
 
     def _age(self, since: Since) -> Line:
         text = age(since.at, since.how, self.report.now, is_ascii=self.is_ascii)

@@ -6,9 +6,9 @@ from zktop.model.facts import Millis
 from zktop.model.format import spoken
 from zktop.model.world.ensemble import ExpiryWindow
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.styled_text import Ink, Line, Run, line
+from zktop.ui.styled_text import Ink, Line, line
 
-BAR_CELLS = 10  # between the brackets
+BAR_CELLS = 12
 LIBRARY_GIVES_UP = 2 / 3  # of the timeout; then the client looks for another server
 MINUTES_FROM_S = 100  # longer times are written in minutes
 UNKNOWN_LINE: Line = line(("?", "unknown"))
@@ -19,17 +19,15 @@ def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
 
     >>> from zktop.ui.styled_text import text_of
     >>> text_of(bar(21_000, 30_000)), text_of(bar(2_000, 30_000)), text_of(bar(None, 30_000))
-    ('[#######...]', '[#.....:...]', '?')
+    ('━━━━━━━━┊───', '━───────┊───', '?')
     """
     if silent_ms is None or not timeout_ms:
         return UNKNOWN_LINE
     share = silent_ms / timeout_ms
     filled = min(BAR_CELLS, max(round(share * BAR_CELLS), 1 if silent_ms else 0))
-    cells = ["#"] * filled + ["."] * (BAR_CELLS - filled)
     mark = int(LIBRARY_GIVES_UP * BAR_CELLS)
-    if filled <= mark:
-        cells[mark] = ":"
-    return (Run(f"[{''.join(cells)}]", ink_of(share)),)
+    rest = "".join("┊" if at == mark else "─" for at in range(filled, BAR_CELLS))
+    return line(("━" * filled, ink_of(share)), (rest, "dim"))
 
 
 def ink_of(share: float) -> Ink:
@@ -74,11 +72,11 @@ def strip(
     column = max(100, -(-(timeout_ms + ahead) // max(10, width)))
     past = max(1, width - -(-ahead // column) - 1)
     cells = [" "] * width
-    cells[: past + 1] = ["."] * (past + 1)
+    cells[: past + 1] = ["─"] * (past + 1)
     known = [at for at in contacts if now - past * column <= at <= now]
     for at in known:
         cells[past - (now - at) // column] = "●"
-    cells[past] = "|"
+    cells[past] = "┃"
     named = [" "] * width
     _name(named, past, "now")
     if known:
@@ -96,7 +94,7 @@ def strip(
 
 def _mark(cells: list[str], named: list[str], place: int, name: str) -> None:
     if 0 <= place < len(cells):
-        cells[place] = "!"
+        cells[place] = "┊"
         _name(named, place, name)
 
 

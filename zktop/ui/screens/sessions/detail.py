@@ -9,7 +9,6 @@ from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
-from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
@@ -56,7 +55,7 @@ def details(
     `past` are the events before this moment, newest first.
     """
     writer = LineWriter(width)
-    writer.write(_head(row))
+    _put(writer, "client", _client(row), None, "ours" if row.is_ours else "plain")
     _locks(writer, row, is_ascii=is_ascii)
     _put(writer, "watches", _watched(row))
     _contact(writer, row, contacts)
@@ -99,21 +98,17 @@ def _link(path: Text | None, name: str) -> LineLink | None:
     return LineLink("lock", Selection(path=path), name) if path is not None else None
 
 
-def _head(row: SessionRow) -> Line:
-    presence = row.presence
-    pieces: list[Run] = [Run("SELECTED ", "title"), Run(session_text(row.session), "strong")]
-    if row.name:
-        pieces.append(Run(f"  {row.name}", "ours" if row.is_ours else "strong"))
-    if row.is_ours:
-        pieces.append(Run("  (demo client)", "ours"))
+def _client(row: SessionRow) -> str:
+    """The address of a session, and what is known of its connection."""
+    presence, timeout = row.presence, row.report.ensemble.timeout_ms(row.session)
+    parts = ["a demo client"] if row.is_ours else []
     if presence is not None:
-        pieces.append(Run(f"  from {presence.client} on {presence.server}"))
+        parts.append(f"{presence.client} on {presence.server}")
         if presence.established is not None:
-            pieces.append(Run(f"  since {time_s(presence.established)}"))
-    timeout = row.report.ensemble.timeout_ms(row.session)
+            parts.append(f"since {time_s(presence.established)}")
     if timeout is not None:
-        pieces.append(Run(f"  timeout {timeout / 1000:g}s"))
-    return tuple(pieces)
+        parts.append(f"timeout {timeout / 1000:g}s")
+    return ", ".join(parts) or "unknown"
 
 
 def _locks(writer: LineWriter, row: SessionRow, *, is_ascii: bool) -> None:

@@ -18,6 +18,7 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contacts_and_packet_rates import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
+from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import Reorder
@@ -35,16 +36,19 @@ from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_gro
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, TextPanel
+from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 MAX_SERVERS: Final = 6  # without scrolling
+MAX_EVENTS: Final = 20
+SHORT_DETAIL_LINES: Final = 9  # in a short window
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
 class SessionsScreen(Page):
     """Servers above, sessions in the middle, the selected session below."""
 
+    DEFAULT_CLASSES = "-air"
     FIELDS = SESSION_FIELDS
     HELP: ClassVar[str | None] = """
     Servers at the top, then the sessions, highest risk first. At the bottom: the selected session,
@@ -73,7 +77,7 @@ class SessionsScreen(Page):
         ExampleCell("RISK", "HIGH", "how likely it is to cause trouble", "critical"),
         ExampleCell("SESSION", "0x…1f3a", "last digits of its id"),
         ExampleCell("IDENTITY", "stock-sync", "client, by its unique name"),
-        ExampleCell("CONTACT", "[###...:...]", "silence, as a share of the timeout", "warning"),
+        ExampleCell("CONTACT", "━━━━────┊───", "silence, as a share of the timeout", "warning"),
         ExampleCell("LEFT", "21s", "until it expires"),
         ExampleCell("HOLDS", "    1", "locks", "holds"),
         ExampleCell("WAITS", "    2", "for locks", "waits"),
@@ -85,7 +89,6 @@ class SessionsScreen(Page):
     SessionsScreen StaticText { height: auto; max-height: 2; }
     SessionsScreen #sessions { height: 1fr; min-height: 4; }
     SessionsScreen #detail { height: 50%; }
-    .-short SessionsScreen #detail { height: 9; }
     """
 
     def __init__(self) -> None:
@@ -203,11 +206,29 @@ class SessionsScreen(Page):
                 detail.frame(FrameWords(row.unique_name, session_text(row.session), "y copy"))
                 writer = self._details(row, state, width)
                 detail.show(writer.lines, writer.links)
+        self._share_height(detail)
+
+    def _share_height(self, detail: TextPanel) -> None:
+        """Give the details the lines that a short table leaves free, at least a half."""
+        if not self.app.screen.has_class("-tall"):
+            set_height(detail, SHORT_DETAIL_LINES)
+            return
+        room = self.size.height - self.query_one("#above").size.height
+        free = room - self._table.count - 1 - self._table.gutter.height
+        set_height(detail, max(self.size.height // 2, free))
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)
         past = state.tape.events_until(row.report.now)
-        return details(row, contacts, width, past, is_ascii=state.is_ascii)
+        writer = details(row, contacts, width, past, is_ascii=state.is_ascii)
+        about = About(session=row.session)
+        events = event_lines(state.tape, row.report, MAX_EVENTS, width, about)
+        if events:
+            writer.write()
+            writer.write(line(("HISTORY", "title")))
+        for one in events:
+            writer.write(one.drawn, one.link)
+        return writer
 
     # The cursor
 
@@ -305,5 +326,6 @@ class SessionsScreen(Page):
         if group is not None:
             lines = about_group(group)
         elif row is not None and state is not None:
-            lines = self._details(row, state, COPY_CELLS).lines
+            head = line(f"SESSION {session_text(row.session)}  {row.name or ''}")
+            lines = [head, *self._details(row, state, COPY_CELLS).lines]
         return "\n".join(text_of(one).rstrip() for one in lines if one != NOTHING)

@@ -90,7 +90,7 @@ def _watches(row: ServerRow) -> Line:
 
 def _latency(row: ServerRow) -> Line:
     latency = row.figures.latency_ms
-    return _or_unknown("/".join(f"{value:.3g}" for value in latency) if latency else None)
+    return _or_unknown("/".join(f"{round(value, 1):g}" for value in latency) if latency else None)
 
 
 def _rate(row: ServerRow, place: int) -> Line:

@@ -13,9 +13,9 @@ from zktop.ui.dialogs.compare import lock_state, problems
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import LockState, lock_states
 from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.event_lines import event_lines
 from zktop.ui.screens.common.format import age, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.screens.locks.events import event_lines
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Ink, Line, joined, line, wrapped

@@ -36,6 +36,7 @@ MIN_LINES: Final = 16  # a lower screen has no pane about the cursor
 class TimelineScreen(Page):
     """Locks and sessions over time; all screens show the moment of the cursor."""
 
+    DEFAULT_CLASSES = "-air"
     FIELDS = ("path",)
     HELP: ClassVar[str | None] = """
     What happened when. A column is the same time for every lock and client; the vertical line is

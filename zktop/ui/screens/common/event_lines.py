@@ -1,0 +1,190 @@
+"""The newest events of all locks, of one lock or of one session, one line each."""
+
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from itertools import islice
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from zktop.model.actors import session_of
+from zktop.model.client_names import ClientNames
+from zktop.model.facts import Millis, Session
+from zktop.model.format import count, several, short, spoken
+from zktop.model.history.events import Elapsed, Event, EventKind
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.past.tape import DeadlockRecord, Tape
+from zktop.ui.screens.common.format import time_ms, time_s
+from zktop.ui.screens.common.line_writer import LineLink
+from zktop.ui.screens.common.lock_status import ink_of_deadlock
+from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.view_state import Selection
+
+SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
+    "lock-appeared": ("+", "lock created", "info"),
+    "queued": ("+", "queued", "waits"),
+    "acquired": ("*", "acquired", "holds"),
+    "released": ("-", "released", "plain"),
+    "abandoned": ("-", "gave up waiting", "warning"),
+    "expired": ("x", "expired", "warning"),
+    "reordered": ("~", "moved back in the queue", "warning"),
+    "missed": ("?", "missed between two reads:", "unknown"),
+    "lock-vanished": ("-", "lock deleted", "info"),
+}
+MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
+EXACT_FROM_CELLS: Final = 48  # below it, times without milliseconds, and smaller gaps
+WIDE: Final = 160  # cells of the line
+OTHER_CELLS: Final = 44  # around the path
+NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned
+ITSELF: Final = "."  # the node of a lock that is a single node
+MAX_SEARCHED: Final = 2_000  # events
+
+
+class EventLine(NamedTuple):
+    """One event as a line, and the screen that it opens."""
+
+    at: Millis
+    drawn: Line
+    link: LineLink
+
+
+class About(NamedTuple):
+    """The lock, or the session, whose events to list; without both, all events."""
+
+    lock: Text | None = None
+    session: Session | None = None
+
+    def has(self, event: Event) -> bool:
+        return self.lock in (None, event.lock) and self.session in (None, event.session)
+
+    def has_deadlock(self, deadlock: Deadlock) -> bool:
+        if self.session is not None:
+            return self.session in map(session_of, deadlock.actors)
+        return self.lock is None or self.lock in deadlock.locks
+
+
+EVERYTHING: Final = About()
+
+
+def event_lines(
+    tape: Tape, report: Report, at_most: int, width: int, about: About = EVERYTHING
+) -> list[EventLine]:
+    """Return the newest events before this report: of locks, and of deadlocks."""
+    now = report.now
+    room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
+    path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
+    writer = _EventWriter(report.client_names, path, is_narrow=width < EXACT_FROM_CELLS)
+    newest = filter(about.has, islice(tape.events_until(now), MAX_SEARCHED))
+    lines = (writer.event(one) for one in _with_owners(newest, report) if one.at <= now)
+    cases = [one for one in tape.deadlocks.values() if about.has_deadlock(one.deadlock)]
+    deadlocks = sorted(writer.deadlocks(cases, now), key=lambda one: one.at, reverse=True)
+    both = merge(lines, deadlocks, key=lambda one: one.at, reverse=True)
+    return list(islice(both, at_most))
+
+
+def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Event]:
+    """Complete events whose owner was read after the event."""
+    later: dict[tuple[Text, Text], Event] = {}
+    for one in newest_first:
+        if one.node is None or one.node == ITSELF:
+            yield one
+        elif one.session or one.owner:
+            later[one.lock, one.node] = one
+            yield one
+        elif (known := later.get((one.lock, one.node))) is not None:
+            yield replace(one, session=known.session, owner=known.owner)
+        else:
+            view = report.view(one.lock)
+            member = view.lock.member(one.node) if view else None
+            yield replace(one, session=member.owner, owner=member.label) if member else one
+
+
+class _EventWriter(NamedTuple):
+    """Writes events, with paths only if they have a width."""
+
+    client_names: ClientNames
+    path_cells: int
+    is_narrow: bool
+
+    def event(self, event: Event) -> EventLine:
+        """What happened to a lock or a request."""
+        sign, what, ink = SIGNS[event.event]
+        drawn = line(
+            *self._head(event.at, sign, ink),
+            f"{_cut(event.lock, self.path_cells)}{self._gap}" if self.path_cells else "",
+            (_who(event, self.client_names), "strong"),
+            (what, ink),
+            _more(event),
+        )
+        link = LineLink("lock", Selection(path=event.lock, node=event.node))
+        return EventLine(event.at, drawn, link)
+
+    @property
+    def _gap(self) -> str:
+        return " " if self.is_narrow else "  "
+
+    def _head(self, at: Millis, sign: str, ink: Ink) -> Line:
+        time, cells = (time_s(at), 2) if self.is_narrow else (time_ms(at), 3)
+        return line((f" {time}{self._gap}", "dim"), (f"{sign:<{cells}}", ink))
+
+    def deadlocks(self, cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
+        """Return lines for the first sight of each deadlock, and for its end."""
+        for case in cases:
+            names = case.deadlock.locks
+            where = several(names if self.path_cells > MIN_PATH_CELLS else map(_last, names))
+            link = LineLink("findings", Selection(case=case.deadlock.id))
+            lines: tuple[tuple[Millis | None, str, str, Ink], ...] = (
+                (case.first_seen_at, "!", "DEADLOCK: ", ink_of_deadlock(case.deadlock)),
+                (case.over_at, "✓", "deadlock over: ", "good"),
+            )
+            for at, sign, what, ink in lines:
+                if at is not None and at <= now:
+                    drawn = line(*self._head(at, sign, ink), (what, ink), where)
+                    yield EventLine(at, drawn, link)
+
+
+def _cut(path: str, width: int) -> str:
+    """The end of a path, from the start of a name if one fits; in a narrow column, the last name.
+
+    >>> _cut("/locks/shop/orders", 12), _cut("/locks/a-very-long-name", 12), _cut("/a", 4)
+    ('…/orders    ', '…y-long-name', 'a   ')
+    """
+    if width <= MIN_PATH_CELLS:
+        path = _last(path)
+    if len(path) > width:
+        end = path[1 - width :]
+        at = end.find("/")
+        path = "…" + (end if at < 0 else end[at:])
+    return f"{path:<{width}}"
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _who(event: Event, client_names: ClientNames) -> str:
+    if event.node is None:
+        return ""
+    if not event.session and not event.owner:
+        return f"{short(event.node)} "
+    return f"{client_names(event.session or 0, event.owner)} "
+
+
+def _more(event: Event) -> str:
+    if event.event == "missed":
+        creates = count(event.creates or 0, "node") + " created"
+        return f" {creates}, {event.deletes or 0} deleted"
+    if event.held is not None:
+        return f" after {span(event.held)}"
+    if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
+        return ""
+    if event.waited is not None and event.event != "queued":
+        return f" after {span(event.waited)}"
+    return ""
+
+
+def span(length: Elapsed) -> str:
+    """Write how long something lasted; "at least" if its start was not seen."""
+    return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
