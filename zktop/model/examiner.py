@@ -68,7 +68,7 @@ class Examiner:
         self._now = now = self._time_of(world, now)
         self._ensemble = ensemble = Ensemble.of(world, now, self._ensemble)
         changes = self._tracker.changes(world, now)
-        events = self._histories.after(changes, ensemble, now)
+        events = self._histories.after(changes, ensemble, now, world)
         self._index(changes)
         self._shared_names.count(changes)
         client_names = ClientNames(ensemble, self.settings.owners, self._shared_names.shared)

@@ -108,8 +108,20 @@ class NodeBatch(_NamesFact, frozen=True, tag="siblings"):
             )
 
 
-class Gone(_PathFact, frozen=True, tag="gone"):
-    """No such znode."""
+RemovalKind = Literal[
+    "deleted",  # by a request
+    "closed",  # with its session, which its client closed
+    "expired",  # with its session, which had been silent for too long
+    "ended",  # with its session, which had not been silent: an administrator ended it
+    "reaped",  # by the server: an empty container, or the end of a time to live
+]
+
+
+class Gone(_PathFact, frozen=True, tag="gone", omit_defaults=True):
+    """No such znode. Only transaction logs tell which session removed it, and how."""
+
+    by: Session | None = None
+    how: RemovalKind | None = None
 
 
 class Denied(_PathFact, frozen=True, tag="denied"):
@@ -253,9 +265,13 @@ class Cost(msgspec.Struct, frozen=True):
     requests_per_s: float | None = None
 
 
+class Complete(Fact, frozen=True, tag="complete"):
+    """All changes up to this transaction are among the facts: what is listed is still so."""
+
+
 ZnodeFact = Children | Node | Gone | Denied
 ServerFact = Connections | Watches | Expiry | Server
-AnyFact = ZnodeFact | ServerFact | Link
+AnyFact = ZnodeFact | ServerFact | Link | Complete
 SourceFact = AnyFact | NodeBatch  # what a source delivers
 
 

@@ -1,5 +1,6 @@
 """The world: any order, any repetition of facts gives the same world."""
 
+import itertools
 import random
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from model.builders import as_sibling
 
 from zktop.model.facts import (
     Children,
+    Complete,
     Denied,
     Gone,
     Link,
@@ -21,7 +23,7 @@ from zktop.model.facts import (
     join,
 )
 from zktop.model.text import Text
-from zktop.model.world.world import World
+from zktop.model.world.world import World, facts_of
 
 ROOT = Text("/p")
 TOP = Text("/")
@@ -221,6 +223,23 @@ def test_a_fact_that_tells_nothing_new_changes_nothing() -> None:
     world = World().after(fact)
 
     assert not world.after(fact).changed_since(world).paths
+
+
+def test_how_a_node_was_removed_is_kept_in_any_order() -> None:
+    """The newest removal counts, and a world made again from its facts has it too."""
+    path = Text("/p/a")
+    facts = [
+        Node(path=path, stat=stat(1), data=b"", zxid=1, at=1),
+        Gone(path=path, zxid=2, at=2, by=7, how="deleted"),
+        Node(path=path, stat=stat(3), data=b"", zxid=3, at=3),
+        Gone(path=path, zxid=4, at=4, by=8, how="closed"),
+        Complete(zxid=4, at=4),
+    ]
+    worlds = [World().after(*order) for order in itertools.permutations(facts)]
+    again = World().after(*facts_of(worlds[0]))
+
+    assert all(world.removal_of(path) == facts[3] for world in (*worlds, again))
+    assert all(world.complete_to == 4 for world in (*worlds, again))
 
 
 def test_the_root_of_all_is_no_child_of_its_own() -> None:

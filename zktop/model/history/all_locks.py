@@ -3,13 +3,14 @@
 It is the only mutable object of the history, used by one thread; what it returns is frozen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Gone, Millis
 from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
 from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event
@@ -26,8 +27,11 @@ from zktop.model.history.recent_expiries import RecentExpiries
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
+from zktop.model.world.children_of_znode import Family
 from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.world import World
 
+_AT: Final = attrgetter("at")
 MAX_VANISHED_ROOTS: Final = 1_000  # kept in case their roots are created again
 CONNECTED_STATES: Final = (None, "connected", "read-only")
 
@@ -42,6 +46,7 @@ class LockHistories:
         self._logs: dict[Text, LockLog] = {}
         self._vanished_roots: dict[Text, RootHistory] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
+        self._removal_of: Callable[[str], Gone | None] = World().removal_of
         self._unread: set[Text] = set()  # found; whether they are new is known once they are read
         self._from_zxid = 0
         self._began: Millis = 0
@@ -50,16 +55,23 @@ class LockHistories:
         self._blind: tuple[Millis, Millis] | None = None  # the last time without a connection
 
     def after(
-        self, changes: Iterable[LockChange], ensemble: Ensemble, now_ms: Millis
+        self,
+        changes: Iterable[LockChange],
+        ensemble: Ensemble,
+        now_ms: Millis,
+        world: World | None = None,
     ) -> list[Event]:
         """Add one look: the locks that changed, and the server tables. Return its events."""
         changes = list(changes)
+        self._removal_of = (world or World()).removal_of
         self._now = max(self._now, now_ms)
         self.sessions.look(ensemble)
         self._note_connection(ensemble)
         self._begin(changes, ensemble)
         joint = joint_deletions(changes)
         events = [event for change in changes for event in self._fold(change, ensemble, joint)]
+        if ensemble.complete_to:
+            events.sort(key=_AT)
         self.expiries.look(events, self.sessions, self._now)
         return events
 
@@ -80,7 +92,9 @@ class LockHistories:
             change = LockChange.between(change.path, None, change.after)
         if change.before is change.after is None:
             return []
-        ctx = ChangeContext(self._now, ensemble, joint, self._blind_since(change))
+        at = self._time_of(change, ensemble)
+        blind_since = self._blind_since(change)
+        ctx = ChangeContext(at, ensemble, joint, blind_since, self._removal_of)
         if change.is_rebuilt:
             gone = self._vanished(LockChange.between(change.path, change.before, None), ctx)
             return gone + self._appeared(LockChange.between(change.path, None, change.after), ctx)
@@ -89,6 +103,12 @@ class LockHistories:
         if change.after is None:
             return self._vanished(change, ctx)
         return self._log_of(change).fold(change, ctx)
+
+    def _time_of(self, change: LockChange, ensemble: Ensemble) -> Millis:
+        """When a lock changed: the time of its newest fact if no change is missing."""
+        if change.after is None or not ensemble.complete_to:
+            return self._now
+        return min(self._now, changed_at(change.after))
 
     def _existed_before(self, change: LockChange) -> bool:
         """Add a lock and return True if all of it existed before the first look, as usual."""
@@ -195,6 +215,12 @@ class LockHistories:
             return None
         start, end = self._blind
         return start if change.before.at < end else None
+
+
+def changed_at(lock: Lock) -> Millis:
+    """When the newest fact about the children of a lock, or of its parts, arrived."""
+    parts = (answer for _, _, answer in lock.dependencies if isinstance(answer, Family))
+    return max(lock.at, *[part.arrived_at for part in parts], 0)
 
 
 def _is_unread(change: LockChange) -> bool:

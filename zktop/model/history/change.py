@@ -1,12 +1,12 @@
 """The difference between two looks at one lock, and counts for statistics."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, takewhile
 from operator import attrgetter, lt
 
 import msgspec
 
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
@@ -88,6 +88,7 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     ensemble: Ensemble
     joint_deletions: JointDeletions
     blind_since: Millis | None = None
+    removal_of: Callable[[str], Gone | None] = lambda _path: None
 
 
 # Members that came, members that went, members read since, and the stretches that differ.

@@ -23,7 +23,7 @@ from zktop.model.history.change import (
     newer_than_counters,
 )
 from zktop.model.history.duration_samples import DurationSamples
-from zktop.model.history.endings import judge_expiry
+from zktop.model.history.endings import judge_expiry, recorded_ending
 from zktop.model.history.events import (
     Departure,
     Elapsed,
@@ -35,7 +35,7 @@ from zktop.model.history.events import (
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
 from zktop.model.history.lock_load import MINUTE_MS, MinuteRing
 from zktop.model.history.missed_events import RootCounters
-from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.lock import Lock, Member, absolute
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
@@ -71,7 +71,7 @@ class LockLog:
             ctx = replace(ctx, now_ms=self._at)
         self._pass_time(ctx.now_ms)
         self._newest = None
-        zxid = deletion_zxid(change) if len(change.deleted) == 1 else None
+        zxid = _deleted_at(change, ctx) if len(change.deleted) == 1 else None
         events = list(self._exits(change, ctx, zxid)) if change.deleted else []
         events += self._arrivals(change, ctx) if change.created else ()
         events += self._grants(change, ctx, zxid) if change.granted else ()
@@ -129,7 +129,7 @@ class LockLog:
         deleted = {member.node for member in change.deleted}
         for member in change.deleted:
             unclear = member.node not in held and is_unclear(change, member, deleted)
-            departure, why = self._departure(member, ctx, held=member.node in held)
+            departure, why = self._departure(member, change, ctx, held=member.node in held)
             self._count(member, departure, is_clear=not unclear)
             self._departures = (*self._departures[1 - MAX_DEPARTURES :], departure)
             yield replace(
@@ -143,10 +143,14 @@ class LockLog:
         )
 
     def _departure(
-        self, member: Member, ctx: ChangeContext, *, held: bool
+        self, member: Member, change: LockChange, ctx: ChangeContext, *, held: bool
     ) -> tuple[Departure, Text | None]:
-        together = ctx.joint_deletions.get(member.owner, 0)
-        verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together)
+        removal = ctx.removal_of(absolute(change.path, member.node))
+        if removal is not None:
+            verdict = recorded_ending(member, removal)
+        else:
+            together = ctx.joint_deletions.get(member.owner, 0)
+            verdict = judge_expiry(member, ctx.ensemble, ctx.now_ms, together)
         ending: Ending = "released" if held else "abandoned"
         if verdict.expired:
             ending = "expired"
@@ -235,6 +239,12 @@ def _event(
         session=member.owner or None,
         owner=member.label,
     )
+
+
+def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:
+    """The transaction of the only deletion, if it is known."""
+    removal = ctx.removal_of(absolute(change.path, change.deleted[0].node))
+    return deletion_zxid(change) if removal is None else removal.zxid
 
 
 def _now(ctx: ChangeContext) -> Since:

@@ -1,18 +1,19 @@
 """How a node left a lock: removed by its client, or with its expired session.
 
-ZooKeeper does not record who deleted a znode. A session that was active less than its timeout ago
-cannot have expired. A session without a connection to any server, or one that had been silent for
-too long, most likely has. A client that closes its session removes all its nodes in one
-transaction, just like an expiry: only its recent activity distinguishes the two. Without any
-evidence a node counts as removed by its own client, which is the usual case.
+Transaction logs record who deleted a znode; servers do not tell. There, a session that was active
+less than its timeout ago cannot have expired. A session without a connection to any server, or
+one that had been silent for too long, most likely has. A client that closes its session removes
+all its nodes in one transaction, just like an expiry: only its recent activity distinguishes the
+two. Without any evidence a node counts as removed by its own client, which is the usual case.
 """
 
 from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Gone, Millis
 from zktop.model.locks.lock import Member
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.world.ensemble import Ensemble
 
@@ -47,6 +48,24 @@ def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int)
         spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
         return ExpiryVerdict(expired=True, why=Text(f"its session had been silent for {spans}"))
     return _by_joint_deletion(locks)
+
+
+def recorded_ending(member: Member, removal: Gone) -> ExpiryVerdict:
+    """Return how a node left a lock, from the transaction that removed it."""
+    match removal.how:
+        case "expired":
+            return ExpiryVerdict(expired=True, why=Text("the server expired its session"))
+        case "ended":
+            why = "its session was ended though it was active: by an administrator"
+            return ExpiryVerdict(expired=True, why=Text(why))
+        case "closed":
+            return ExpiryVerdict(expired=False, why=Text("its client closed the session"))
+        case "deleted" if removal.by and removal.by != member.owner:
+            why = f"session {session_text(removal.by)} deleted it"
+            return ExpiryVerdict(expired=False, why=Text(why))
+        case "reaped":
+            return ExpiryVerdict(expired=False, why=Text("the server removed it"))
+    return ExpiryVerdict(expired=False)
 
 
 def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:

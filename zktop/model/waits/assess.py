@@ -185,7 +185,7 @@ def _case(view: _View, number: int, found: Ring) -> RingCase | None:
         ring=found,
         closing=newest(_shown(core, found)),
         actors=actors,
-        coexistence=coexistence(_members(core, found), graph.queues),
+        coexistence=coexistence(_members(core, found), graph.queues, view.known.complete_to),
         owner=view.names.owner,
         several=multi_threaded(graph, actors, view.known.threads),
         is_supposed=view.is_supposed,

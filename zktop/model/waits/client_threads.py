@@ -72,6 +72,7 @@ class ConcurrencyDetector:
         self._deletions: list[_Deletion] = []
         self._released: dict[str, int] = {}  # last release of each stuck actor
         self._seen: _Versions = NOTHING_STUCK, []
+        self._complete_to = 0
 
     def is_concurrent(self, actor: str) -> bool:
         """Whether the actor was seen to be more than one thread."""
@@ -83,14 +84,16 @@ class ConcurrencyDetector:
 
     def deleted(self, request: WaitRequest, lock: str, *, there: int, gone: int) -> None:
         """Record a member listed at zxid `there` and missing at zxid `gone`."""
+        there = max(there, self._complete_to)
         self._deletions.append(_Deletion(request.actor, lock, there, gone))
 
-    def look(self, graph: WaitGraph) -> tuple[str, ...]:
+    def look(self, graph: WaitGraph, complete_to: int = 0) -> tuple[str, ...]:
         """Find concurrent actors; return the locks to list again to decide about others.
 
         The end of a session deletes all its nodes. So a deletion proves something only if the wait
-        is in a listing that is not older.
+        is in a listing that is not older. Up to `complete_to`, no change is missing.
         """
+        self._complete_to = complete_to
         relist: set[str] = set()
         undecided: list[_Deletion] = []
         self._note_releases(graph.stuck_set.actors)
@@ -99,7 +102,7 @@ class ConcurrencyDetector:
         waits = {actor: waiting_places(graph, actor) for actor in {d.actor for d in deletions}}
         for one in deletions:
             queues = [q for q, r in waits[one.actor] if 0 < r.czxid <= one.there]
-            if any(queue.seen_zxid >= one.gone for queue in queues):
+            if any(self._seen_at(queue) >= one.gone for queue in queues):
                 self._concurrent.add(one.actor)
             elif queues:
                 undecided.append(one)
@@ -128,9 +131,19 @@ class ConcurrencyDetector:
             waits = waiting_places(graph, actor)
             holds = (r for q, r in graph.places(actor) if graph.holds(q, r) and not r.exempt)
             taken = sorted(request.czxid for request in holds)
-            takes = any(_is_any_between(taken, r.czxid, q.seen_zxid) for q, r in waits)
-            if takes or _are_together(waits):
+            takes = any(_is_any_between(taken, r.czxid, self._seen_at(q)) for q, r in waits)
+            if takes or self._are_together(waits):
                 self._concurrent.add(actor)
+
+    def _seen_at(self, queue: WaitQueue) -> int:
+        return max(queue.seen_zxid, self._complete_to)
+
+    def _are_together(self, waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
+        """Whether two waits existed at one moment, by the two newest listings."""
+        if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
+            return False
+        (_, newest), (queue, _) = sorted(waits, key=lambda w: w[0].seen_zxid, reverse=True)[:2]
+        return 0 < newest.czxid <= self._seen_at(queue)
 
 
 _Versions = tuple[StuckSet, list[WaitQueue]]
@@ -138,14 +151,6 @@ _Versions = tuple[StuckSet, list[WaitQueue]]
 
 def _is_same(one: _Versions, other: _Versions) -> bool:
     return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
-
-
-def _are_together(waits: list[tuple[WaitQueue, WaitRequest]]) -> bool:
-    """Whether two waits existed at one moment, by the two newest listings."""
-    if len(waits) < 2:  # noqa: PLR2004  one wait is what one thread does
-        return False
-    (_, newest), (queue, _) = sorted(waits, key=lambda wait: wait[0].seen_zxid, reverse=True)[:2]
-    return 0 < newest.czxid <= queue.seen_zxid
 
 
 def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:

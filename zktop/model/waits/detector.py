@@ -139,7 +139,7 @@ class DeadlockDetector:
         now_ms: Millis,
         client_names: ClientNames,
     ) -> DeadlockVerdict:
-        more = self._concurrency.look(self.graph)
+        more = self._concurrency.look(self.graph, ensemble.complete_to)
         self._learn_orders(locks)
         potential = self._potential()
         if not self.graph.stuck_set.cores and not self._elections:

@@ -76,6 +76,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         return ActorEvidence(
             now_ms=self.now_ms,
             settle_ms=self.settle_ms,
+            complete_to=self.ensemble.complete_to,
             concurrent=frozenset(filter(self.concurrency.is_concurrent, actors)),
             released={actor: self.concurrency.released(actor) for actor in actors},
             threads=frozenset(a for a, session in sessions.items() if session is None),

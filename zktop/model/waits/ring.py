@@ -227,15 +227,19 @@ class Coexistence(Struct, frozen=True, gc=False):
 
 
 def coexistence(
-    members: Iterable[tuple[str, WaitRequest]], queues: Mapping[str, WaitQueue]
+    members: Iterable[tuple[str, WaitRequest]],
+    queues: Mapping[str, WaitQueue],
+    complete_to: int = 0,
 ) -> Coexistence:
     """Compare the members (queue, request) with the newest listings of their locks.
+
+    Up to `complete_to`, no change is missing: that is as good as a listing of everything.
 
     Not proven with nothing to list again: a zxid is unknown, or a waiter has no node.
     """
     members = list(members)
     newest = max(request.czxid for _, request in members)
-    looks = {lock: queues[lock].seen_zxid for lock, _ in members}
+    looks = {lock: max(queues[lock].seen_zxid, complete_to) for lock, _ in members}
     is_known = all(looks.values()) and all(request.czxid > 0 for _, request in members)
     late = tuple(sorted(lock for lock, zxid in looks.items() if 0 < zxid < newest))
     return Coexistence(newest, min(looks.values()), late, is_proven=is_known and not late)
@@ -254,6 +258,7 @@ class ActorEvidence(Struct, frozen=True, kw_only=True):
 
     now_ms: int
     settle_ms: int = 2_000
+    complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
     concurrent: AbstractSet[str] = frozenset()
     threads: AbstractSet[str] = frozenset()
     released: Mapping[str, int] = {}

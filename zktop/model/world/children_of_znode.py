@@ -8,6 +8,7 @@ listing of the parent.
 """
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -26,6 +27,7 @@ from zktop.model.facts import (
 from zktop.model.text import Text
 
 NEVER: Final = -1
+_ZXID: Final = attrgetter("zxid")
 ENDLESS: Final = 1 << 64
 
 FamilyFact = ZnodeFact | NodeBatch
@@ -58,6 +60,7 @@ class Family(msgspec.Struct, frozen=True):
     denied_at: int = NEVER  # zxid of the newest refusal to list
     oldest: int = ENDLESS  # zxid of the oldest fact in it
     arrived_at: Millis = 0  # when the newest of these facts arrived
+    removals: dict[Text, Gone] = {}  # how children were removed, where facts tell
 
     def __eq__(self, other: object) -> bool:
         """Compare the content, not the age of the facts behind it."""
@@ -131,6 +134,9 @@ NO_FAMILY: Final = Family()
 NONE_ABSENT: Final[dict[Text, int]] = {}  # shared by all families without absent names
 
 
+NONE_REMOVED: Final[dict[Text, Gone]] = {}  # likewise
+
+
 class _Draft:
     """A family while facts are applied to it: its dictionaries are copied once per batch."""
 
@@ -140,6 +146,7 @@ class _Draft:
         self.stat, self.listed_at, self.at = before.stat, before.listed_at, before.at
         self.denied_at, self.oldest = before.denied_at, before.oldest
         self.arrived_at = before.arrived_at
+        self.removals = dict(before.removals) if before.removals else {}
 
     def family(self) -> Family:
         return Family(
@@ -151,6 +158,7 @@ class _Draft:
             self.denied_at,
             self.oldest,
             self.arrived_at,
+            self.removals or NONE_REMOVED,
         )
 
     def learn(self, path: str, fact: Children | Gone | Denied) -> None:
@@ -158,7 +166,10 @@ class _Draft:
             case Children():
                 self._listing(fact.names, fact.stat, fact.zxid, fact.at)
             case Gone():
-                self._gone(split(fact.path)[1], fact.zxid)
+                name = split(fact.path)[1]
+                self._gone(name, fact.zxid)
+                if fact.how is not None and fact.zxid >= self.listed_at:
+                    self.removals[name] = max(self.removals.get(name, fact), fact, key=_ZXID)
             case Denied(what="list") if fact.path == path:
                 self.denied_at = max(self.denied_at, fact.zxid)
             case Denied():
@@ -223,6 +234,7 @@ class _Draft:
             self._late_listing(names, zxid)
             return
         earlier, self.listed_at, self.at, self.stat = self.listed_at, zxid, at, stat
+        self.removals = {name: one for name, one in self.removals.items() if one.zxid >= zxid}
         if earlier == NEVER and not self.members and not self.absent:
             self.members = {name: Znode(name) for name in names}
         else:

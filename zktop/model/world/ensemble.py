@@ -52,6 +52,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     link: str | None = None  # the state of our own connection
     zxid: int = 0  # the newest known transaction
     link_at: Millis = 0  # when our own connection entered its present state
+    complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
 
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
@@ -64,7 +65,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         link = world.link
         own = link.session if link else None
         state, at = (link.state, link.at) if link else (None, 0)
-        return cls(now_ms, tables, own or None, state, world.zxid, at)
+        return cls(now_ms, tables, own or None, state, world.zxid, at, world.complete_to)
 
     @property
     def visibility(self) -> Visibility:

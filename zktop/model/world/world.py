@@ -16,6 +16,7 @@ import msgspec
 from zktop.model.facts import (
     AnyFact,
     Children,
+    Complete,
     Connections,
     Denied,
     Expiry,
@@ -73,6 +74,7 @@ class World(msgspec.Struct, frozen=True):
     link: Link | None = None
     zxid: int = 0  # the newest transaction at which a fact was read
     at: Millis = 0  # when the newest fact arrived
+    complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
 
     def after(self, *facts: SourceFact) -> "World":
         """Return the world with these facts added; facts older than known ones change nothing."""
@@ -87,6 +89,7 @@ class World(msgspec.Struct, frozen=True):
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
+            max([self.complete_to, *[fact.zxid for fact in grouped.complete]]),
         )
 
     def family(self, path: str) -> Family:
@@ -101,6 +104,11 @@ class World(msgspec.Struct, frozen=True):
         """Return one znode, or None if it is absent or unknown."""
         parent, name = split(path)
         return self.family(parent).members.get(name)
+
+    def removal_of(self, path: str) -> Gone | None:
+        """Return how the znode at a path was removed, if a fact tells."""
+        parent, name = split(path)
+        return self.families.get(parent, NO_FAMILY).removals.get(name)
 
     def changed_since(self, before: "World") -> WorldDiff:
         """Compare with an earlier world, at a cost that depends only on the difference."""
@@ -139,11 +147,12 @@ class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
     znodes: set[Text]  # that a fact reports as existing or deleted
     servers: list[ServerFact]
     links: list[Link]
+    complete: list[Complete]
 
 
 def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
+    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
     add_znode = found.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
@@ -161,6 +170,8 @@ def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
             families[fact.path if fact.what == "list" else split(fact.path)[0]].append(fact)
         elif isinstance(fact, Link):
             found.links.append(fact)
+        elif isinstance(fact, Complete):
+            found.complete.append(fact)
         else:
             found.servers.append(fact)
     return found
@@ -241,6 +252,8 @@ def facts_between(before: World, after: World) -> Iterator[AnyFact]:
         )
     if change.link and after.link is not None:
         yield after.link
+    if after.complete_to != before.complete_to:
+        yield Complete(zxid=after.complete_to, at=after.at)
 
 
 def _end(path: Text, world: World) -> Iterator[Gone]:
@@ -264,4 +277,6 @@ def _family_changes(path: Text, before: Family, after: Family) -> Iterator[AnyFa
     absent = {name: after.absent_at(name) for name in before.members.keys() - after.members.keys()}
     absent |= {n: z for n, z in after.absent.items() if before.absent.get(n) != z}
     for name, zxid in absent.items():
-        yield Gone(path=join(path, name), zxid=zxid, at=at)
+        known = after.removals.get(name)
+        is_known = known is not None and known.zxid == zxid
+        yield known if known and is_known else Gone(path=join(path, name), zxid=zxid, at=at)
