@@ -1,0 +1,59 @@
+"""Compressed streams, and damaged ones."""
+
+import gzip
+import io
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zktop.txnlog.compressed import SNAPPY_MAGIC, Gunzipped, Unsnapped
+from zktop.txnlog.log_records import ByteStream
+
+DATA = bytes(range(256)) * 4000
+
+
+def all_of(stream: ByteStream) -> bytes:
+    """Read in pieces until the end."""
+    return b"".join(iter(lambda: stream.read(1000), b""))
+
+
+def literal(data: bytes) -> bytes:
+    """A raw snappy block of one literal."""
+    size = len(data)
+    length = bytes([size & 0x7F | 0x80, size >> 7 & 0x7F | 0x80, size >> 14])
+    return length + bytes([61 << 2]) + (size - 1).to_bytes(2, "little") + data
+
+
+def snappy(*blocks: bytes) -> bytes:
+    """A stream as Java writes it."""
+    head = SNAPPY_MAGIC + struct.pack(">ii", 1, 1)
+    return head + b"".join(struct.pack(">i", len(block)) + block for block in blocks)
+
+
+def test_gzip_and_snappy_are_unpacked() -> None:
+    """In pieces, and over several members or blocks."""
+    packed = gzip.compress(DATA) + gzip.compress(DATA)
+    copied = bytes.fromhex("0c0861626315 03".replace(" ", ""))
+
+    assert all_of(Gunzipped(io.BytesIO(packed))) == 2 * DATA
+    assert all_of(Unsnapped(io.BytesIO(snappy(literal(DATA[:60_000]), copied)))) == (
+        DATA[:60_000] + b"abcabcabcabc"
+    )
+
+
+@given(st.integers(0, 400), st.binary(min_size=1, max_size=20))
+def test_a_damaged_stream_ends_and_says_so(at: int, piece: bytes) -> None:
+    """What comes out before the damage is a beginning of the data, or the damage is noticed."""
+    for kind, packed in (
+        (Gunzipped, gzip.compress(DATA)),
+        (Unsnapped, snappy(literal(DATA[:500]))),
+    ):
+        stream = kind(io.BytesIO(packed[:at]))
+        whole = all_of(stream)
+        assert DATA.startswith(whole)
+        assert stream.is_damaged or not whole or whole == DATA[:500]
+
+        broken = bytearray(packed)
+        broken[at : at + len(piece)] = piece
+        all_of(kind(io.BytesIO(bytes(broken))))

@@ -1,0 +1,209 @@
+"""Finds transaction logs and snapshots in files, folders and tar archives, and opens them.
+
+The content decides what a file is. Nothing is opened for writing. The files of a tar are unpacked
+into a temporary folder, without the zeros that pad logs.
+"""
+
+import os
+import re
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Final, Literal
+
+import msgspec
+
+from zktop.txnlog import log_records, snapshot_file
+from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, Gunzipped, Unsnapped
+from zktop.txnlog.damage import DataFileError
+from zktop.txnlog.log_records import ByteStream
+
+_NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")
+_KEEPER: Final = re.compile(r"changelog_\d+")
+_TAR_WORD, _TAR_WORD_AT = b"ustar", 257
+_PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")
+_CHUNK: Final = 1 << 20
+
+FileKind = Literal["log", "snapshot"]
+
+
+class DataFile(msgspec.Struct, frozen=True):
+    """A log or a snapshot: where it is, and how to call it."""
+
+    path: Path
+    name: str  # for sentences
+    member: str  # the folder that it lies in: files of one ensemble member
+    kind: FileKind
+    zxid: int | None = None  # from the name: of a log's first record, or a snapshot's last
+
+
+@contextmanager
+def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
+    """Find all logs and snapshots; raise DataFileError if a path holds none."""
+    with ExitStack() as stack:
+        found: list[DataFile] = []
+        for path in paths:
+            if path.is_dir():
+                here = list(_in_folder(path))
+            elif _is_tar(path):
+                unpacked = Path(stack.enter_context(_unpacked(path)))
+                here = list(_in_folder(unpacked, shown_as=str(path)))
+            else:
+                here = [_single_file(path)]
+            if not here:
+                raise DataFileError(
+                    f"{path} holds neither transaction logs nor snapshots of ZooKeeper. "
+                    "Give dataDir/version-2, and dataLogDir/version-2 if there is one."
+                )
+            found += here
+        yield found
+
+
+@contextmanager
+def opened(file: DataFile) -> Iterator[ByteStream]:
+    """Open a file, unpacked if it is compressed."""
+    try:
+        stream: BinaryIO = file.path.open("rb")
+    except OSError as error:
+        raise _unreadable(file.name, error) from error
+    with stream:
+        yield _unpacking(_Reported(stream, file.name), _begin(stream))
+
+
+class _Reported:
+    """A stream whose read errors name the file."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._stream, self._name = stream, name
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            return self._stream.read(size)
+        except OSError as error:
+            raise _unreadable(self._name, error) from error
+
+
+def _unreadable(name: str, error: OSError) -> DataFileError:
+    return DataFileError(f"{name} cannot be read: {error.strerror or error}.")
+
+
+def _unpacking(stream: ByteStream, begin: bytes) -> ByteStream:
+    if begin.startswith(GZIP_MAGIC):
+        return Gunzipped(stream)
+    return Unsnapped(stream) if begin.startswith(SNAPPY_MAGIC) else stream
+
+
+def _begin(stream: BinaryIO) -> bytes:
+    begin = stream.read(_TAR_WORD_AT + len(_TAR_WORD))
+    stream.seek(0)
+    return begin
+
+
+def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
+    """Yield the files with the names that ZooKeeper gives them, below a folder."""
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if found := _NAME.fullmatch(name):
+                path = Path(parent, name)
+                inside = path.relative_to(folder)
+                shown = f"{shown_as}:{inside}" if shown_as else str(path)
+                kind: FileKind = "log" if found[1] == "log" else "snapshot"
+                yield DataFile(
+                    path, shown, str(PurePosixPath(shown).parent), kind, int(found[2], 16)
+                )
+
+
+def _single_file(path: Path) -> DataFile:
+    kind = _kind_of(path)
+    found = _NAME.fullmatch(path.name)
+    zxid = int(found[2], 16) if found and found[1] == kind else None
+    return DataFile(path, str(path), str(path.parent), kind, zxid)
+
+
+def _kind_of(path: Path) -> FileKind:
+    if _KEEPER.match(path.name):
+        raise DataFileError(
+            f"{path} is a log of ClickHouse Keeper, which has a format of its own; "
+            "zktop reads those of ZooKeeper."
+        )
+    try:
+        with path.open("rb") as stream:
+            begin = _unpacking(stream, _begin(stream)).read(4)
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
+    if begin == log_records.MAGIC:
+        return "log"
+    if begin == snapshot_file.MAGIC:
+        return "snapshot"
+    what = f"begins with {begin.hex(' ')}" if begin else "is empty"
+    raise DataFileError(
+        f"{path} is neither a transaction log nor a snapshot of ZooKeeper 3.1 or later, "
+        f"and no tar of them: it {what}."
+    )
+
+
+def _is_tar(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            begin = _begin(stream)
+            if begin.startswith(_PACKED_TAR_MAGICS):
+                return True
+            if begin.startswith(GZIP_MAGIC):
+                begin = _first(Gunzipped(stream), _TAR_WORD_AT + len(_TAR_WORD))
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
+    return begin[_TAR_WORD_AT:] == _TAR_WORD
+
+
+def _first(stream: ByteStream, size: int) -> bytes:
+    data = b""
+    while len(data) < size and (part := stream.read(size - len(data))):
+        data += part
+    return data
+
+
+@contextmanager
+def _unpacked(archive: Path) -> Iterator[str]:
+    """Unpack the data files of a tar into a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="zktop-import-") as folder:
+        try:
+            with tarfile.open(archive, "r|*") as tar:
+                for entry in tar:
+                    _unpack(tar, entry, Path(folder))
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            raise DataFileError(f"{archive} is a damaged tar: {error}.") from error
+        except OSError as error:
+            raise DataFileError(
+                f"{archive} cannot be unpacked: {error.strerror or error}."
+            ) from error
+        yield folder
+
+
+def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
+    name = PurePosixPath(entry.name)
+    if not entry.isreg() or not _NAME.fullmatch(name.name):
+        return
+    inside = [part for part in name.parts if part not in ("/", "..", ".")]
+    target = folder.joinpath(*inside)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source = tar.extractfile(entry)
+    if source is None:
+        return
+    with source, target.open("wb") as file:
+        _copy(iter(lambda: source.read(_CHUNK), b""), file)
+
+
+def _copy(chunks: Iterable[bytes], file: BinaryIO) -> None:
+    """Write a file with holes where a whole chunk is zeros."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if chunk.count(0) == len(chunk):
+            file.seek(len(chunk), os.SEEK_CUR)
+        else:
+            file.write(chunk)
+    with suppress(OSError):
+        file.truncate(size)

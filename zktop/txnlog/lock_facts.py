@@ -1,0 +1,285 @@
+"""Turns the changes of a replayed tree into the facts that a live run would read.
+
+Only folders that may hold locks are told, as by live discovery: one that has contenders or is
+named like a lock, and the folders in it. A folder is told from the first sign on, with everything
+in it at that time.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from zktop.model.facts import (
+    AnyFact,
+    Children,
+    Connections,
+    Expiry,
+    Gone,
+    Millis,
+    Node,
+    RemovalKind,
+    Session,
+    Stat,
+    Watches,
+)
+from zktop.model.text import Text
+from zktop.txnlog.transactions import CLOSE_SESSION, OPEN_SESSION, Transaction
+from zktop.txnlog.znode_tree import Effect, StoredZnode, ZnodeTree
+
+SERVER: Final = Text("transaction log")
+WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
+WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
+MAX_DATA_BYTES: Final = 4096
+MIN_DELETIONS: Final = 256  # before a folder is listed again, or twice its children
+_LISTED, _TOLD = 1, 2
+
+
+class Places(Protocol):
+    """Which znodes may be locks; the same rules as for a live ensemble."""
+
+    def is_contender(self, name: str) -> bool:
+        """Whether a name looks like that of a contender."""
+
+    def is_folder_name(self, name: str) -> bool:
+        """Whether a znode of this name may be a folder of contenders."""
+
+    def lists(self, path: str, names: Sequence[str]) -> bool:
+        """Whether the children of a path are worth telling, given some of them."""
+
+
+class _Folder:
+    """A told folder: the zxid and the time of its newest listing, and deletions since."""
+
+    __slots__ = ("at", "deletions", "known_at", "names", "node", "stat", "zxid")
+
+    def __init__(self, node: StoredZnode, zxid: int) -> None:
+        self.node = node
+        self.known_at = zxid  # when it was listed first
+        self.zxid = self.at = self.deletions = 0
+        self.names: tuple[Text, ...] = ()
+        self.stat = NO_STAT
+
+
+NO_STAT: Final = Stat(czxid=0, mzxid=0, ctime=0)
+
+
+class LockFacts:
+    """A fold over the effects of transactions."""
+
+    def __init__(self, tree: ZnodeTree, places: Places, chroot: str = "") -> None:
+        """Look at a tree; `chroot` is left out of all paths, with everything outside of it."""
+        self._tree, self._places, self._chroot = tree, places, chroot
+        self._folders: dict[str, _Folder] = {}
+        self._single: dict[str, StoredZnode] = {}  # told without their folder
+        self._last_heard: dict[Session, Millis] = {}
+        self._has_new_sessions = True
+        self._sessions_at: Millis | None = None
+        self.touched: set[str] = set()  # folders that the last transaction changed
+
+    def begin(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        """Yield facts about everything there is, and what files cannot show."""
+        yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        for path, node in list(self._tree.nodes.items()):
+            if node.mark == 0 and self._is_inside(path):
+                yield from self._discover(path, node, tuple(node.children or ()), zxid, at)
+
+    def after(self, one: Transaction, effects: Sequence[Effect], at: Millis) -> list[AnyFact]:
+        """Return the facts of one transaction."""
+        facts: list[AnyFact] = []
+        self.touched = set()
+        if one.kind in (OPEN_SESSION, CLOSE_SESSION):
+            self._has_new_sessions = True
+        removal = self._removal(one)
+        if one.session and one.cxid:
+            self._last_heard[one.session] = one.at
+        for effect, path, node in effects:
+            slash = path.rfind("/")
+            parent = self._folders.get(path[:slash])
+            if parent is None and not self._may_matter(path, node, effect):
+                continue
+            if effect == "removed":
+                facts += self._removed(path, one.zxid, at, removal)
+            elif effect == "changed":
+                facts.append(self._changed(path, node, one.zxid, at))
+            else:
+                facts += self._created(path, node, one.zxid, at)
+        return facts
+
+    def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
+        """Yield the sessions alive, if they changed and were not told just before."""
+        interval = max(1_000, 2 * len(self._tree.timeouts_ms))
+        is_due = self._sessions_at is None or at - self._sessions_at >= interval
+        if self._has_new_sessions and is_due:
+            self._has_new_sessions, self._sessions_at = False, at
+            yield self._expiry(zxid, at)
+
+    def state(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        """Yield facts that repeat everything told so far."""
+        yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield self._expiry(zxid, at)
+        for path, folder in self._folders.items():
+            yield self._listing(path, folder)
+            for name in sorted(folder.node.children or ()):
+                child = self._tree.nodes[f"{path}/{name}"]
+                yield self._node(f"{path}/{name}", child, max(child.mzxid, folder.known_at), at)
+        for path, node in self._single.items():
+            yield self._node(path, node, node.mzxid, at)
+
+    def told(self) -> Iterator[str]:
+        """Yield the paths of all folders, and of all znodes told without their folder."""
+        yield from self._folders
+        yield from self._single
+
+    # Discovery
+
+    def _is_inside(self, path: str) -> bool:
+        if self._chroot and not (path == self._chroot or path.startswith(f"{self._chroot}/")):
+            return False
+        return bool(path) and not path.startswith("/zookeeper")
+
+    def _may_matter(self, path: str, node: StoredZnode, effect: str) -> bool:
+        return bool(node.mark) or (effect == "created" and self._is_inside(path))
+
+    def _discover(
+        self, path: str, node: StoredZnode, names: Sequence[str], zxid: int, at: Millis
+    ) -> Iterator[AnyFact]:
+        """Yield a znode that may be a lock, with everything in it."""
+        if not self._places.lists(self._shown(path), names):
+            return
+        if node.session:
+            yield self._single_node(path, node, zxid, at)
+        else:
+            if node.data:
+                yield self._single_node(path, node, zxid, at)
+            yield from self._list(path, node, zxid, at)
+
+    def _single_node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> AnyFact:
+        node.mark |= _TOLD
+        self._single[path] = node
+        return self._node(path, node, zxid, at)
+
+    def _list(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        """Yield the listing of a folder, its children, and the folders among them."""
+        to_list = [(path, node)]
+        while to_list:
+            path, node = to_list.pop()
+            node.mark |= _LISTED
+            folder = self._folders[path] = _Folder(node, zxid)
+            self.touched.add(path)
+            yield self._list_again(path, folder, zxid, at)
+            for name in sorted(node.children or ()):
+                below = f"{path}/{name}"
+                child = self._tree.nodes.get(below)
+                if child is None:
+                    continue
+                yield self._node(below, child, zxid, at)
+                if not child.mark & _LISTED and self._is_folder(name, child):
+                    to_list.append((below, child))
+
+    def _is_folder(self, name: str, node: StoredZnode) -> bool:
+        return not node.session and (bool(node.children) or self._places.is_folder_name(name))
+
+    # Effects
+
+    def _created(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        slash = path.rfind("/")
+        above, name = path[:slash], path[slash + 1 :]
+        if above in self._folders:
+            self.touched.add(above)
+            yield self._node(path, node, zxid, at)
+            if self._is_folder(name, node):
+                yield from self._list(path, node, zxid, at)
+            return
+        parent = self._tree.nodes.get(above)
+        if parent is not None and self._places.is_contender(name) and self._is_inside(above):
+            yield from self._discover(above, parent, (name,), zxid, at)
+        if not node.mark and above not in self._folders:
+            yield from self._discover(path, node, (), zxid, at)
+
+    def _changed(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> AnyFact:
+        above = path[: path.rfind("/")]
+        if above in self._folders:
+            self.touched.add(above)
+        else:
+            node.mark |= _TOLD
+            self._single[path] = node
+        if path in self._folders:
+            self.touched.add(path)
+        return self._node(path, node, zxid, at)
+
+    def _removed(
+        self, path: str, zxid: int, at: Millis, removal: tuple[Session | None, RemovalKind]
+    ) -> Iterator[AnyFact]:
+        by, how = removal
+        yield Gone(zxid=zxid, at=at, path=self.text(path), by=by, how=how)
+        self._single.pop(path, None)
+        if self._folders.pop(path, None) is not None:
+            self.touched.add(path)
+        above = path[: path.rfind("/")]
+        folder = self._folders.get(above)
+        if folder is None:
+            return
+        self.touched.add(above)
+        folder.deletions += 1
+        if folder.deletions > max(MIN_DELETIONS, 2 * len(folder.node.children or ())):
+            yield self._list_again(above, folder, zxid, at)
+
+    def _removal(self, one: Transaction) -> tuple[Session | None, RemovalKind]:
+        """Return which session removed a znode in this transaction, and how."""
+        if one.kind != CLOSE_SESSION:
+            return (one.session, "deleted") if one.session else (None, "reaped")
+        heard = self._last_heard.pop(one.session, None)
+        if one.cxid:
+            return one.session, "closed"
+        is_young = heard is not None and one.at - heard < self._tree.ended_timeout_ms
+        return None, "ended" if is_young else "expired"
+
+    # Values
+
+    def _list_again(self, path: str, folder: _Folder, zxid: int, at: Millis) -> Children:
+        folder.zxid, folder.at, folder.deletions = zxid, at, 0
+        folder.stat = _stat(folder.node)
+        names = sorted(folder.node.children or ())
+        folder.names = tuple(map(Text, names))
+        return self._listing(path, folder)
+
+    def _listing(self, path: str, folder: _Folder) -> Children:
+        return Children(
+            zxid=folder.zxid,
+            at=folder.at,
+            path=self.text(path),
+            names=folder.names,
+            stat=folder.stat,
+        )
+
+    def _node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Node:
+        data = node.data[:MAX_DATA_BYTES]
+        return Node(zxid=zxid, at=at, path=self.text(path), stat=_stat(node), data=data)
+
+    def _expiry(self, zxid: int, at: Millis) -> Expiry:
+        timeouts_ms = dict(self._tree.timeouts_ms)
+        return Expiry(zxid=zxid, at=at, server=SERVER, timeouts_ms=timeouts_ms, why=WHY_NO_EXPIRY)
+
+    def _shown(self, path: str) -> str:
+        return path[len(self._chroot) :] or "/"
+
+    def text(self, path: str) -> Text:
+        return Text(self._shown(path) if self._chroot else path)
+
+
+def _stat(node: StoredZnode) -> Stat:
+    """The Stat as clients see it."""
+    children = len(node.children) if node.children else 0
+    return Stat(
+        node.czxid,
+        node.mzxid,
+        node.ctime,
+        node.version,
+        2 * node.cversion - children,
+        node.aversion,
+        node.session,
+        len(node.data),
+        children,
+        node.pzxid,
+    )

@@ -1,0 +1,245 @@
+"""Replays the files of one or several members: from a snapshot on, every transaction in order.
+
+A snapshot is fuzzy: nodes were written while transactions went on. So the replay starts with the
+transaction after the one in its name, passes over what is already there, and is exact from the
+newest transaction on that the snapshot shows.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.txnlog.damage import Damage, DataFileError
+from zktop.txnlog.data_files import DataFile, opened
+from zktop.txnlog.log_records import HEADER_BYTES, ByteStream, LogRecords
+from zktop.txnlog.merged_records import Hole, MergedRecords, ServerLogs, hole_between
+from zktop.txnlog.snapshot_file import SnapshotFile
+from zktop.txnlog.transactions import (
+    Transaction,
+    TransactionError,
+    decode,
+    head_of,
+    without_operations,
+)
+from zktop.txnlog.znode_tree import Effect, ZnodeTree
+
+_COUNTER: Final = 0xFFFF_FFFF
+_FIRST_EPOCHS: Final = (0, 1)  # of a server alone, and of an ensemble
+MAX_NOTES: Final = 20  # of one kind
+
+
+class Restart(msgspec.Struct, frozen=True):
+    """The tree is exact from here on: at the start, and behind a hole."""
+
+    tree: ZnodeTree
+    zxid: int
+    at: Millis
+    hole: Hole | None = None
+
+
+class Step(msgspec.Struct, frozen=True, gc=False):
+    """One transaction, and what it changed; `at` never goes back."""
+
+    transaction: Transaction
+    effects: list[Effect]
+    at: Millis
+
+
+class _Log(msgspec.Struct, frozen=True):
+    """A log with its first record."""
+
+    file: DataFile
+    zxid: int
+    at: Millis
+
+
+class LogReplay:
+    """The story that some files tell. Iterate over `steps` once; then read the totals."""
+
+    def __init__(self, files: Sequence[DataFile]) -> None:
+        self.notes: list[str] = []
+        self.transactions = self.with_digest = self.proven = self.unreadable = 0
+        self.first: tuple[int, Millis] | None = None
+        self.last: tuple[int, Millis] | None = None
+        self._damage = 0
+        self._wrong_from: int | None = None  # the first transaction with another digest
+        self._tree = ZnodeTree()
+        self._exact_from = 0  # the transaction from which on the tree is exact
+        self._hole: Hole | None = None  # before the next restart
+        self._logs = self._first_records([one for one in files if one.kind == "log"])
+        snapshots = [one for one in files if one.kind == "snapshot"]
+        self._snapshots = sorted(snapshots, key=lambda one: one.zxid or 0)
+        self.members = sorted({one.member for one in files})
+
+    def steps(
+        self, since: Millis | None = None, until: Millis | None = None
+    ) -> Iterator[Restart | Step]:
+        """Yield a restart, and then each transaction up to a time."""
+        before, at, has_begun = self._start(since), 0, False
+        merged = MergedRecords(self._members(before))
+        for zxid, body in merged:
+            if (hole := hole_between(before, zxid)) is not None and before:
+                self._pass(hole)
+                has_begun = False
+            one = self._decoded(body)
+            at = max(at, one.at)
+            if until is not None and at > until:
+                break
+            if not has_begun and zxid > self._exact_from and (since is None or at >= since):
+                has_begun = True
+                yield self._restart(before, at)
+            step = self._step(one, at)
+            before = zxid
+            if has_begun:
+                self.transactions += 1
+                self.first = self.first or (zxid, at)
+                self.last = zxid, at
+                yield step
+        if not has_begun:
+            yield self._restart(before, at or _newest_time(self._tree))
+        self._conclude(merged)
+
+    def _restart(self, zxid: int, at: Millis) -> Restart:
+        hole, self._hole = self._hole, None
+        self.last = self.last or (zxid, at)
+        return Restart(self._tree, zxid, at, hole)
+
+    def _step(self, one: Transaction, at: Millis) -> Step:
+        """Apply a transaction, and compare the digest of the tree."""
+        tree = self._tree
+        effects = tree.apply(one)
+        if one.digest is not None and one.zxid > self._exact_from and not tree.is_guessed:
+            self.with_digest += 1
+            if one.digest == tree.digest:
+                self.proven += 1
+            elif self._wrong_from is None:
+                self._wrong_from = one.zxid
+        return Step(one, effects, at)
+
+    # The beginning
+
+    def _start(self, since: Millis | None) -> int:
+        """Load the tree to start with; return the last transaction that it has for sure."""
+        first = min((log.zxid for log in self._logs), default=None)
+        for file in self._usable(first, since):
+            if self._load(file):
+                return file.zxid or 0
+        if first is None:
+            raise DataFileError("No usable snapshot and no transaction was found in these files.")
+        is_whole = first & _COUNTER == 1 and first >> 32 in _FIRST_EPOCHS
+        if not is_whole:
+            self._note(f"No usable snapshot: what existed before {first:#x} is unknown.")
+        self._tree = ZnodeTree(is_guessed=not is_whole)
+        return 0 if is_whole else first - 1
+
+    def _usable(self, first: int | None, since: Millis | None) -> list[DataFile]:
+        """The snapshots to start from, the best one first."""
+        if first is None:
+            return self._snapshots[::-1]
+        is_epoch = first & _COUNTER == 1
+        joined = [one for one in self._snapshots if (one.zxid or 0) >= first - 1 or is_epoch]
+        before = [one for one in self._snapshots if one not in joined]
+        if since is not None:
+            early = [log.zxid for log in self._logs if log.at <= since]
+            limit = max(early, default=first)
+            near = [one for one in joined if (one.zxid or 0) <= limit]
+            return [*near[::-1], *[one for one in joined if one not in near], *before[::-1]]
+        return [*joined, *before[::-1]]
+
+    def _pass(self, hole: Hole) -> None:
+        """Go on from the newest good snapshot in a hole; without one, from the tree before it."""
+        self._note(str(hole))
+        self._hole, self._exact_from = hole, 0
+        inside = [one for one in self._snapshots if hole.after < (one.zxid or 0) < hole.before]
+        if not any(map(self._load, reversed(inside))):
+            self._note(f"No snapshot shows what changed before {hole.before:#x}.")
+
+    def _load(self, file: DataFile) -> bool:
+        """Load a snapshot, unless it is damaged."""
+        try:
+            with opened(file) as stream:
+                tree, digest, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
+        except DataFileError as error:
+            self._note(f"{error} It is not used.")
+            return False
+        self._tree = tree
+        self._exact_from = max(newest, file.zxid or 0, digest.zxid if digest else 0)
+        return True
+
+    # Records
+
+    def _first_records(self, files: Sequence[DataFile]) -> list[_Log]:
+        found = []
+        for file in files:
+            with opened(file) as stream:
+                if file.zxid is not None and _is_blank(stream):
+                    continue
+            with opened(file) as stream:
+                for zxid, body in LogRecords(stream, file.name):
+                    found.append(_Log(file, zxid, head_of(body)[1]))
+                    break
+        return sorted(found, key=lambda log: (log.zxid, log.file.name))
+
+    def _members(self, after: int) -> list[ServerLogs]:
+        """The members' logs from a transaction on."""
+        logs: dict[str, list[_Log]] = defaultdict(list)
+        for log in self._logs:
+            logs[log.file.member].append(log)
+        shared = [one.zxid or 0 for one in self._snapshots if one.member not in logs]
+        members = []
+        for member, own in logs.items():
+            following = [log.zxid for log in own[1:]]
+            needed = [
+                log.file
+                for log, end in zip(own, [*following, None], strict=True)
+                if end is None or end > after + 1
+            ]
+            snapshots = [one.zxid or 0 for one in self._snapshots if one.member == member]
+            members.append(ServerLogs(needed, [*snapshots, *shared], self._on_damage, after))
+        return members
+
+    def _decoded(self, body: bytes) -> Transaction:
+        try:
+            one = decode(body)
+        except TransactionError as error:
+            one = without_operations(body)
+            self._note(f"{error}: it is left out.")
+        if not one.is_known:
+            self.unreadable += 1
+            self._note(f"Transaction {one.zxid:#x} has type {one.kind}, which is unknown here.")
+        return one
+
+    # Notes
+
+    def _on_damage(self, damage: Damage) -> None:
+        self._damage += 1
+        if self._damage <= MAX_NOTES:
+            self._note(str(damage))
+
+    def _note(self, sentence: str) -> None:
+        if len(self.notes) < 5 * MAX_NOTES:
+            self.notes.append(sentence)
+
+    def _conclude(self, merged: MergedRecords) -> None:
+        for epoch, number in sorted(merged.ghosts.items()):
+            what = "transaction was" if number == 1 else "transactions were"
+            self._note(f"{number} {what} never committed in epoch {epoch} and left out.")
+        if self._damage > MAX_NOTES:
+            self._note(f"{self._damage - MAX_NOTES} more damaged places were passed over.")
+        if self._wrong_from is not None:
+            self._note(
+                f"From {self._wrong_from:#x} on, digests of the servers differ from the replay: "
+                f"{self.proven} of {self.with_digest} transactions are proven."
+            )
+
+
+def _is_blank(stream: ByteStream) -> bool:
+    """Whether a log has just been begun: there is nothing in it, not even a header."""
+    return not stream.read(HEADER_BYTES).strip(b"\0")
+
+
+def _newest_time(tree: ZnodeTree) -> Millis:
+    return max((max(node.ctime, node.mtime) for node in tree.nodes.values()), default=0)

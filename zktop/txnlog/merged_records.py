@@ -1,0 +1,144 @@
+"""Merges the records of all members by zxid, each transaction once.
+
+A zxid is an epoch, the reign of one leader, and a counter. Within an epoch each number is used, so
+a jump is a hole. A leader that lost its followers may keep proposals that were never committed; a
+member whose log goes on with the next epoch at an earlier record proves that.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from zktop.txnlog.compressed import Gunzipped, Unsnapped
+from zktop.txnlog.damage import Damage, DataFileError
+from zktop.txnlog.data_files import DataFile, opened
+from zktop.txnlog.log_records import LogRecords
+from zktop.txnlog.transactions import head_of
+
+_COUNTER: Final = 0xFFFF_FFFF
+Record = tuple[int, bytes]
+
+
+class Hole(msgspec.Struct, frozen=True):
+    """Transactions that no file has. `missing` is None if their number is unknown."""
+
+    after: int
+    before: int
+    missing: int | None
+
+    def __str__(self) -> str:
+        number = "Some transactions are" if self.missing is None else f"{self.missing} are"
+        if self.missing is not None:
+            number = f"{self.missing} transaction{'s are' if self.missing != 1 else ' is'}"
+        return (
+            f"{number} missing between {self.after:#x} and {self.before:#x}: "
+            "another member's files may have them."
+        )
+
+
+def hole_between(after: int, before: int) -> Hole | None:
+    """Return the hole between two records that follow each other.
+
+    >>> hole_between(0x100000004, 0x100000007).missing, hole_between(0x100000004, 0x200000001)
+    (2, None)
+    """
+    if after >> 32 == before >> 32:
+        missing = before - after - 1
+        return Hole(after, before, missing) if missing else None
+    return Hole(after, before, None) if before & _COUNTER > 1 else None
+
+
+class ServerLogs:
+    """The logs of one member as one stream of records, without repetitions."""
+
+    def __init__(
+        self,
+        logs: Sequence[DataFile],
+        snapshots: Sequence[int],
+        on_damage: Callable[[Damage], None],
+        after: int = 0,
+    ) -> None:
+        """Begin behind the transaction `after`."""
+        self.last = after  # zxid of the record before the present one
+        self.head: Record | None = None
+        self._has_logged = False
+        self._snapshots, self._on_damage = snapshots, on_damage
+        self._is_sure = True  # no damage between the two records
+        self._records = self._read(logs, after)
+        self.advance()
+
+    def advance(self) -> None:
+        """Go on to the next record."""
+        if self.head is not None:
+            self.last, self._has_logged = self.head[0], True
+        self._is_sure = True
+        self.head = next(self._records, None)
+
+    def ends_epoch_before(self, zxid: int) -> bool:
+        """Whether this member proves that its epoch ended before this transaction."""
+        if self.head is None or not self._has_logged or not self._is_sure:
+            return False
+        following, last = self.head[0], self.last
+        if not (following & _COUNTER == 1 and last >> 32 == zxid >> 32 < following >> 32):
+            return False
+        return last < zxid and not any(last < one < following for one in self._snapshots)
+
+    def _read(self, logs: Sequence[DataFile], after: int) -> Iterator[Record]:
+        last = after
+        for file in logs:
+            with opened(file) as stream:
+                records = LogRecords(stream, file.name)
+                seen = 0
+                for record in records:
+                    if len(records.damage) > seen:
+                        seen = len(records.damage)
+                        self._is_sure = False
+                    if record[0] > last:
+                        last = record[0]
+                        yield record
+                if isinstance(stream, Gunzipped | Unsnapped) and stream.is_damaged:
+                    records.note_torn_end()
+                self._is_sure = self._is_sure and len(records.damage) == seen
+                for damage in records.damage:
+                    self._on_damage(damage)
+
+
+class MergedRecords:
+    """The records of all members. After iteration, `ghosts` has those never committed."""
+
+    def __init__(self, members: Sequence[ServerLogs]) -> None:
+        self.ghosts: dict[int, int] = defaultdict(int)  # number by epoch
+        self._members = members
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield each committed record once, in the order of zxids."""
+        if len(self._members) == 1:
+            (alone,) = self._members
+            while alone.head is not None:
+                yield alone.head
+                alone.advance()
+            return
+        while heads := [one for one in self._members if one.head is not None]:
+            zxid = min(one.head[0] for one in heads if one.head)
+            having = [one for one in heads if one.head and one.head[0] == zxid]
+            body = self._same(having)
+            if len(having) < len(heads) and any(one.ends_epoch_before(zxid) for one in heads):
+                self.ghosts[zxid >> 32] += 1
+            else:
+                yield zxid, body
+            for one in having:
+                one.advance()
+
+    def _same(self, having: Sequence[ServerLogs]) -> bytes:
+        """Return the record that these members share; raise DataFileError if they differ."""
+        first, *others = [one.head[1] for one in having if one.head]
+        for other in others:
+            if other != first and head_of(other) != head_of(first):
+                zxid = having[0].head[0] if having[0].head else 0
+                raise DataFileError(
+                    f"These files are of different ensembles: transaction {zxid:#x} is not the "
+                    "same in all of them. Import the members of one ensemble."
+                )
+        return first

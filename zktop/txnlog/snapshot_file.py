@@ -1,0 +1,158 @@
+"""Reads a snapshot: the sessions and all znodes, as a server wrote them while it went on working.
+
+So a snapshot has everything up to the transaction in its name, and some of what came later. Each
+seal is the checksum of all bytes before it.
+"""
+
+import zlib
+from collections.abc import Iterator
+from struct import Struct
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Session
+from zktop.txnlog.damage import DataFileError
+from zktop.txnlog.log_records import ByteStream
+
+MAGIC: Final = b"ZKSN"
+MAX_FIELD_BYTES: Final = 64 << 20
+_CHUNK: Final = 1 << 20
+_KNOWN_VERSION: Final = 2
+_INT: Final = Struct(">i")
+_LONG: Final = Struct(">Q")
+_SESSION: Final = Struct(">Qi")
+_AFTER_DATA: Final = Struct(">QQQQQiiiQQ")  # the key of the access rights, and the Stat
+_DIGEST: Final = Struct(">QiQ")
+_DIGEST_VERSION: Final = 2
+_SEAL_BYTES: Final = 8 + 4 + 1  # a checksum and the text "/"
+
+
+class SnapshotZnode(msgspec.Struct, frozen=True, gc=False):
+    """One znode of a snapshot; the path of the root is empty."""
+
+    path: str
+    data: bytes
+    czxid: int
+    mzxid: int
+    ctime: int
+    mtime: int
+    version: int
+    cversion: int
+    aversion: int
+    owner: int
+    pzxid: int
+
+
+class TreeDigest(msgspec.Struct, frozen=True):
+    """The sum over a whole tree after a transaction."""
+
+    zxid: int
+    value: int
+
+
+class SnapshotFile:
+    """A snapshot as a stream. Iterate over `znodes`, then call `finish`."""
+
+    def __init__(self, stream: ByteStream, name: str) -> None:
+        """Read the sessions; raise DataFileError if this is no snapshot."""
+        self._stream, self._name = stream, name
+        self._block, self._base, self._at = b"", 0, 0
+        self._sum, self._summed = 1, 0  # checksum of the block's bytes before this position
+        begin = self._take(4)
+        if begin != MAGIC:
+            what = begin.hex(" ")
+            raise DataFileError(f"{name} is no snapshot of ZooKeeper: it begins with {what}.")
+        version = self._int()
+        if version != _KNOWN_VERSION:
+            raise DataFileError(f"{name} has format version {version}; only 2 is known.")
+        self._take(8)
+        self.timeouts_ms: dict[Session, int] = dict(
+            _SESSION.unpack(self._take(_SESSION.size)) for _ in range(self._int())
+        )
+
+    def znodes(self) -> Iterator[SnapshotZnode]:
+        """Yield all znodes, parents before their children."""
+        self._pass_acls()
+        while (path := self._field()) != b"/":
+            data = self._field()
+            _, czxid, mzxid, ctime, mtime, version, cversion, aversion, owner, pzxid = (
+                _AFTER_DATA.unpack(self._take(_AFTER_DATA.size))
+            )
+            yield SnapshotZnode(
+                path.decode("utf-8", "surrogateescape"),
+                data,
+                czxid,
+                mzxid,
+                ctime,
+                mtime,
+                version,
+                cversion,
+                aversion,
+                owner,
+                pzxid,
+            )
+
+    def finish(self) -> TreeDigest | None:
+        """Check the seals; return the digest of the tree if there is one."""
+        self._check_seal()
+        digest = None
+        if self._has(_DIGEST.size + _SEAL_BYTES):
+            zxid, version, value = _DIGEST.unpack(self._take(_DIGEST.size))
+            self._check_seal()
+            if version == _DIGEST_VERSION and zxid:
+                digest = TreeDigest(zxid, value)
+        return digest
+
+    def _check_seal(self) -> None:
+        part = self._block[self._summed : self._at]
+        expected = zlib.adler32(part, self._sum)
+        at = self._base + self._at
+        (seal,) = _LONG.unpack(self._take(_LONG.size))
+        if seal != expected or self._field() != b"/":
+            raise DataFileError(f"{self._name} is damaged: its checksum at byte {at} is wrong.")
+
+    def _pass_acls(self) -> None:
+        for _ in range(self._int()):
+            self._take(8)
+            for _ in range(max(0, self._int())):
+                self._take(4)
+                self._field()
+                self._field()
+
+    def _field(self) -> bytes:
+        length = self._int()
+        if length < 0:
+            return b""
+        if length > MAX_FIELD_BYTES:
+            at = self._base + self._at - 4
+            raise DataFileError(f"{self._name} is damaged: impossible length at byte {at}.")
+        return self._take(length)
+
+    def _int(self) -> int:
+        return int(_INT.unpack(self._take(4))[0])
+
+    def _take(self, size: int) -> bytes:
+        end = self._at + size
+        if end > len(self._block):
+            if not self._has(size):
+                at = self._base + len(self._block)
+                raise DataFileError(f"{self._name} ends at byte {at}, before its end.")
+            end = self._at + size
+        taken = self._block[self._at : end]
+        self._at = end
+        return taken
+
+    def _has(self, size: int) -> bool:
+        """Have this many bytes in the block; False at the end of the file."""
+        missing = size - (len(self._block) - self._at)
+        if missing <= 0:
+            return True
+        self._sum = zlib.adler32(self._block[self._summed : self._at], self._sum)
+        parts = [self._block[self._at :]]
+        while missing > 0 and (chunk := self._stream.read(_CHUNK)):
+            parts.append(chunk)
+            missing -= len(chunk)
+        self._base += self._at
+        self._block, self._at, self._summed = b"".join(parts), 0, 0
+        return missing <= 0

@@ -1,0 +1,256 @@
+"""Decodes the records of a transaction log: who changed what, when, in which transaction.
+
+Access rights are passed over, because nothing needs them and they may hold password hashes. Names
+may be any bytes; those that are no UTF-8 keep them as surrogates.
+"""
+
+from collections.abc import Callable, Mapping
+from struct import Struct, error
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Millis, Session
+
+CONTAINER: Final = 0x8000_0000_0000_0000  # the owner of a container
+_TTL: Final = 0xFF00_0000_0000_0000  # ... and the top byte of that of a node with a time to live
+_TTL_BITS: Final = 0xFF_FFFF_FFFF
+
+_HEADER: Final = Struct(">QiQqi")
+_INT: Final = Struct(">i").unpack_from
+_TWO_INTS: Final = Struct(">ii").unpack_from
+_LONG: Final = Struct(">q").unpack_from
+_DIGEST: Final = Struct(">iQ")
+_DIGEST_VERSION: Final = 2
+_OPEN_ACL: Final = b"\0\0\0\1\0\0\0\x1f\0\0\0\5world\0\0\0\6anyone"
+
+MULTI: Final = 14
+OPEN_SESSION: Final = -10
+CLOSE_SESSION: Final = -11
+ERROR: Final = -1
+
+
+class TransactionError(ValueError):
+    """A record has a right checksum and a body that cannot be read."""
+
+
+class Create(msgspec.Struct, frozen=True, gc=False):
+    """A new znode; `cversion` is that of its parent afterwards, -1 for one more than before."""
+
+    path: str
+    data: bytes
+    is_ephemeral: bool
+    cversion: int
+    owner: int = 0  # of containers and nodes with a time to live, which have no session
+
+
+class Delete(msgspec.Struct, frozen=True, gc=False):
+    path: str
+
+
+class SetData(msgspec.Struct, frozen=True, gc=False):
+    path: str
+    data: bytes
+    version: int
+
+
+class SetAcl(msgspec.Struct, frozen=True, gc=False):
+    path: str
+    version: int
+
+
+class OpenSession(msgspec.Struct, frozen=True, gc=False):
+    timeout_ms: int
+
+
+class CloseSession(msgspec.Struct, frozen=True, gc=False):
+    """A session ends; `paths` are the znodes that go with it, None before 3.6."""
+
+    paths: tuple[str, ...] | None
+
+
+Operation = Create | Delete | SetData | SetAcl | OpenSession | CloseSession
+
+
+class Transaction(msgspec.Struct, frozen=True, gc=False):
+    """One record: its operations, all done or none. Refused ones have no operations."""
+
+    zxid: int
+    at: Millis
+    session: Session
+    cxid: int  # 0: the server itself
+    kind: int
+    operations: tuple[Operation, ...]
+    digest: int | None = None  # of the whole tree afterwards
+    is_known: bool = True  # False: a type that this zktop does not know
+
+
+def decode(body: bytes) -> Transaction:
+    """Decode one record; raise TransactionError if it makes no sense."""
+    session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
+    try:
+        if kind == CLOSE_SESSION:
+            close, digest = _close_session(body)
+            return Transaction(zxid, at, session, cxid, kind, (close,), digest)
+        if kind == MULTI:
+            operations, end = _multi(body)
+        else:
+            read = _READERS.get(kind)
+            if read is None:
+                is_known = kind in _WITHOUT_EFFECT
+                return Transaction(zxid, at, session, cxid, kind, (), None, is_known)
+            operation, end = read(body, _HEADER.size)
+            operations = (operation,)
+        return Transaction(zxid, at, session, cxid, kind, operations, _digest(body, end))
+    except (error, IndexError) as wrong:
+        raise TransactionError(f"transaction {zxid:#x} of type {kind} cannot be read") from wrong
+
+
+def _digest(body: bytes, at: int) -> int | None:
+    if len(body) - at != _DIGEST.size:
+        return None
+    version, digest = _DIGEST.unpack_from(body, at)
+    return digest if version == _DIGEST_VERSION else None
+
+
+def _text(body: bytes, at: int) -> tuple[str, int]:
+    data, end = _bytes(body, at)
+    return data.decode("utf-8", "surrogateescape"), end
+
+
+def _bytes(body: bytes, at: int) -> tuple[bytes, int]:
+    (length,) = _INT(body, at)
+    start = at + 4
+    if length < 0:
+        return b"", start
+    end = start + length
+    if end > len(body):
+        raise IndexError
+    return body[start:end], end
+
+
+def _pass_acl(body: bytes, at: int) -> int:
+    if body.startswith(_OPEN_ACL, at):
+        return at + len(_OPEN_ACL)
+    (count,) = _INT(body, at)
+    at += 4
+    for _ in range(count):
+        _, at = _bytes(body, at + 4)
+        _, at = _bytes(body, at)
+    return at
+
+
+def _create(body: bytes, at: int) -> tuple[Operation, int]:
+    path, at = _text(body, at)
+    data, at = _bytes(body, at)
+    at = _pass_acl(body, at)
+    is_ephemeral = body[at] != 0
+    at += 1
+    if at == len(body):  # before 3.4
+        return Create(path, data, is_ephemeral, -1), at
+    return Create(path, data, is_ephemeral, _INT(body, at)[0]), at + 4
+
+
+def _create_container(body: bytes, at: int) -> tuple[Operation, int]:
+    path, at = _text(body, at)
+    data, at = _bytes(body, at)
+    at = _pass_acl(body, at)
+    return Create(path, data, False, _INT(body, at)[0], CONTAINER), at + 4  # noqa: FBT003
+
+
+def _create_with_ttl(body: bytes, at: int) -> tuple[Operation, int]:
+    path, at = _text(body, at)
+    data, at = _bytes(body, at)
+    at = _pass_acl(body, at)
+    (cversion,), (ttl,) = _INT(body, at), _LONG(body, at + 4)
+    owner = _TTL | (ttl & _TTL_BITS)
+    return Create(path, data, False, cversion, owner), at + 12  # noqa: FBT003
+
+
+def _delete(body: bytes, at: int) -> tuple[Operation, int]:
+    path, at = _text(body, at)
+    return Delete(path), at
+
+
+def _set_data(body: bytes, at: int) -> tuple[Operation, int]:
+    path, at = _text(body, at)
+    data, at = _bytes(body, at)
+    return SetData(path, data, _INT(body, at)[0]), at + 4
+
+
+def _set_acl(body: bytes, at: int) -> tuple[Operation, int]:
+    path, at = _text(body, at)
+    at = _pass_acl(body, at)
+    return SetAcl(path, _INT(body, at)[0]), at + 4
+
+
+def _open_session(body: bytes, at: int) -> tuple[Operation, int]:
+    return OpenSession(_INT(body, at)[0]), at + 4
+
+
+_Reader = Callable[[bytes, int], tuple[Operation, int]]
+_READERS: Final[Mapping[int, _Reader]] = {
+    1: _create,
+    15: _create,
+    19: _create_container,
+    21: _create_with_ttl,
+    2: _delete,
+    20: _delete,
+    5: _set_data,
+    16: _set_data,
+    7: _set_acl,
+    OPEN_SESSION: _open_session,
+}
+_WITHOUT_EFFECT: Final = (ERROR, 13)  # a refused request, and the check of a version
+
+
+def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
+    """Return the operations of a multi: none at all if one of them was refused."""
+    (count,) = _INT(body, _HEADER.size)
+    at, operations, has_failed = _HEADER.size + 4, [], False
+    for _ in range(count):
+        kind, length = _TWO_INTS(body, at)
+        at += 8
+        end = at + max(length, 0)
+        if end > len(body):
+            raise IndexError
+        has_failed = has_failed or kind == ERROR
+        if kind in _READERS and not has_failed:
+            operations.append(_READERS[kind](body[at:end], 0)[0])
+        at = end
+    return () if has_failed else tuple(operations), at
+
+
+def _close_session(body: bytes) -> tuple[CloseSession, int | None]:
+    """Read the list of paths if there is one; older servers write nothing, or only a digest."""
+    at = _HEADER.size
+    try:
+        paths, end = _paths(body, at)
+    except (error, IndexError):
+        return CloseSession(None), _digest(body, at)
+    if end not in (len(body), len(body) - _DIGEST.size):
+        return CloseSession(None), _digest(body, at)
+    return CloseSession(paths), _digest(body, end)
+
+
+def _paths(body: bytes, at: int) -> tuple[tuple[str, ...], int]:
+    (count,) = _INT(body, at)
+    at, paths = at + 4, []
+    for _ in range(count):
+        path, at = _text(body, at)
+        if not path.startswith("/"):
+            raise IndexError
+        paths.append(path)
+    return tuple(paths), at
+
+
+def head_of(body: bytes) -> tuple[int, int]:
+    """Return the session and the time of a record, which no two ensembles share."""
+    session, _, _, at, _ = _HEADER.unpack_from(body)
+    return session, at
+
+
+def without_operations(body: bytes) -> Transaction:
+    """Return a record by its header alone."""
+    session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
+    return Transaction(zxid, at, session, cxid, kind, ())

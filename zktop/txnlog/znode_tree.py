@@ -1,0 +1,232 @@
+"""The tree of znodes, replayed from transactions exactly as a server does it.
+
+From 3.6 on, servers write a digest of the whole tree behind each transaction. A replay with the
+same digest has the same tree: every path, every byte of data and every number of every Stat.
+"""
+
+import zlib
+from collections.abc import Iterable
+from struct import Struct
+from typing import Final, Literal
+
+from zktop.model.facts import Millis, Session
+from zktop.txnlog.snapshot_file import SnapshotFile, TreeDigest
+from zktop.txnlog.transactions import (
+    CONTAINER,
+    CloseSession,
+    Create,
+    Delete,
+    OpenSession,
+    SetAcl,
+    SetData,
+    Transaction,
+)
+
+_STAT: Final = Struct(">QQQQQiiiQ").pack
+_OUTSIDE_OF_DIGEST: Final = "/zookeeper/"
+_MASK: Final = (1 << 64) - 1
+_TTL_BYTE: Final = 0xFF  # the top byte of the owner of a node with a time to live
+
+EffectKind = Literal["created", "changed", "removed"]
+
+
+class StoredZnode:
+    """One znode of the tree. Millions of these exist, so it has slots and no methods of show."""
+
+    __slots__ = (
+        "aversion",
+        "children",
+        "crc",
+        "ctime",
+        "cversion",
+        "czxid",
+        "data",
+        "mark",
+        "mtime",
+        "mzxid",
+        "owner",
+        "path_and_data_crc",
+        "pzxid",
+        "version",
+    )
+
+    def __init__(self, path: str, data: bytes, zxid: int, at: Millis, owner: int) -> None:
+        self.data, self.owner = data, owner
+        self.czxid = self.mzxid = self.pzxid = zxid
+        self.ctime = self.mtime = at
+        self.version = self.cversion = self.aversion = 0
+        self.children: set[str] | None = None
+        self.mark = 0  # for users of the tree
+        self.crc = 0  # of all that the digest counts
+        self.path_and_data_crc: int | None = (
+            None if path.startswith(_OUTSIDE_OF_DIGEST) else _crc(path, data)
+        )
+
+    @property
+    def session(self) -> Session:
+        """The session that owns it; 0 if it is not ephemeral."""
+        is_special = self.owner == CONTAINER or self.owner >> 56 == _TTL_BYTE
+        return 0 if is_special else self.owner
+
+
+Effect = tuple[EffectKind, str, StoredZnode]
+
+
+class ZnodeTree:
+    """A fold over transactions."""
+
+    def __init__(self, *, is_guessed: bool = False) -> None:
+        """Begin empty; put in missing parents if the state before the first record is unknown."""
+        self.nodes: dict[str, StoredZnode] = {}
+        self.timeouts_ms: dict[Session, int] = {}
+        self.digest = 0
+        self.ended_timeout_ms = 0  # of the session that the last transaction ended
+        self.is_guessed = is_guessed
+        self._owned: dict[Session, dict[str, None]] = {}
+        for path in ("", "/zookeeper"):
+            self._add(path, StoredZnode(path, b"", 0, 0, 0))
+        for path in ("/zookeeper/quota", "/zookeeper/config"):
+            self._add(path, StoredZnode(path, b"", 0, 0, 0))
+
+    @classmethod
+    def of_snapshot(cls, file: SnapshotFile) -> tuple["ZnodeTree", TreeDigest | None, int]:
+        """Load a snapshot; return the tree, its digest, and the newest transaction seen in it."""
+        tree = cls()
+        tree.nodes.clear()
+        tree.digest, newest = 0, 0
+        tree.timeouts_ms = file.timeouts_ms
+        for found in file.znodes():
+            node = StoredZnode(found.path, found.data, found.czxid, found.ctime, found.owner)
+            node.mzxid, node.pzxid, node.mtime = found.mzxid, found.pzxid, found.mtime
+            node.version, node.cversion = found.version, found.cversion
+            node.aversion = found.aversion
+            tree._add(found.path, node)
+            newest = max(newest, node.mzxid, node.pzxid)
+        return tree, file.finish(), newest
+
+    def apply(self, one: Transaction) -> list[Effect]:
+        """Apply a transaction; return what it changed. What is already so is passed over."""
+        effects: list[Effect] = []
+        for operation in one.operations:
+            if isinstance(operation, Create):
+                self._create(operation, one, effects)
+            elif isinstance(operation, Delete):
+                self._delete(operation.path, one.zxid, effects)
+            elif isinstance(operation, SetData):
+                self._set_data(operation, one, effects)
+            elif isinstance(operation, SetAcl):
+                self._set_acl(operation)
+            elif isinstance(operation, OpenSession):
+                self.timeouts_ms[one.session] = operation.timeout_ms
+            else:
+                self._close(operation, one, effects)
+        return effects
+
+    def _create(self, new: Create, one: Transaction, effects: list[Effect]) -> None:
+        path = new.path
+        parent = self.nodes.get(path[: path.rfind("/")]) if path else None
+        if parent is None:
+            parent = self._guessed_parent(path)
+            if parent is None:
+                return
+        if new.cversion < 0 or new.cversion > parent.cversion:
+            parent.cversion = parent.cversion + 1 if new.cversion < 0 else new.cversion
+            parent.pzxid = one.zxid
+            self._recount(parent)
+        if path in self.nodes:
+            return
+        owner = one.session if new.is_ephemeral else new.owner
+        node = StoredZnode(path, new.data, one.zxid, one.at, owner)
+        self._add(path, node)
+        effects.append(("created", path, node))
+
+    def _delete(self, path: str, zxid: int, effects: list[Effect]) -> None:
+        node = self.nodes.pop(path, None)
+        if node is None:
+            return
+        parent = self.nodes.get(path[: path.rfind("/")])
+        if parent is not None:
+            if parent.children is not None:
+                parent.children.discard(path[path.rfind("/") + 1 :])
+            if zxid > parent.pzxid:
+                parent.pzxid = zxid
+                self._recount(parent)
+        self.digest = self.digest - node.crc & _MASK
+        if node.owner and (owned := self._owned.get(node.owner)) is not None:
+            owned.pop(path, None)
+        effects.append(("removed", path, node))
+
+    def _set_data(self, change: SetData, one: Transaction, effects: list[Effect]) -> None:
+        node = self.nodes.get(change.path)
+        if node is None:
+            return
+        node.data, node.version = change.data, change.version
+        node.mzxid, node.mtime = one.zxid, one.at
+        if node.path_and_data_crc is not None:
+            node.path_and_data_crc = _crc(change.path, change.data)
+        self._recount(node)
+        effects.append(("changed", change.path, node))
+
+    def _set_acl(self, change: SetAcl) -> None:
+        node = self.nodes.get(change.path)
+        if node is not None:
+            node.aversion = change.version
+            self._recount(node)
+
+    def _close(self, end: CloseSession, one: Transaction, effects: list[Effect]) -> None:
+        self.ended_timeout_ms = self.timeouts_ms.pop(one.session, 0)
+        owned: Iterable[str] = self._owned.pop(one.session, ())
+        for path in (*(end.paths or ()), *owned):
+            self._delete(path, one.zxid, effects)
+
+    def _guessed_parent(self, path: str) -> StoredZnode | None:
+        """Put in the missing ancestors if the tree began in the middle of the story."""
+        if not self.is_guessed or not path.startswith("/"):
+            return None
+        at = 0
+        while (at := path.find("/", at + 1)) > 0:
+            if path[:at] not in self.nodes:
+                self._add(path[:at], StoredZnode(path[:at], b"", 0, 0, 0))
+        return self.nodes.get(path[: path.rfind("/")])
+
+    def _add(self, path: str, node: StoredZnode) -> None:
+        before = self.nodes.get(path)
+        if before is not None:
+            self.digest = self.digest - before.crc & _MASK
+        self.nodes[path] = node
+        slash = path.rfind("/")
+        if slash >= 0:
+            parent = self.nodes.get(path[:slash])
+            if parent is not None:
+                if parent.children is None:
+                    parent.children = set()
+                parent.children.add(path[slash + 1 :])
+        if node.owner:
+            self._owned.setdefault(node.owner, {})[path] = None
+        node.crc = 0
+        self._recount(node)
+
+    def _recount(self, node: StoredZnode) -> None:
+        """Bring the digest up to date with one znode."""
+        if node.path_and_data_crc is None:
+            return
+        crc = zlib.crc32(
+            _STAT(
+                node.czxid,
+                node.mzxid,
+                node.pzxid,
+                node.ctime,
+                node.mtime,
+                node.version,
+                node.cversion,
+                node.aversion,
+                node.owner,
+            ),
+            node.path_and_data_crc,
+        )
+        self.digest = self.digest - node.crc + crc & _MASK
+        node.crc = crc
+
+
+def _crc(path: str, data: bytes) -> int:
+    return zlib.crc32(data, zlib.crc32(path.encode("utf-8", "surrogateescape")))
