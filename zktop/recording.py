@@ -12,9 +12,11 @@ one that ends in garbage.
 
 import gzip
 import json
+import queue
 import re
+import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal
@@ -35,6 +37,8 @@ MAX_VALUE_LENGTH = 64  # of a value if the data is a JSON object
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK = 1 << 16
+_LEVEL, _BULK_LEVEL = 6, 2  # of compression
+_MAX_BLOCKS = 8  # that wait to be compressed
 _DAMAGED = (msgspec.DecodeError, UnicodeDecodeError)
 
 
@@ -66,14 +70,27 @@ class StateMark(Fact, frozen=True, tag="state"):
     facts: int
 
 
+class ImportSummary(Fact, frozen=True, tag="import"):
+    """The last line of an import: which part of ZooKeeper's files the recording stands on."""
+
+    members: tuple[str, ...]  # the folders that were read
+    first_zxid: int
+    first_at: Millis
+    transactions: int
+    with_digest: int  # transactions behind which the server wrote a digest of its tree
+    proven: int  # ... and the replayed tree had the same
+    notes: tuple[str, ...] = ()  # what is missing or was passed over
+
+
 RecordingLine = Annotated[
-    Header | LookMark | StateMark | AnyFact, msgspec.Meta(description="one line of a recording")
+    Header | LookMark | StateMark | ImportSummary | AnyFact,
+    msgspec.Meta(description="one line of a recording"),
 ]
 
+AnyLine = Header | LookMark | StateMark | ImportSummary | AnyFact
+
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Header | LookMark | StateMark | AnyFact] = msgspec.json.Decoder(
-    RecordingLine
-)
+_decoder: msgspec.json.Decoder[AnyLine] = msgspec.json.Decoder(RecordingLine)
 
 
 class Recorder:
@@ -123,11 +140,72 @@ class Recorder:
     def _begin(self, at: Millis) -> None:
         self.close()
         self._state_at = at
-        self._member = gzip.GzipFile(f"zktop-{at:013d}", "wb", 6, self._file, mtime=0)
+        self._member = _gzip_member(self._file, at, _LEVEL)
 
-    def _write(self, line: Header | LookMark | StateMark | AnyFact) -> None:
+    def _write(self, line: AnyLine) -> None:
         if self._member is not None:
             self._member.write(_encoder.encode(line) + b"\n")
+
+
+class BulkRecorder:
+    """Writes whole blocks of lines: a hundred times faster, because it keeps no world.
+
+    Another thread compresses them. The caller says when to repeat the state.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Write to a file that the caller opens and closes."""
+        self._file = file
+        self._blocks: queue.Queue[bytes | Millis | None] = queue.Queue(_MAX_BLOCKS)
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+        self._thread.start()
+
+    def begin(self, at: Millis) -> None:
+        """Start a member of the file, in which reading can start."""
+        self._put(at)
+
+    def write(self, lines: Sequence[AnyLine]) -> None:
+        """Write lines; this may wait for earlier ones."""
+        self._put(_encoder.encode_lines(lines))
+
+    def close(self) -> None:
+        """Write what is left; raise the error if there was one."""
+        self._blocks.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _put(self, block: bytes | Millis | None) -> None:
+        if self._error is not None:
+            raise self._error
+        self._blocks.put(block)
+
+    def _run(self) -> None:
+        """Write blocks; after an error discard them, so that the writer never waits for ever."""
+        try:
+            self._write_blocks()
+        except OSError as error:
+            self._error = error
+            while self._blocks.get() is not None:
+                pass
+
+    def _write_blocks(self) -> None:
+        member: gzip.GzipFile | None = None
+        while (block := self._blocks.get()) is not None:
+            if not isinstance(block, int):
+                if member is not None:
+                    member.write(block)
+                continue
+            if member is not None:
+                member.close()
+            member = _gzip_member(self._file, block, _BULK_LEVEL)
+        if member is not None:
+            member.close()
+
+
+def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
+    return gzip.GzipFile(f"zktop-{at:013d}", "wb", level, file, mtime=0)
 
 
 class Recording:
@@ -137,12 +215,13 @@ class Recording:
         """Open a recording; raise UsageError for any other file."""
         self.path = path
         self.cut_off = False  # set when all lines were read
+        self.imported: ImportSummary | None = None  # likewise
         try:
             self.header = self._header()
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
-    def lines(self, offset: int = 0) -> Iterator[Header | LookMark | StateMark | AnyFact]:
+    def lines(self, offset: int = 0) -> Iterator[AnyLine]:
         """Iterate over the lines from an offset; stop where the file is cut off or damaged."""
         self.cut_off = False
         try:
@@ -157,6 +236,8 @@ class Recording:
             match line:
                 case Header():
                     pass
+                case ImportSummary():
+                    self.imported = line
                 case StateMark():
                     repeated = line.facts
                 case _ if repeated:

@@ -14,6 +14,7 @@ import pytest
 from readme.tls_proxy import secured
 from servers import sandbox_server
 from tmux import ZKTOP, terminal
+from txnlog.log_writer import story
 
 from zktop.cli.main import COMMANDS
 
@@ -64,6 +65,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The working folder of a user, with a recording in it."""
     home = tmp_path_factory.mktemp("home")
     shutil.copy(ROOT / "docs" / "incident.zktop", home)
+    (home / "version-2").mkdir()
+    (home / "version-2" / "log.1").write_bytes(story().bytes())
     return home
 
 

@@ -35,6 +35,12 @@ class Replay:
         """Whether the end of the file is missing; known after reading to the end."""
         return self._recording.cut_off
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What an import left out, and why; known after reading to the end."""
+        imported = self._recording.imported
+        return imported.notes if imported else ()
+
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
         """Yield every report of the live run, up to a moment."""
         examiner, world = Examiner(self.settings), World()

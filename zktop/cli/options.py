@@ -70,6 +70,13 @@ CONFIG = ConfigOption(
     "ZKTOP_CONFIG",
 )
 CLUSTER = ConfigOption("--cluster", "cluster", "NAME", "Name of a cluster in the config file.")
+ROOT = ConfigOption(
+    "--root",
+    "roots",
+    "PATH",
+    "Lock path or pattern: * one level, ** any; repeatable.",
+    many=True,
+)
 LAYOUT = ConfigOption(
     "--layout",
     "layout",
@@ -101,13 +108,7 @@ def _hosts_option(default: str) -> ConfigOption:
 _OTHERS = (
     CONFIG,
     CLUSTER,
-    ConfigOption(
-        "--root",
-        "roots",
-        "PATH",
-        "Lock path or pattern: * one level, ** any; repeatable.",
-        many=True,
-    ),
+    ROOT,
     LAYOUT,
     ConfigOption(
         "--auth", "auth", "SCHEME:CREDENTIALS", "Add credentials; repeatable.", many=True
@@ -167,6 +168,11 @@ def demo_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add only --config, for a command that does not connect."""
     return _add_options((CONFIG,), command)
+
+
+def import_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what concerns locks, for a command that does not connect."""
+    return _add_options((CONFIG, ROOT, LAYOUT), command)
 
 
 def _add_options(
@@ -269,6 +275,22 @@ DURATION = DurationParam()
 REPLAY_TIME = ReplayTimeParam()
 
 
+def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--since` and `--until`; the command takes both as `window`."""
+
+    @functools.wraps(command)
+    def with_window(*, since: ReplayTime | None, until: ReplayTime | None, **values: Any) -> Any:
+        for option, at in (("--since", since), ("--until", until)):
+            if at is not None and at.moment is None:
+                raise click.UsageError(f"{option} takes a time like 2026-01-31T12:00:00Z.")
+        window = since.moment if since else None, until.moment if until else None
+        return command(window=window, **values)
+
+    return SINCE(UNTIL(with_window))
+
+
+SINCE = click.option("--since", type=REPLAY_TIME, metavar="TIME", help="Begin at this time.")
+UNTIL = click.option("--until", type=REPLAY_TIME, metavar="TIME", help="End at this time.")
 FROM = click.option(
     "--from",
     "file",

@@ -46,8 +46,7 @@ def _has_settings(overrides: Overrides) -> bool:
 
 def print_notes(source: LiveRun | Replay) -> None:
     """Print on stderr what is missing from the reports of this source."""
-    if isinstance(source, LiveRun):
-        for note in source.notes:
-            narrate(f"note: {note}")
-    elif source.is_cut_off:
+    for note in source.notes:
+        narrate(f"note: {note}")
+    if isinstance(source, Replay) and source.is_cut_off:
         narrate(f"The end of {source.path} is missing: it was read up to its last whole line.")

@@ -1,0 +1,145 @@
+"""`zktop import`: from files to a recording that the other commands read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from txnlog.log_writer import ANN, BOB, LogWriter, create, delete, paths, story
+
+Zktop = Callable[..., tuple[int, str, str]]
+LOCK = "/locks/a"
+
+
+@pytest.fixture
+def version_2(tmp_path: Path) -> Path:
+    """The files of a server with one short story."""
+    folder = tmp_path / "zk1" / "version-2"
+    folder.mkdir(parents=True)
+    (folder / "log.1").write_bytes(story().bytes())
+    return folder
+
+
+def told(out: str) -> list[tuple[str, str | None, str | None]]:
+    """Event, time and node of each line."""
+    events = [json.loads(line) for line in out.splitlines()]
+    return [
+        (one["event"], one["at"][17:23], one.get("node", "")[-1:])
+        for one in events
+        if one.get("lock") == LOCK
+    ]
+
+
+def test_events_have_the_times_of_their_transactions(zktop: Zktop, version_2: Path) -> None:
+    """Each to the millisecond, however looks are placed; the file says who ended a session."""
+    code, _, err = zktop("import", str(version_2), "-o", "a.zktop")
+    events = zktop("events", "--from", "a.zktop").out  # type: ignore[attr-defined]
+
+    assert code == 0
+    assert err == (
+        "a.zktop: 8 transactions of 1 member from 2026-01-31T12:00:00.000Z "
+        "to 2026-01-31T12:00:00.070Z; the servers wrote no digests that could prove them\n"
+    )
+    assert told(events)[1:] == [
+        ("queued", "00.040", "0"),
+        ("acquired", "00.040", "0"),
+        ("queued", "00.050", "1"),
+        ("released", "00.060", "0"),
+        ("acquired", "00.060", "1"),
+        ("expired", "00.070", "1"),
+    ]
+    assert "its session was ended though it was active: by an administrator" in events
+
+
+def test_a_snapshot_at_a_time_in_the_past(zktop: Zktop, version_2: Path) -> None:
+    """The holders and waiters between two transactions."""
+    zktop("import", str(version_2), "-o", "a.zktop")
+    at = ("--at", "2026-01-31T12:00:00.055Z")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop", *at)[1])
+
+    (lock,) = shot["locks"]
+    assert [one["owner"] for one in lock["holders"]] == ["ann"]
+    assert [one["owner"] for one in lock["waiters"]] == ["bob"]
+    assert {one["rule"] for one in shot["blind"]} >= {"L1", "P1", "B3"}
+
+
+def test_who_removed_a_node_is_said(zktop: Zktop, tmp_path: Path) -> None:
+    """A node deleted by another session, and one that went with a closed session."""
+    log = LogWriter(7).add(BOB, 2, delete(f"{LOCK}/lock-0000000000"), 5)
+    log.add(BOB, -11, paths(f"{LOCK}/lock-0000000001"), 6)
+    log.records[:0] = story().records[:6]
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
+
+    assert [(one["event"], one["sentence"]) for one in events if "sentence" in one] == [
+        ("released", f"session {BOB:#x} deleted it"),
+        ("released", "its client closed the session"),
+    ]
+
+
+def test_a_deadlock_needs_no_second_listing(zktop: Zktop, tmp_path: Path) -> None:
+    """Nothing is missing up to the last transaction, so the ring is proven to exist."""
+    log = LogWriter().opened(ANN).opened(BOB)
+    log.add(ANN, 1, create("/locks", 1, ephemeral=False))
+    for number, lock in enumerate(("a", "b")):
+        log.add(ANN, 1, create(f"/locks/{lock}", number + 1, ephemeral=False))
+    for session, lock, number in ((ANN, "a", 0), (BOB, "b", 0), (ANN, "b", 1), (BOB, "a", 1)):
+        log.add(session, 1, create(f"/locks/{lock}/lock-{number:010d}", number + 1))
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    code, out, _ = zktop("check", "--from", "a.zktop")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop")[1])
+
+    assert (code, "D1" in out) == (1, True)
+    assert [one["coexistence_proven"] for one in shot["deadlocks"]] == [True]
+
+
+def test_only_what_is_below_a_chroot(zktop: Zktop, version_2: Path) -> None:
+    """Paths are then as the clients see them."""
+    zktop("import", str(version_2), "-o", "a.zktop", "--chroot", "/locks")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop")[1])
+
+    assert [lock["path"] for lock in shot["locks"]] == ["/a"]
+    assert shot["source"]["chroot"] == "/locks"
+
+
+def test_what_is_missing_is_said_by_the_import_and_by_readers(
+    zktop: Zktop, version_2: Path
+) -> None:
+    """A torn log is read up to its last whole record."""
+    log = version_2 / "log.1"
+    log.write_bytes(log.read_bytes()[:-110])
+
+    _, _, err = zktop("import", str(version_2), "-o", "a.zktop")
+    later = zktop("check", "--from", "a.zktop")[2]
+
+    assert f"note: {log} ends within a record at byte " in err
+    assert ": it was read up to there.\n" in later
+    assert later in err
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("none", "-o", "a.zktop"), "none cannot be read: No such file or directory."),
+        (("notes.txt", "-o", "a.zktop"), "notes.txt is neither a transaction log nor a snapshot"),
+        (("log.1", "-o", "no/a.zktop"), "no/a.zktop cannot be written: No such file"),
+        (("log.1", "-o", "/dev/full"), "/dev/full cannot be written: No space left"),
+        (("log.1", "-o", "a", "--since", "+5s"), "--since takes a time like 2026-"),
+        (("log.1", "-o", "a", "--chroot", "x"), "--chroot takes a path that begins with /"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    zktop: Zktop, tmp_path: Path, args: tuple[str, ...], sentence: str
+) -> None:
+    """And exit code 2."""
+    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "log.1").write_bytes(story().bytes())
+
+    code, out, err = zktop("import", *args)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)

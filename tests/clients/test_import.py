@@ -1,0 +1,141 @@
+"""An import of a real server's files agrees with a live run of the same minutes."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from clients.client_processes import Stage
+from clients.snapshots import watching
+from servers import ask
+
+from zktop.app.import_files import ImportPlan, import_files
+from zktop.app.live_run import LiveRun
+from zktop.app.replay import Replay
+from zktop.model.locks.lock import Member
+from zktop.model.report import Report
+from zktop.model.settings import Root, Settings, Thresholds
+from zktop.model.text import Text
+
+pytestmark = pytest.mark.zookeeper
+
+PATIENCE_S = 40.0
+SOON_S = 1.0  # the session timeout of a client that is killed
+EVENTS = ("queued", "acquired", "released", "abandoned", "expired")
+
+
+class Moment(NamedTuple):
+    """What a report says about the locks, and when."""
+
+    at: int
+    locks: dict[str, tuple[list[str], list[str]]]
+    deadlocks: list[str]
+
+
+def moment(report: Report, root: str) -> Moment:
+    """The holders and waiters of each lock in queue order, and the deadlocks."""
+    locks = {
+        str(path): (
+            [member.node for member in report.parts[path].lock.holders],
+            [member.node for member in report.parts[path].lock.waiters],
+        )
+        for path in report.paths
+        if path.startswith(f"{root}/")
+    }
+    return Moment(report.now, locks, [one.id for one in report.deadlocks])
+
+
+def events(reports: list[Report], root: str) -> list[tuple[str, str, str]]:
+    """What happened to the members, in the order of nodes."""
+    found = [
+        (one.event, str(one.lock), str(one.node))
+        for report in reports
+        for one in report.events
+        if one.event in EVENTS and one.lock.startswith(f"{root}/")
+    ]
+    return sorted(found, key=lambda one: (one[2], EVENTS.index(one[0])))
+
+
+class Watcher:
+    """A live run that catches up after each act."""
+
+    def __init__(self, stage: Stage, run: LiveRun) -> None:
+        self.reports: list[Report] = []
+        self._stage, self._reports = stage, run.reports(PATIENCE_S * 10)
+
+    def now(self) -> Moment:
+        """The state after everything that the server has done so far."""
+        found = re.search(r"Zxid: (0x[0-9a-f]+)", ask(self._stage.server.port, "srvr"))
+        assert found
+        zxid = int(found[1], 16)
+        return self.until(lambda report: report.world.zxid >= zxid)
+
+    def until(self, condition: Callable[[Report], bool]) -> Moment:
+        """The first state in which this is true."""
+        for report in self._reports:
+            self.reports.append(report)
+            if condition(report):
+                return moment(report, self._stage.root)
+        raise AssertionError("it did not become true")
+
+
+def acts(stage: Stage, watcher: Watcher) -> Iterator[Moment]:
+    """Clients queue, release, give up, deadlock, and expire."""
+    ann, bob, cem = stage.kazoo("ann", "bob", "cem")
+    (dee,) = stage.kazoo("dee", timeout_s=SOON_S)
+    orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
+    ann.acquire("Lock", orders)
+    bob.ask("Lock", orders)
+    cem.ask("Lock", orders)
+    yield watcher.now()
+    ann.release("Lock", orders)
+    cem.cancel("Lock", orders)
+    yield watcher.now()
+    ann.acquire("Lock", stock)
+    bob.ask("Lock", stock)
+    ann.ask("Lock", orders)
+    yield watcher.until(lambda report: [one.confidence for one in report.deadlocks] == ["C3"])
+    bob.cancel("Lock", stock)
+    bob.release("Lock", orders)
+    yield watcher.now()
+    page = f"{stage.root}/page"
+    dee.acquire("ReadLock", page)
+    cem.ask("WriteLock", page)
+    yield watcher.now()
+    dee.kill()
+    yield watcher.until(lambda report: [m.label for m in holders(report, page)] == ["cem"])
+
+
+def holders(report: Report, path: str) -> list[Member]:
+    """The holders of a lock."""
+    return [*report.parts[Text(path)].lock.holders]
+
+
+def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> None:
+    """At each moment the same holders, waiters and deadlocks; and the same events.
+
+    Only the confidence is lower, because files do not show watches.
+    """
+    with watching(stage, [f"{stage.root}/*"]) as run:
+        assert run.read()
+        watcher = Watcher(stage, run)
+        moments = list(acts(stage, watcher))
+    version_2 = stage.server.log.parent / "data" / "version-2"
+    shutil.copytree(version_2, tmp_path / "version-2")  # the server goes on writing
+    settings = Settings(roots=(Root(f"{stage.root}/*"),), thresholds=Thresholds(settle=400))
+    file = tmp_path / "a.zktop"
+
+    summary = import_files(
+        ImportPlan((tmp_path / "version-2",), settings),
+        lambda: file.open("wb"),
+        lambda _number, _at: None,
+    )
+
+    assert summary.notes == ()
+    assert summary.proven == summary.with_digest > 0
+    imported = [moment(Replay(file).last(one.at), stage.root) for one in moments]
+    assert [one.locks for one in imported] == [one.locks for one in moments]
+    assert [one.deadlocks for one in imported] == [one.deadlocks for one in moments]
+    assert events(list(Replay(file).reports()), stage.root) == events(watcher.reports, stage.root)

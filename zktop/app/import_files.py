@@ -1,0 +1,274 @@
+"""Writes the story that ZooKeeper's own files tell as a recording.
+
+A look is taken after each transaction that changes a lock, or every 50 ms if there are many, and
+always before a lock changes again: so no state of a lock is passed over. While nothing changes,
+looks become rarer.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+import msgspec
+
+from zktop.app.record_file import header_of
+from zktop.model.facts import AnyFact, Complete, Gone, Link, Millis
+from zktop.model.layouts.layout import Layout, read
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.recording import (
+    STATE_INTERVAL_MS,
+    AnyLine,
+    BulkRecorder,
+    ImportSummary,
+    LookMark,
+    StateMark,
+    redacted,
+)
+from zktop.txnlog.data_files import data_files
+from zktop.txnlog.lock_facts import LockFacts
+from zktop.txnlog.log_replay import LogReplay, Restart, Step
+from zktop.zk.watch.discovery import might_be_a_lock
+from zktop.zk.watch.root_pattern import looks_like_a_place, root_patterns
+
+LOOK_EVERY_MS: Millis = 50  # while many locks change
+LOOKS_PER_S, MAX_LOOKS = 20, 200  # ... which is when there is less than one left of these
+REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 3_600_000
+BLOCK_LINES: Final = 2_000
+STATE_SHARE: Final = 4  # a state is repeated after this many times as many lines
+
+OnProgress = Callable[[int, Millis], object]
+
+
+class ImportPlan(msgspec.Struct, frozen=True):
+    """What to import, and how."""
+
+    paths: tuple[Path, ...]
+    settings: Settings
+    since: Millis | None = None
+    until: Millis | None = None
+    chroot: str = ""
+    redact: bool = True
+
+
+def import_files(
+    plan: ImportPlan, file: Callable[[], IO[bytes]], on_progress: OnProgress
+) -> ImportSummary:
+    """Read the files and write the recording; return what it stands on.
+
+    `file` is called to open the output once the input is known to be good.
+    """
+    with data_files(plan.paths) as files:
+        replay = LogReplay(files)
+        steps = replay.steps(plan.since, plan.until)
+        first = next(steps)
+        with file() as output:
+            writer = _ImportWriter(plan, BulkRecorder(output), _hosts(replay.members, plan.chroot))
+            try:
+                writer.write(_chained(first, steps), on_progress)
+                summary = _summary(replay)
+                writer.finish(summary)
+            finally:
+                writer.close()
+    return summary
+
+
+class _ImportWriter:
+    """Decides when to look, and when to repeat the state."""
+
+    def __init__(self, plan: ImportPlan, recorder: BulkRecorder, hosts: str) -> None:
+        self._plan, self._recorder = plan, recorder
+        self._places = LockPlaces(plan.settings)
+        self._header = header_of(hosts, plan.settings, redact=plan.redact)
+        self._facts: LockFacts | None = None
+        self._lines: list[AnyLine] = []
+        self._touched: set[str] = set()  # folders that changed since the last look
+        self._changed_at: Millis = 0  # the first of these changes
+        self._zxid, self._at = 0, 0  # of the last transaction
+        self._complete_to = 0  # the last transaction that was said to be complete
+        self._looks_left: float = MAX_LOOKS
+        self._looked_at: Millis = 0  # after the last change
+        self._rests = 0  # looks since then
+        self._state_at: Millis = 0
+        self._lines_since_state = self._lines_of_state = 0
+
+    def write(self, steps: Iterable[Restart | Step], on_progress: OnProgress) -> None:
+        """Write all facts and looks."""
+        for number, step in enumerate(steps):
+            if isinstance(step, Restart):
+                self._restart(step)
+            else:
+                self._step(step)
+            if number % BLOCK_LINES == 0:
+                on_progress(number, step.at)
+        self._look(self._at, is_thorough=True)
+        self._rest_until(self._plan.until or self._at + REST_MS[-1] + 1)
+
+    def finish(self, summary: ImportSummary) -> None:
+        """Write what the recording stands on."""
+        self._lines.append(summary)
+        self._flush()
+
+    def close(self) -> None:
+        self._recorder.close()
+
+    def _restart(self, step: Restart) -> None:
+        """Write everything there is; behind a hole, also that there was one."""
+        facts = LockFacts(step.tree, self._places, self._plan.chroot)
+        zxid, at = step.zxid, step.at
+        if self._facts is None:
+            self._recorder.begin(at)
+            self._lines.append(self._header)
+            self._state_at = at
+        else:
+            self._look(self._at, is_thorough=True)
+            why = Text(str(step.hole))
+            self._add([Link(zxid=self._zxid, at=self._at, state="suspended", why=why)])
+            self._mark_look(self._at, is_thorough=True)
+            self._add([Link(zxid=zxid, at=at, state="connected")])
+            gone = (path for path in self._facts.told() if path not in step.tree.nodes)
+            self._add([Gone(zxid=zxid, at=at, path=facts.text(path)) for path in gone])
+        self._facts = facts
+        self._add(facts.begin(zxid, at))
+        self._zxid, self._at = zxid, at
+        self._look(at, is_thorough=True)
+
+    def _step(self, step: Step) -> None:
+        if self._facts is None:
+            return
+        self._rest_until(step.at)
+        facts = self._facts.after(step.transaction, step.effects, step.at)
+        if facts:
+            if not self._touched.isdisjoint(self._facts.touched):
+                self._look(self._at)
+            if not self._touched:
+                self._changed_at = step.at
+            self._touched |= self._facts.touched
+            self._add(facts)
+        self._zxid, self._at = step.transaction.zxid, step.at
+
+    def _add(self, facts: Iterable[AnyFact]) -> None:
+        self._lines.extend(map(redacted, facts) if self._plan.redact else facts)
+        if len(self._lines) > BLOCK_LINES:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._lines_since_state += len(self._lines)
+        self._recorder.write(self._lines)
+        self._lines = []
+
+    # Looks
+
+    def _rest_until(self, at: Millis) -> None:
+        """Look after changes, and from time to time while nothing changes."""
+        if self._touched:
+            earned = self._looks_left + (at - self._at) * LOOKS_PER_S / 1000
+            self._looks_left = min(earned, MAX_LOOKS)
+            is_rare = self._looks_left >= 1 and at > self._at
+            if is_rare or at - self._changed_at >= LOOK_EVERY_MS:
+                self._look(self._at)
+                self._looks_left -= is_rare
+        while not self._touched and (due := self._rest_at()) < at:
+            self._rests += 1
+            self._mark_look(due, is_thorough=True)
+
+    def _rest_at(self) -> Millis:
+        """When to look again if nothing changes."""
+        if self._rests < len(REST_MS):
+            return self._looked_at + REST_MS[self._rests]
+        minutes = self._rests - len(REST_MS) + 2
+        hours = max(0, minutes - HOUR_MS // MINUTE_MS)
+        return self._looked_at + (minutes - hours) * MINUTE_MS + hours * HOUR_MS
+
+    def _look(self, at: Millis, *, is_thorough: bool = False) -> None:
+        """Look at all changes so far."""
+        if self._facts is not None:
+            self._add(self._facts.sessions(self._zxid, at))
+        self._mark_look(at, is_thorough=is_thorough)
+        self._touched, self._looked_at, self._rests = set(), at, 0
+
+    def _mark_look(self, at: Millis, *, is_thorough: bool) -> None:
+        if self._complete_to != self._zxid:
+            self._complete_to = self._zxid
+            self._lines.append(Complete(zxid=self._zxid, at=at))
+        self._lines.append(LookMark(zxid=self._zxid, at=at, thorough=is_thorough))
+        is_due = at - self._state_at >= STATE_INTERVAL_MS
+        if is_due and self._lines_since_state > STATE_SHARE * self._lines_of_state:
+            self._repeat_state(at)
+
+    def _repeat_state(self, at: Millis) -> None:
+        """Start a new member with all facts."""
+        if self._facts is None:
+            return
+        self._flush()
+        state = list(self._facts.state(self._zxid, at))
+        self._recorder.begin(at)
+        self._lines = [StateMark(zxid=self._zxid, at=at, facts=len(state))]
+        self._add(state)
+        self._flush()
+        self._state_at, self._lines_since_state, self._lines_of_state = at, 0, len(state)
+
+
+class LockPlaces:
+    """Where locks may be: the same rules as for a live ensemble."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._patterns = root_patterns([root.path for root in settings.roots])
+        self._layouts = tuple(settings.layouts)
+
+    def is_contender(self, name: str) -> bool:
+        return looks_like_a_place(name) or _is_of(self._layouts, name)
+
+    def is_folder_name(self, name: str) -> bool:
+        return not looks_like_a_place(name)
+
+    def lists(self, path: str, names: Sequence[str]) -> bool:
+        for pattern in self._patterns:
+            if not pattern.covers(path):
+                continue
+            if not pattern.wide:
+                return True
+            if pattern.matches(path) and (not pattern.loose or self._is_lock(path, names)):
+                return True
+        return False
+
+    def _is_lock(self, path: str, names: Sequence[str]) -> bool:
+        return might_be_a_lock(path, names) or any(_is_of(self._layouts, one) for one in names)
+
+
+def _is_of(layouts: Sequence[Layout], name: str) -> bool:
+    return any(read(layout, name) is not None for layout in layouts)
+
+
+def _chained(first: Restart | Step, rest: Iterator[Restart | Step]) -> Iterator[Restart | Step]:
+    yield first
+    yield from rest
+
+
+def _hosts(members: Sequence[str], chroot: str) -> str:
+    """Name the members by their folders.
+
+    >>> _hosts(["/backup/zk1/version-2", "/backup/zk2/version-2"], "/app")
+    'zk1,zk2/app'
+    """
+    names = [Path(member.rpartition(":")[2]) for member in members]
+    shown = [path.parent.name if path.name == "version-2" else path.name for path in names]
+    return ",".join(name or "files" for name in shown) + chroot
+
+
+def _summary(replay: LogReplay) -> ImportSummary:
+    zxid, at = replay.last or (0, 0)
+    first_zxid, first_at = replay.first or (zxid, at)
+    return ImportSummary(
+        zxid=zxid,
+        at=at,
+        members=tuple(replay.members),
+        first_zxid=first_zxid,
+        first_at=first_at,
+        transactions=replay.transactions,
+        with_digest=replay.with_digest,
+        proven=replay.proven,
+        notes=tuple(replay.notes),
+    )

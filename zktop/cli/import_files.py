@@ -1,0 +1,134 @@
+"""`zktop import`: a recording from ZooKeeper's own files, of an incident that nobody recorded."""
+
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+import click
+
+from zktop.app.import_files import ImportPlan, import_files
+from zktop.cli.options import import_options, window_options
+from zktop.cli.output import narrate
+from zktop.config.join_sources import effective_config
+from zktop.config.overrides import Overrides
+from zktop.errors import UsageError
+from zktop.model.facts import Millis
+from zktop.model.format import count, iso
+from zktop.recording import ImportSummary
+
+PROGRESS_EVERY_S = 0.5
+_EXAMPLES = """\b
+Examples:
+  zktop import /var/lib/zookeeper/version-2 -o incident.zktop
+  zktop import zk1.tar.gz zk2.tar.gz zk3.tar.gz -o incident.zktop
+  zktop import version-2 -o incident.zktop --since 2026-01-31T11:50:00Z
+  zktop replay incident.zktop
+"""
+
+
+@click.command("import", epilog=_EXAMPLES)
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="File to write; an existing one is replaced.",
+)
+@window_options
+@click.option("--chroot", default="", metavar="PATH", help="Only what is below this path.")
+@click.option(
+    "--redact/--no-redact",
+    default=True,
+    help="Leave out znode data of more than 256 bytes, except for the owner's name.",
+)
+@import_options
+def command(
+    overrides: Overrides,
+    paths: tuple[Path, ...],
+    output: Path,
+    window: tuple[Millis | None, Millis | None],
+    chroot: str,
+    *,
+    redact: bool,
+) -> None:
+    """Make a recording from transaction logs and snapshots, as if zktop had run at that time.
+
+    PATH is a log, a snapshot, the folder version-2 of a server, or a tar of it. Give the files of
+    several members to fill the gaps of one. Watches, connections and reads are in no file: rules
+    that need them are named as not seen.
+    """
+    plan = ImportPlan(
+        paths=paths,
+        settings=effective_config(overrides).config.settings(),
+        since=window[0],
+        until=window[1],
+        chroot=_chroot(chroot),
+        redact=redact,
+    )
+    progress = _Progress()
+    try:
+        summary = import_files(plan, lambda: _opened(output), progress.show)
+    except OSError as error:
+        raise _not_written(output, error) from error
+    finally:
+        progress.end()
+    for note in summary.notes:
+        narrate(f"note: {note}")
+    narrate(f"{output}: {_summary(summary)}")
+
+
+def _opened(output: Path) -> IO[bytes]:
+    try:
+        return output.open("wb")
+    except OSError as error:
+        raise _not_written(output, error) from error
+
+
+def _not_written(output: Path, error: OSError) -> UsageError:
+    return UsageError(f"{output} cannot be written: {error.strerror or error}.")
+
+
+def _chroot(path: str) -> str:
+    shown = path.rstrip("/")
+    if shown and not shown.startswith("/"):
+        raise click.UsageError(f"--chroot takes a path that begins with /, not {path!r}.")
+    return shown
+
+
+def _summary(one: ImportSummary) -> str:
+    """Return what was imported, and how much of it the servers' digests prove."""
+    number, members = count(one.transactions, "transaction"), count(len(one.members), "member")
+    read = f"{number} of {members} from {iso(one.first_at)} to {iso(one.at)}"
+    if one.with_digest:
+        return f"{read}; the servers' digests prove {one.proven} of {one.with_digest}"
+    return f"{read}; the servers wrote no digests that could prove them"
+
+
+class _Progress:
+    """One line on a terminal that says how far the import is."""
+
+    def __init__(self) -> None:
+        self._is_shown = bool(sys.stderr) and sys.stderr.isatty()
+        self._next = time.monotonic() + PROGRESS_EVERY_S
+        self._width = 0
+
+    def show(self, transactions: int, at: Millis) -> None:
+        if not self._is_shown or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + PROGRESS_EVERY_S
+        line = f"{transactions:,} transactions, up to {iso(at)}"
+        self._write(line.ljust(self._width))
+        self._width = len(line)
+
+    def end(self) -> None:
+        if self._width:
+            self._write(" " * self._width + "\r")
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r{line}")
+        sys.stderr.flush()
