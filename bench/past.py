@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def figures() -> Iterator[Figure]:
     )
     yield Figure("past reaches back", found["reach_min"], "min", MINUTES, "min played")
     yield Figure("past frames", found["frames"], "", MINUTES, "min played")
+    yield Figure("past minutes with a report", found["minutes"], "min", REACH_MIN, "min back")
     most = floor + ROOM_MB
     imported = "MB python, kazoo and textual imported"
     yield Figure("past memory", found["most_mb"], "MB", floor, imported, most)
@@ -161,7 +163,10 @@ def main(minutes: float) -> None:
             most = max(most, resident_mb())
     ages = [((tape.end or 0) - one.at) // 1000 for one in tape.frames()]
     print("seconds back:", ages[:: max(1, len(ages) // 40)])
-    print(json.dumps({"reach_min": ages[0] / 60, "frames": len(ages), "most_mb": most}))
+    by_minute = [sum(age // 60 == back for age in ages) for back in range(ceil(REACH_MIN))]
+    print("reports in each minute, newest first:", by_minute)
+    found = {"reach_min": ages[0] / 60, "frames": len(ages), "most_mb": most}
+    print(json.dumps({**found, "minutes": sum(map(bool, by_minute))}))
 
 
 def churn_frames(looks: int) -> Iterator[Frame]:
