@@ -27,7 +27,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import lock_path, queue_updates
-from zktop.model.waits.root_blockers import RootBlocker, aged, root_blockers
+from zktop.model.waits.root_blockers import RootBlocker, WaitSums, aged, root_blockers
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.ensemble import Ensemble
 
@@ -68,6 +68,7 @@ class DeadlockDetector:
         self._judged_at: Millis = 0
         self._pause_ms = 0  # between two verdicts on a large knot
         self._is_unjudged = True  # something has changed since the last verdict
+        self._wait_sums = WaitSums()
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
@@ -87,6 +88,7 @@ class DeadlockDetector:
                 self._orders.ended(name, request.node, lock.at if lock and queue else None)
             if queue is None:
                 self.graph.remove(name)
+                self._wait_sums.forget(name)
                 self._elections.discard(name)
                 continue
             self.graph.replace(queue, created, deleted)
@@ -181,7 +183,7 @@ class DeadlockDetector:
         if 0 <= elapsed < (pause_ms if self._is_unranked else RANKED_FACTOR_AT_REST * pause_ms):
             return aged(filter(self._still_blocks, self._blockers), elapsed)
         self._ranked_at, self._is_unranked = now_ms, False
-        self._blockers = root_blockers(self.graph, now_ms)
+        self._blockers = root_blockers(self.graph, now_ms, self._wait_sums)
         return self._blockers
 
     def _still_blocks(self, blocker: RootBlocker) -> bool:
