@@ -354,24 +354,31 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     def targets(self, member: Member) -> frozenset[Text]:
         """The paths that a waiter's recipe watches in a way that tables show."""
-        known = self._expected.get(member.node)
-        return known[0] if known else NOTHING
+        return self._expected.get(member.node, NOTHING)
 
     @cached_property
     def watching_children(self) -> frozenset[Text]:
         """The nodes of waiters whose recipe watches the children of the lock."""
-        return frozenset(node for node, (_, is_unseen) in self._expected.items() if is_unseen)
+        return frozenset(
+            member.node
+            for line in self.lock.queues
+            if line.may_watch_children
+            for member in line.waiters
+            if any(target.how == UNSEEN for target in line.expected(member))
+        )
 
     @cached_property
-    def _expected(self) -> dict[Text, tuple[frozenset[Text], bool]]:
-        """By waiter: the paths that its recipe watches, and whether tables hide some of them."""
-        known = {}
-        for line in self.lock.queues:
-            for member in line.waiters:
-                targets = self.watch_check.expected(line, member)
-                paths = frozenset(to.path for to in targets if to.how != UNSEEN)
-                known[member.node] = paths, len(paths) < len(targets)
-        return known
+    def _expected(self) -> dict[Text, frozenset[Text]]:
+        """By waiter: the paths that its recipe watches in a way that tables show."""
+        return {
+            member.node: frozenset(
+                target.path
+                for target in self.watch_check.expected(line, member)
+                if target.how != UNSEEN
+            )
+            for line in self.lock.queues
+            for member in line.waiters
+        }
 
     def is_tangled(self, member: Member) -> bool:
         """Whether it is part of a deadlock, which explains everything else about it."""

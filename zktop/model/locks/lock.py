@@ -86,6 +86,10 @@ class LockQueue(Protocol):
     def warnings(self) -> Sequence[str]:
         """The ids of warnings about it."""
 
+    @property
+    def may_watch_children(self) -> bool:
+        """Whether the recipe of a waiter may watch the children of the lock."""
+
     def find(self, node: str) -> Member | None:
         """Return the member with this name."""
 
@@ -115,6 +119,10 @@ class QueueDefaults:
     """Default methods for queues with few members, all of which hold or wait in order."""
 
     __slots__ = ()
+
+    @property
+    def may_watch_children(self) -> bool:
+        return True
 
     def find(self: LockQueue, node: str) -> Member | None:
         return next((member for member in self.members if member.node == node), None)

@@ -127,6 +127,11 @@ class RankedQueue(QueueDefaults):
         warnings = self.oddities.warnings(self.layout, self.rule, self.members, self.holders)
         return warnings + self.remarks
 
+    @property
+    def may_watch_children(self) -> bool:
+        layout = self.layout
+        return layout.watch in ("children", "marker") or layout.how == "children"
+
     def find(self, node: str) -> Member | None:
         if len(self.members) <= _FEW:
             return next((member for member in self.members if member.node == node), None)
