@@ -5,8 +5,8 @@ bystander, a client that would otherwise wait for the process that makes the cha
 
 The bystander must feel the load on the server, not the small number of cores in the bench. So it,
 the server and the process that makes the changes get a higher priority than zktop. Two stand-ins
-for zktop show that this hides nothing: one that is as busy and sends no requests, and one that
-sends as many requests, each of them large.
+for zktop show that this hides nothing: one is as busy but sends no requests, and one sends as many
+requests, each of them large.
 """
 
 import json
@@ -23,7 +23,7 @@ from kazoo.client import KazooClient
 from bench.figure import Figure
 from bench.live import COUNTS, SIZES, crowded_server
 from bench.many_sessions import churn
-from bench.priority import foremost
+from bench.priority import high_priority
 from bench.reading import _percentile
 from bench.sizes import size
 
@@ -76,7 +76,7 @@ def _under_load(address: str, locks: tuple[str, ...]) -> Iterator[Figure]:
     where = f"1000 changes/s in {len(locks)} locks"
     floor, ours = _shares_under_load(address, locks)
     yield Figure(f"processor at {where}", ours, "%", floor, "% bare watch", floor + 35)
-    yield from _beside(address, locks, where, ours / 100)
+    yield from _bystander_figures(address, locks, where, ours / 100)
 
 
 def _shares_under_load(address: str, locks: tuple[str, ...]) -> tuple[float, float]:
@@ -90,23 +90,27 @@ def _shares_under_load(address: str, locks: tuple[str, ...]) -> tuple[float, flo
     return median(shares["bare"]), median(shares["ours"])
 
 
-def _beside(address: str, locks: tuple[str, ...], where: str, busy: float) -> Iterator[Figure]:
-    """Compare a bystander beside zktop with one beside each stand-in."""
+def _bystander_figures(
+    address: str, locks: tuple[str, ...], where: str, busy: float
+) -> Iterator[Figure]:
+    """Compare a bystander's times while zktop runs, or one of its stand-ins, or neither."""
     companions = ("none", "ours", "bare", "busy", "polls")
-    with foremost() as is_foremost:
+    with high_priority() as is_high:
         p99 = _bystander_p99(address, locks, companions, busy)
-    name = f"bystander get+watch p99 at {where}" + ("" if is_foremost else ", on shared cores")
+    name = f"bystander get+watch p99 at {where}" + ("" if is_high else ", on shared cores")
     alone = p99["none"]
     yield Figure(name, p99["ours"], "ms", alone, "ms without us", 1.3 * alone)
     for who in companions[2:]:
-        yield Figure(f"{name}, {_BESIDE[who]}", p99[who], "ms", alone, "ms without it")
-    if is_foremost:
+        yield Figure(f"{name}, {COMPANIONS[who]}", p99[who], "ms", alone, "ms without it")
+    if is_high:
         p99 = _bystander_p99(address, locks, ("ours", "busy"), busy)
         floor = p99["busy"]
-        yield Figure(f"{name}, on shared cores", p99["ours"], "ms", floor, f"ms {_BESIDE['busy']}")
+        yield Figure(
+            f"{name}, on shared cores", p99["ours"], "ms", floor, f"ms {COMPANIONS['busy']}"
+        )
 
 
-_BESIDE = {
+COMPANIONS = {
     "bare": "bare watch",
     "busy": "as busy as we are and silent",
     "polls": "500 reads in each request",
@@ -116,7 +120,7 @@ _BESIDE = {
 def _bystander_p99(
     address: str, locks: tuple[str, ...], companions: tuple[str, ...], busy: float
 ) -> dict[str, float]:
-    """A bystander's p99 beside each, in turns, because the machine changes within a minute."""
+    """The p99 while each companion runs, in turns, because the machine changes within a minute."""
     taken: dict[str, list[float]] = {who: [] for who in companions}
     for who in companions * TURNS:
         with ExitStack() as stack:

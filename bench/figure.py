@@ -43,7 +43,7 @@ class Figure:
 
 
 def milliseconds(work: Callable[[], object], times: int = 5) -> float:
-    """Time a piece of work: the median of several runs."""
+    """Time a piece of work; return the median of several runs."""
     taken = []
     for _ in range(times):
         started = time.perf_counter()

@@ -3,8 +3,8 @@
 `ours` follows as the UI does: it makes every report and drops it. `bare` keeps a persistent
 recursive watch and counts events. A bystander follows nothing: it reads a lock now and then, with
 a watch, and times the answers. Two more serve for comparison: one is as busy and sends no
-requests, the other is idle and sends many reads at once, as a polling client does. Run by the
-bench; prints a line of JSON when all is read and one at the end, and ends when stdin closes.
+requests, the other is idle and sends many reads at once, like a polling client. The bench runs
+this; it prints a line of JSON after the first reading and at the end, and ends when stdin closes.
 """
 
 import json
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kazoo.client import KazooClient
 
-from bench.priority import like_all
+from bench.priority import use_normal_priority
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import LOOKS_PER_S
 from zktop.model.facts import Gone, Node, SourceFact
@@ -34,7 +34,7 @@ BETWEEN_S = 0.002  # between two reads of a bystander
 def main() -> None:
     """Follow until stdin closes."""
     if WHAT != "bystander":
-        like_all()
+        use_normal_priority()
     over = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
     kinds = {"ours": follow, "bare": watch, "bystander": stand_by, "busy": be_busy, "polls": poll}

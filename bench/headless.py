@@ -1,7 +1,7 @@
 """Commands: the time to print a snapshot, and the time to print the help.
 
 Each is a new process, as a script would start it. The floor of the snapshot is a script that reads
-the same things with bare kazoo and bare sockets, one after the other: the members, data and
+the same data with bare kazoo and bare sockets, one request after the other: the members, data and
 children of the root and of each lock, every contender, and the tables.
 """
 

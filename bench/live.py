@@ -22,7 +22,7 @@ from bench.reading import (
     _percentile,
     compare_readings,
     note_ready,
-    take_for_old,
+    read_without_batches,
 )
 from bench.sizes import size
 from zktop.app.live_run import LiveRun
@@ -116,7 +116,7 @@ def _watch(address: str, root: str, *, is_old: bool = False) -> LiveRun:
         Access(parse_hosts(address), session_timeout=30), plan, Settings((Root(root),))
     )
     if is_old:
-        take_for_old(watch._source)  # noqa: SLF001
+        read_without_batches(watch._source)  # noqa: SLF001
     return watch
 
 

@@ -1,9 +1,9 @@
 """Ten thousand locks at rest: every owner is alive, and every waiter watches its predecessor.
 
-The cheap sessions with closed sockets suffice for reading and for events, but zktop would examine
-each of their fifty thousand disconnected owners: an outage, not a rest. Here a thousand clients
-stay connected, services of fifty threads each; a fifth of them hold locks and the rest wait. Fifty
-thousand sockets are more than one process may have.
+Cheap sessions with closed sockets are enough for reading and for events, but to zktop fifty
+thousand disconnected owners are an outage, not a rest. Here a thousand clients stay connected,
+services of fifty threads each; a fifth of them hold locks and the rest wait. One process may not
+have fifty thousand sockets.
 """
 
 import resource

@@ -1,7 +1,7 @@
 """How far back the UI's past reaches, and its memory, after half an hour of steady churn.
 
-`python -m bench.past MINUTES` plays that much time through the examiner and the tape in a process
-of its own and prints one line of JSON. Time is simulated, so half an hour takes a minute or two.
+`python -m bench.past MINUTES` plays that much time through the examiner and the tape in a separate
+process, and prints one line of JSON. Time is simulated, so half an hour takes a minute or two.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Raises the priority of this process and its children above all others.
 
-zktop is judged by its effect on ZooKeeper, and it usually runs on a machine of its own. The bench
-has only a few cores: there a client waits longer beside any busy process, even one that never
+The bench judges zktop by its effect on ZooKeeper, which usually runs on another machine. The bench
+has only a few cores: here a client waits longer while any process is busy, even one that never
 talks to the server. A higher priority removes this delay, but not the delay caused by requests
 that keep the server busy.
 """
@@ -11,30 +11,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-FIRST = (os.SCHED_RR, os.sched_param(1))
-AS_ALL = (os.SCHED_OTHER, os.sched_param(0))
+HIGH = (os.SCHED_RR, os.sched_param(1))
+NORMAL = (os.SCHED_OTHER, os.sched_param(0))
 
 
 @contextmanager
-def foremost() -> Iterator[bool]:
+def high_priority() -> Iterator[bool]:
     """Raise the priority until the end of the block; False if that needs an administrator.
 
-    Processes started in the block inherit it unless they call `like_all`.
+    Processes started in the block inherit it unless they call `use_normal_priority`.
     """
     try:
-        _set(_threads(), FIRST)
+        _set(_threads(), HIGH)
     except PermissionError:
         yield False
         return
     try:
         yield True
     finally:
-        _set(_threads(), AS_ALL)
+        _set(_threads(), NORMAL)
 
 
-def like_all() -> None:
+def use_normal_priority() -> None:
     """Return this process to normal priority."""
-    _set([0], AS_ALL)
+    _set([0], NORMAL)
 
 
 def _set(threads: list[int], how: tuple[int, os.sched_param]) -> None:

@@ -1,6 +1,6 @@
 """Reading an ensemble: the first complete reading, and from an event to a fact.
 
-The floors are a few lines of kazoo that do the same, in the same run against the same server.
+The floors are a few lines of kazoo for the same task, in the same run against the same server.
 """
 
 import struct
@@ -103,7 +103,7 @@ def _read_by_source(address: str, root: str, *, is_old: bool) -> float:
     plan = Plan(roots=(f"{root}/*",), persistent=not is_old, introspect=False)
     source = Source(access, plan)
     if is_old:
-        take_for_old(source)
+        read_without_batches(source)
     begun = note_ready(source)
     try:
         source.start()
@@ -123,8 +123,8 @@ def note_ready(source: Source) -> list[float]:
     return begun
 
 
-def take_for_old(source: Source) -> None:
-    """Make it read one znode at a time, as from a server without batches."""
+def read_without_batches(source: Source) -> None:
+    """Make a source read one znode at a time, as from an old server."""
     expected = source._expect  # noqa: SLF001
 
     def old(probes: Any) -> None:

@@ -1,11 +1,11 @@
 """Hours of a busy ensemble in minutes: zktop watches churn at full speed and must not grow.
 
 `python -m bench.soak 600` runs a real server, contenders that take and release locks as fast as
-they can, and zktop's own watch beside them. Every few seconds it notes memory, threads, sockets,
-and the server's count of our watches. It exits with 1 and a line for each figure that grew, and
-with 2 without a server.
+they can, and zktop's own watch. Every few seconds it notes memory, threads, sockets, and the
+server's count of our watches. It exits with 1 and a line for each figure that grew, and with 2
+without a server.
 
-A `Part` runs beside them, and must not make anything grow either.
+Each `Part` runs at the same time, and must not make anything grow either.
 """
 
 import gc

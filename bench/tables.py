@@ -1,8 +1,8 @@
 """Watch tables by four-letter words alone: how complete they are, and how they delay clients.
 
-A server without an AdminServer, ten thousand waiters that each watch the one before them, and a
-zktop that reads the tables as often as allowed. A bystander reads and watches beside it, while
-zktop runs and while ctrl-z stops it.
+A server without an AdminServer, ten thousand waiters that each watch the waiter before them, and a
+zktop that reads the tables as often as allowed. A bystander reads and watches while zktop runs,
+and while ctrl-z has stopped it.
 """
 
 import json
@@ -35,7 +35,7 @@ def figures() -> Iterator[Figure]:
         unknown = WAITERS - _count_confirmed(*where)
         what = "waiters, by words alone"
         yield Figure("waiters without a known watch", unknown, "", WAITERS, what, 0)
-        yield from _beside(address, *where)
+        yield from _bystander_figures(address, *where)
 
 
 def _count_confirmed(*where: str) -> int:
@@ -46,14 +46,14 @@ def _count_confirmed(*where: str) -> int:
     return sum(one["watch"]["verdict"] == "confirmed" for one in waiters)
 
 
-def _beside(address: str, *where: str) -> Iterator[Figure]:
-    """The slowest answer to a bystander: alone, beside zktop, and beside a stopped zktop."""
+def _bystander_figures(address: str, *where: str) -> Iterator[Figure]:
+    """The slowest answer to a bystander: alone, while zktop runs, and while zktop is stopped."""
     client = KazooClient(address, timeout=30)
     client.start()
     alone = _slowest(client, EACH_S)
     nothing = subprocess.DEVNULL
     with subprocess.Popen((*ZKTOP, "events", *where), stdout=nothing, stderr=nothing) as zktop:
-        beside = _slowest(client, EACH_S)
+        watched = _slowest(client, EACH_S)
         stopped = 0.0
         for _ in range(STOPS):
             zktop.send_signal(signal.SIGSTOP)
@@ -64,7 +64,7 @@ def _beside(address: str, *where: str) -> Iterator[Figure]:
     client.stop()
     client.close()
     name = "slowest answer to a bystander"
-    yield Figure(f"{name}, tables by words", beside, "ms", alone, "ms without zktop")
+    yield Figure(f"{name}, tables by words", watched, "ms", alone, "ms without zktop")
     yield Figure(f"{name}, zktop stopped", stopped, "ms", alone, "ms without zktop")
 
 

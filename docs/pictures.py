@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation: the real screens, on a recording, at a fixed moment.
 
-`python docs/pictures.py [FOLDER]` writes them; they come out equal in every run.
+`python docs/pictures.py [FOLDER]` writes them. They are the same in every run.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-night"
 AT_MS: Final = 33_600  # the deadlock is confirmed, and the rest is still moving
 SIZE: Final = (120, 36)
-SOME: Final = 20  # frames at a time, so few that the inbox merges none of them
+FRAMES_AT_ONCE: Final = 20  # the inbox merges frames if there are many more
 LONGEST_S: Final = 240.0
 STILL_S: Final = 1.2  # rows are sorted at most once a second
 CONSEQUENCES: Final = 5  # messages that cause one another, at most
@@ -53,12 +53,12 @@ class Past:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.tell: OnNews | None = None  # None: not started
+        self.send: OnNews | None = None  # None: not started
 
-    def start(self, tell: OnNews) -> None:
-        """Note the callback, and report that the feed is live."""
-        self.tell = tell
-        tell(Status("live"))
+    def start(self, on_news: OnNews) -> None:
+        """Store the callback, and report that the feed is live."""
+        self.send = on_news
+        on_news(Status("live"))
 
     def stop(self) -> None:
         """Nothing runs."""
@@ -72,7 +72,7 @@ async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str
     feed = Past(hosts)
     app = Zktop(feed, Scenery(frames), settings=UiSettings(theme=theme()))
     async with app.run_test(size=SIZE) as pilot:
-        await told(pilot, app, feed, frames)
+        await deliver(pilot, app, feed, frames)
         await still(pilot)
         await pilot.press(*keys)
         while app.key_queue.is_busy:  # the key is not handled yet
@@ -82,19 +82,19 @@ async def drawn(keys: Sequence[str], frames: Sequence[Frame], hosts: str) -> str
         return portable_svg(app.export_screenshot(title="zktop"))
 
 
-async def told(pilot: Pilot[int], app: Zktop, feed: Past, frames: Sequence[Frame]) -> None:
+async def deliver(pilot: Pilot[int], app: Zktop, feed: Past, frames: Sequence[Frame]) -> None:
     """Deliver all frames, a few at a time, as soon as the feed is started."""
-    while feed.tell is None:
+    while feed.send is None:
         await pilot.pause()
-    for begin in range(0, len(frames), SOME):
-        for frame in frames[begin : begin + SOME]:
-            feed.tell(frame)
+    for begin in range(0, len(frames), FRAMES_AT_ONCE):
+        for frame in frames[begin : begin + FRAMES_AT_ONCE]:
+            feed.send(frame)
         while app.tape.last is not frame:
             await pilot.pause()
 
 
 async def within(name: str, drawing: Awaitable[str]) -> str:
-    """Draw a picture, or say which one takes too long."""
+    """Draw a picture; after too long, exit with its name."""
     try:
         return await asyncio.wait_for(drawing, LONGEST_S)
     except TimeoutError:
@@ -112,7 +112,7 @@ async def still(pilot: Pilot[int]) -> None:
     while (now := pilot.app.export_screenshot()) != before:
         before = now
         await pilot.pause(STILL_S)
-        for _ in range(CONSEQUENCES):  # drawing the other pictures may have taken all that time
+        for _ in range(CONSEQUENCES):  # other pictures may have used the time of the pause
             await pilot.pause()
 
 

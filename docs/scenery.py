@@ -96,7 +96,7 @@ class Scenery:
 
 
 def states_in(report: Report) -> Iterator[ContenderState]:
-    """Every contender once: by the lock that it waits for, or else by the one it holds."""
+    """Each contender once: in the lock that it waits for, else in the lock that it holds."""
     places: dict[str, tuple[str, Contender]] = {}
     held: dict[str, tuple[str, ...]] = {}
     for view in report.views:

@@ -1,4 +1,4 @@
-"""Record three windows with `zktop contend` in them, on a sandbox, as one text.
+"""Record three windows that run `zktop contend` on a sandbox, as one text.
 
 `python docs/windows.py [SECONDS [FILE]]`: first all three acquire the lock in turn. Then the
 second one is interrupted while it waits, and the third must watch the first.
@@ -27,7 +27,7 @@ Recorded by docs/windows.py; times are UTC.
 
 
 class Window:
-    """One terminal: a command, and what it prints."""
+    """One terminal: a command, and its output."""
 
     def __init__(self, name: str, hosts: str, hold: str) -> None:
         self.command = ("zktop", "contend", "get-watch", LOCK, "--id", name, "--hold", hold)

@@ -56,7 +56,7 @@ READERS_AND_WRITERS = Lesson(
     "is notified when w1 is done.",
     (
         "one lock, held by two readers",
-        "which modes may enter beside a reader and beside a writer",
+        "which modes are compatible with a reader, and with a writer",
         "nothing: waiting for a writer is correct",
         "'if it dies': when r1 goes, w1 still has to wait for r2",
         "r1 and r2 hold at the same time: they share the lock",

@@ -27,7 +27,7 @@ async def test_shows_holder_queue_and_matrix_in_any_size(size: tuple[int, int]) 
 
     assert "HOLDER  W" in told
     assert "QUEUE   5 = W · R3 · W" in told
-    assert "MAY ENTER BESIDE" in told
+    assert "COMPATIBLE WITH" in told
     assert "BLOCKED BY" in told
 
 

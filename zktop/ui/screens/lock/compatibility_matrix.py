@@ -79,7 +79,7 @@ def may_enter(queue: ShownQueue) -> list[Line]:
     if not modes or lock.kind in ("single", "election"):
         return []
     counts = _counts(queue)
-    heads = [fitted(line((" may enter beside", "dim")), LABEL_WIDTH)]
+    heads = [fitted(line((" compatible with", "dim")), LABEL_WIDTH)]
     heads += [
         fitted(line((SHORT_WORDS[mode] or "holder", "dim")), NARROW_CELL_WIDTH) for mode in modes
     ]
@@ -111,7 +111,7 @@ def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
 
 
 def _heads(halves: Sequence[MatrixColumn]) -> Line:
-    cells = [fitted(line(("MAY ENTER BESIDE", "title")), LABEL_WIDTH)]
+    cells = [fitted(line(("COMPATIBLE WITH", "title")), LABEL_WIDTH)]
     for half in halves:
         word = "held" if half.is_held else "queued"
         cells.append(fitted(line((f"{word} {SHORT_WORDS[half.mode]}", "strong")), CELL_WIDTH))
