@@ -6,6 +6,7 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+from prometheus_programs import has_prometheus
 from servers import has_real_zookeeper
 
 collect_ignore = ["sandbox/kazoo_on_sandbox.py"]  # a runner for a process of its own
@@ -31,6 +32,7 @@ _NEEDS = {  # by marker
     "zookeeper": "a real ZooKeeper server; install Debian's packages (tests/get-zookeeper does, "
     "as root) or set ZOOKEEPER_HOME",
     "kerberos": "Kerberos; `make kerberos` gets it, on Debian and as root",
+    "prometheus": "prometheus and promtool; tests/get-prometheus gets them, on Debian",
 }
 
 
@@ -63,6 +65,8 @@ def pytest_collection_finish() -> None:
 def _is_available(marker: str) -> bool:
     if marker == "zookeeper":
         return has_real_zookeeper()
+    if marker == "prometheus":
+        return has_prometheus()
     from zk.kerberos_realm import is_available  # noqa: PLC0415  few suites need it
 
     return is_available()

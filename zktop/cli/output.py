@@ -19,14 +19,21 @@ def put(line: str) -> None:
 
 def put_json(value: object) -> None:
     """Print one JSON object, indented."""
-    _write_utf8(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    put_utf8(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
 def put_json_line(value: object) -> None:
     """Print one JSON object as a line, and flush it."""
-    _write_utf8(msgspec.json.encode(value))
+    put_utf8(msgspec.json.encode(value))
     if sys.stdout:
         sys.stdout.flush()
+
+
+def put_utf8(data: bytes) -> None:
+    """Write data as UTF-8, whatever the terminal's encoding is, and end the line."""
+    if sys.stdout:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data + b"\n")
 
 
 def put_table(rows: Iterable[Sequence[str]]) -> None:
@@ -48,13 +55,6 @@ def drop_output() -> None:
     """Discard buffered output after the reader has closed the pipe or the disk is full."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _write_utf8(data: bytes) -> None:
-    """Write JSON as UTF-8, whatever the terminal's encoding is."""
-    if sys.stdout:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data + b"\n")
 
 
 def _write(line: str, stream: TextIO | None = None) -> None:

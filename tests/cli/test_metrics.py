@@ -1,0 +1,76 @@
+"""`zktop metrics`: what it prints, and which options it refuses."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli.live_processes import new_root, worker
+from output.stories import recorded_story
+from servers import sandbox_server
+
+Zktop = Callable[..., tuple[int, str, str]]
+
+
+def test_a_recording_gives_the_metrics_of_its_end(zktop: Zktop, tmp_path: Path) -> None:
+    """On stdout, and nothing else."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A B ; Y x: B A")
+
+    code, out, err = zktop("metrics", "--from", str(file))
+
+    assert (code, err) == (0, "")
+    assert 'zktop_deadlocks{confidence="C2"} 1.0\n' in out
+    assert out.endswith("\n")
+    assert not out.endswith("\n\n")
+
+
+def test_an_ensemble_is_read_once_and_then_into_a_file(zktop: Zktop, tmp_path: Path) -> None:
+    """The file is gone when zktop has ended, so it is read by another command meanwhile."""
+    root = new_root()
+    with sandbox_server() as server, worker(server.address, "alice") as alice:
+        alice.acquire(f"{root}/orders")
+        (tmp_path / "soon.yaml").write_text("thresholds: { settle: 10ms }", encoding="utf-8")
+        to = ("--hosts", server.address, "--root", f"{root}/*", "--config", "soon.yaml")
+
+        code, out, err = zktop("metrics", *to)
+        assert (code, err) == (0, "")
+        assert f'zktop_locks{{root="{root}/*",state="held"}} 1.0\n' in out
+        assert "zktop_requests_total" in out
+
+        to_file = ("--textfile", str(tmp_path / "z.prom"), "--duration", "1s", "--every", "100ms")
+        assert zktop("metrics", *to, *to_file) == (0, "", "")
+        assert not (tmp_path / "z.prom").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--listen 9141", "expected HOST:PORT, got '9141'."),
+        ("--listen :70000", "expected HOST:PORT, got ':70000'."),
+        ("--listen :1 --textfile a.prom", "--listen, --textfile and --from exclude each other."),
+        ("--textfile a.txt", "--textfile: node_exporter reads only files named *.prom."),
+        ("--textfile none/a.prom", "--textfile: there is no folder none."),
+        ("--duration 5s", "--duration needs --listen or --textfile."),
+        ("--listen-login a", "--listen-login needs --listen."),
+        ("--listen :1 --listen-key a", "--listen-key needs --listen-cert."),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(zktop: Zktop, options: str, sentence: str) -> None:
+    """One sentence says which."""
+    code, out, err = zktop("metrics", *options.split())
+
+    assert (code, out) == (2, "")
+    assert sentence in err
+
+
+def test_a_missing_library_is_named(zktop: Zktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
+    monkeypatch.delattr("zktop.app.metrics_exports", raising=False)
+    monkeypatch.delitem(sys.modules, "zktop.app.metrics_exports", raising=False)
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+
+    assert zktop("metrics") == (
+        2,
+        "",
+        "zktop metrics needs the package prometheus-client: pip install prometheus-client.\n",
+    )

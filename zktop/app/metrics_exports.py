@@ -1,0 +1,116 @@
+"""Where metrics go: an HTTP server, or a file. The library prometheus-client does both."""
+
+import hmac
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from prometheus_client import (
+    CollectorRegistry,
+    generate_latest,
+    make_wsgi_app,
+    start_http_server,
+    write_to_textfile,
+)
+
+from zktop.errors import UsageError
+from zktop.output.metrics.collector import ReportCollector
+
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104  the user left out the host, as in `:9141`
+
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class HttpAccess(msgspec.Struct, frozen=True):
+    """Where to listen, and who may read; the paths are files."""
+
+    host: str
+    port: int
+    cert: Path | None = None  # PEM; with it, the server speaks TLS
+    key: Path | None = None
+    ca: Path | None = None  # clients need a certificate of this authority
+    login: Path | None = None  # USER:PASSWORD
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http{'s' if self.cert else ''}://{host or _ANY_ADDRESS}:{self.port}/metrics"
+
+
+def exposition(collector: ReportCollector) -> bytes:
+    """Return all metrics in the text format of Prometheus."""
+    return generate_latest(collector.registry)
+
+
+@contextmanager
+def text_file(collector: ReportCollector, path: Path) -> Iterator[Callable[[], None]]:
+    """Give a function that writes the file and renames it; delete the file after the block.
+
+    The file of an ended run would go on saying that all is well.
+    """
+    try:
+        yield lambda: write_to_textfile(str(path), collector.registry)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None]:
+    """Serve the metrics of a collector while the block runs."""
+    registry = CollectorRegistry(support_collectors_without_names=True)
+    login = None if access.login is None else _login(access.login)
+    for file in filter(None, (access.cert, access.key, access.ca)):
+        _read(file)  # the library would leave its port open
+    try:
+        server, thread = start_http_server(
+            access.port,
+            access.host or _ANY_ADDRESS,
+            registry,
+            certfile=str(access.cert) if access.cert else None,
+            keyfile=str(access.key or access.cert) if access.cert else None,
+            client_cafile=str(access.ca) if access.ca else None,
+            client_auth_required=access.ca is not None,
+        )
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{access.url} cannot be served: {why}.") from error
+    if login:
+        server.set_app(with_login(make_wsgi_app(registry), login))
+    registry.register(collector.registry)  # until now there was nothing to read without a login
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def with_login(app: WsgiApp, login: str) -> WsgiApp:
+    """Answer only requests with this USER:PASSWORD (basic authentication)."""
+    expected = b"Basic " + b64encode(login.encode())
+
+    def guarded(request: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        given = str(request.get("HTTP_AUTHORIZATION", "")).encode("utf-8", "replace")
+        if hmac.compare_digest(given, expected):
+            return app(request, start)
+        start("401 Unauthorized", [("WWW-Authenticate", 'Basic realm="zktop"')])
+        return [b"This needs a login.\n"]
+
+    return guarded
+
+
+def _login(file: Path) -> str:
+    login = _read(file).decode("utf-8", "replace").strip()
+    if ":" not in login or "\n" in login:
+        raise UsageError(f"{file} must have one line: USER:PASSWORD.")
+    return login
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error

@@ -1,0 +1,189 @@
+"""`zktop metrics`: locks, findings and servers as metrics for Prometheus."""
+
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from zktop.cli.options import DURATION, FILE_PATH, ReplayTime, connection_options, file_options
+from zktop.cli.output import narrate, put_utf8
+from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.config.join_sources import effective_config
+from zktop.config.overrides import Overrides
+from zktop.errors import UsageError
+from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.model.settings import SECOND_MS
+
+SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
+CONFIRM_S = 1.0  # beyond `settle`, so that findings are confirmed
+MAX_PORT = 65_535
+_EXAMPLES = """\b
+Examples:
+  zktop metrics --hosts zk1:2181
+  zktop metrics --root '/locks/**' --listen 127.0.0.1:9141
+  zktop metrics --textfile /var/lib/node_exporter/zktop.prom --every 30s
+  zktop metrics --from incident.zktop
+"""
+
+Address = tuple[str, int]
+Look = Callable[[Report], None]
+
+
+class AddressParam(click.ParamType[Address]):
+    """An address to listen on: HOST:PORT, or :PORT for all addresses of this machine."""
+
+    name = "address"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Address:
+        host, colon, port = str(value).rpartition(":")
+        if not colon or not port.isdecimal() or int(port) > MAX_PORT:
+            return self.fail(f"expected HOST:PORT, got {value!r}.", param, ctx)
+        return host.strip("[]"), int(port)
+
+
+@click.command("metrics", epilog=_EXAMPLES)
+@click.option(
+    "--listen", type=AddressParam(), metavar="HOST:PORT", help="Serve them over HTTP until ctrl-c."
+)
+@click.option("--listen-cert", type=FILE_PATH, metavar="FILE", help="Serve HTTPS: certificate.")
+@click.option("--listen-key", type=FILE_PATH, metavar="FILE", help="The certificate's key (PEM).")
+@click.option(
+    "--listen-ca", type=FILE_PATH, metavar="FILE", help="Ask for a certificate of this CA."
+)
+@click.option(
+    "--listen-login", type=FILE_PATH, metavar="FILE", help="Ask for the USER:PASSWORD in it."
+)
+@click.option(
+    "--textfile",
+    type=click.Path(path_type=Path),
+    metavar="FILE.prom",
+    help="Write them to a file until ctrl-c, for node_exporter.",
+)
+@click.option(
+    "--every",
+    type=DURATION,
+    metavar="TIME",
+    default="15s",
+    show_default=True,
+    help="Write the file this often.",
+)
+@click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
+@click.option(
+    "--top",
+    type=click.IntRange(0, 1000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Locks that get series of their own: the N worst.",
+)
+@file_options
+@connection_options
+def command(
+    *, overrides: Overrides, file: str | None, at: ReplayTime | None, **options: Any
+) -> None:
+    """Print locks, waits, findings and servers as metrics for Prometheus.
+
+    Once, or until ctrl-c with --listen or --textfile. It needs the package
+    prometheus-client. docs/monitoring has alert rules and a Grafana dashboard.
+    """
+    _check(options, has_file=file is not None)
+    exports = _exports()
+    collector = exports.ReportCollector(version("zktop"), options["top"])
+    if file is not None:
+        recording, until = open_recording(overrides, file, at)
+        recording.last(until, collector.look)
+        print_notes(recording)
+        put_utf8(exports.exposition(collector).rstrip())
+    elif options["listen"]:
+        access = _access(exports, options)
+        with exports.http_server(collector, access):
+            narrate(f"serving {access.url}; ctrl-c ends it")
+            _follow(overrides, options["duration"], collector.look)
+    elif options["textfile"]:
+        with exports.text_file(collector, options["textfile"]) as write:
+            look = _writing(collector.look, write, options["every"])
+            _follow(overrides, options["duration"], look)
+    else:
+        settle = effective_config(overrides).config.thresholds.settle
+        _follow(overrides, settle + round(CONFIRM_S * SECOND_MS), collector.look, is_once=True)
+        put_utf8(exports.exposition(collector).rstrip())
+
+
+def _follow(
+    overrides: Overrides, duration: Millis | None, look: Look, *, is_once: bool = False
+) -> None:
+    """Pass on every report. A lost connection ends a single look; else it is a metric."""
+    with live_run(overrides) as run:
+        if not run.read():
+            narrate("note: reading timed out; the metrics cover what was read")
+        printed = 0
+        for report in run.reports(None if duration is None else duration / SECOND_MS):
+            look(report)
+            if len(run.notes) > printed:
+                printed = len(run.notes)
+                print_notes(run)
+        if is_once:
+            run.raise_if_lost(patience_s=0.0)
+
+
+def _writing(look: Look, write: Callable[[], None], every: Millis) -> Look:
+    """Look, and write the file when it is due."""
+    due = 0.0
+
+    def look_and_write(report: Report) -> None:
+        nonlocal due
+        look(report)
+        if time.monotonic() >= due:
+            write()
+            due = time.monotonic() + every / SECOND_MS
+
+    return look_and_write
+
+
+def _check(options: dict[str, Any], *, has_file: bool) -> None:
+    """Refuse options that exclude each other, or that would have no effect."""
+    textfile = options["textfile"]
+    if sum(map(bool, (options["listen"], textfile, has_file))) > 1:
+        raise click.UsageError("--listen, --textfile and --from exclude each other.")
+    if textfile and textfile.suffix != SUFFIX:
+        raise click.UsageError(f"--textfile: node_exporter reads only files named *{SUFFIX}.")
+    if textfile and not textfile.parent.is_dir():
+        raise click.UsageError(f"--textfile: there is no folder {textfile.parent}.")
+    if options["duration"] and not (options["listen"] or textfile):
+        raise click.UsageError("--duration needs --listen or --textfile.")
+    for name in ("listen_cert", "listen_key", "listen_ca", "listen_login"):
+        needs = "listen_cert" if name in ("listen_key", "listen_ca") else "listen"
+        if options[name] and not options[needs]:
+            raise click.UsageError(f"--{_flag(name)} needs --{_flag(needs)}.")
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _access(exports: ModuleType, options: dict[str, Any]) -> Any:
+    host, port = options["listen"]
+    files = {
+        name: Path(path)
+        for name in ("cert", "key", "ca", "login")
+        if (path := options[f"listen_{name}"])
+    }
+    return exports.HttpAccess(host, port, **files)
+
+
+def _exports() -> ModuleType:
+    """Import what needs prometheus-client, which is an extra."""
+    try:
+        from zktop.app import metrics_exports  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(
+            "zktop metrics needs the package prometheus-client: pip install prometheus-client."
+        ) from error
+    return metrics_exports

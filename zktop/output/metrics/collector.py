@@ -1,0 +1,67 @@
+"""Collects the metrics of a run: takes every report, and gives the families of the newest one."""
+
+from collections.abc import Iterator
+from threading import Lock as Mutex
+
+from prometheus_client import CollectorRegistry, disable_created_metrics
+from prometheus_client.core import Metric
+
+from zktop.model.report import Report
+from zktop.output.metrics.families import (
+    DEFAULT_TOP,
+    gauge,
+    is_up,
+    lock_families,
+    own_families,
+    roots_of,
+    server_families,
+    verdict_families,
+)
+from zktop.output.metrics.lock_totals import LockTotals
+from zktop.output.metrics.run_counters import RunCounters
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
+
+
+class ReportCollector:
+    """A collector of the library: one thread calls `look`, others may scrape `registry`."""
+
+    def __init__(self, version: str, top: int = DEFAULT_TOP) -> None:
+        self.registry = CollectorRegistry()
+        self._version, self._top = version, top
+        self._counters = RunCounters(self.registry)
+        self._totals = LockTotals()
+        self._report: Report | None = None
+        self._mutex = Mutex()
+        self.registry.register(self)
+
+    def look(self, report: Report) -> None:
+        """Take the next report."""
+        with self._mutex:
+            before = self._report
+            if before is None:
+                for root in roots_of(report):
+                    self._counters.begin(root)
+            # What clients do while the connection is lost is unknown.
+            elapsed_ms = 0 if before is None or not is_up(before) else report.now - before.now
+            self._counters.look(report, self._totals, elapsed_ms)
+            self._totals.look(report)
+            self._report = report
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the families of the newest report; the library adds those of the counters."""
+        with self._mutex:
+            yield from self._families(self._report) if self._report else ()
+
+    def _families(self, report: Report) -> Iterator[Metric]:
+        yield from own_families(report, self._version)
+        yield from server_families(report)
+        yield gauge(
+            "zktop_coverage_ratio",
+            "Share of the new contenders that zktop saw; the others came and went unseen.",
+            ("root",),
+            (((root,), share) for root, share in self._counters.coverage()),
+        )
+        if is_up(report):
+            yield from lock_families(report, self._totals, self._top)
+            yield from verdict_families(report)

@@ -1,0 +1,191 @@
+"""The metric families of one moment. What zktop does not know has no sample; it is never 0."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, get_args
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from zktop.model.findings.catalogue import RULES
+from zktop.model.history.all_locks import CONNECTED_STATES
+from zktop.model.report import Report
+from zktop.model.settings import SECOND_MS
+from zktop.model.waits.confidence import Confidence
+from zktop.model.world.roots import denied_roots
+from zktop.model.world.server_tables import TABLE_NAMES, ServerTables
+from zktop.output.metrics.lock_folders import empty_folders
+from zktop.output.metrics.lock_totals import (
+    EVERYWHERE,
+    LOCK_STATES,
+    MEMBER_STATES,
+    LockTotals,
+    NamedLock,
+)
+
+DEFAULT_TOP: Final = 10  # locks whose path is a label, for each family that has one
+
+Samples = Iterable[tuple[Sequence[str], float | None]]
+
+
+def gauge(name: str, means: str, labels: Sequence[str], samples: Samples) -> GaugeMetricFamily:
+    """A family of these samples, without those that are None."""
+    family = GaugeMetricFamily(name, means, labels=labels)
+    for values, number in samples:
+        if number is not None:
+            family.add_metric(values, number)
+    return family
+
+
+def roots_of(report: Report) -> tuple[str, ...]:
+    """The values of the label `root`."""
+    return tuple(root.path for root in report.settings.roots) or (EVERYWHERE,)
+
+
+def is_up(report: Report) -> bool:
+    """Whether zktop is connected; otherwise the report shows the state before the loss."""
+    return report.ensemble.link in CONNECTED_STATES
+
+
+def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metric]:
+    """Locks, contenders and folders; only while zktop is connected, because they change."""
+    hidden = {one.root for one in denied_roots(report.world, report.settings)}
+    roots = [root for root in roots_of(report) if root not in hidden]
+    yield gauge(
+        "zktop_locks",
+        "Locks by state; contended: clients wait for it; unreadable: an ACL hides it.",
+        ("root", "state"),
+        (((root, one), totals.locks[root, one]) for root in roots for one in LOCK_STATES),
+    )
+    yield gauge(
+        "zktop_contenders",
+        "Clients in locks: they hold, wait, stand by (in elections) or are about to join.",
+        ("root", "state"),
+        (((root, one), totals.members[root, one]) for root in roots for one in MEMBER_STATES),
+    )
+    yield from _folders(report, totals, roots)
+    named = [root.path for root in report.settings.roots if "*" not in root.path]
+    yield _by_lock(
+        "zktop_lock_waiters",
+        "Waiters of the locks with most of them, and of roots that are one lock.",
+        totals.longest_queues(top, named),
+    )
+    yield _by_lock(
+        "zktop_sequence_remaining",
+        "Sequence numbers left in the locks with the fewest, and in roots that are one lock.",
+        totals.fewest_numbers(top, named),
+    )
+    yield GaugeMetricFamily(
+        "zktop_lock_sessions", "Sessions that have a node in a lock.", value=len(report.locks_of)
+    )
+
+
+def verdict_families(report: Report) -> Iterator[Metric]:
+    """Deadlocks, findings, and what they could not be based on."""
+    grades = Counter(one.confidence for one in report.deadlocks)
+    yield gauge(
+        "zktop_deadlocks",
+        "Deadlocks at present, by confidence: C4 and C3 are confirmed, C2 likely, C1 hints.",
+        ("confidence",),
+        (((grade,), grades[grade]) for grade in get_args(Confidence)),
+    )
+    findings = Counter(
+        (one.rule, one.name, one.severity, one.confidence) for one in report.findings
+    )
+    yield gauge(
+        "zktop_findings",
+        "Findings at present; a rule without a finding has no sample.",
+        ("rule", "name", "severity", "confidence"),
+        findings.items(),
+    )
+    blind = {one.rule for one in report.blind}
+    yield gauge(
+        "zktop_rule_blind",
+        "1 if the rule lacks data and may miss a finding.",
+        ("rule", "name"),
+        (((rule.id, rule.name), rule.id in blind) for rule in RULES),
+    )
+
+
+def server_families(report: Report) -> Iterator[Metric]:
+    """What the servers' own tables show."""
+    tables = report.ensemble.tables
+    yield gauge(
+        "zktop_server_up",
+        "1 if the server answered the last time.",
+        ("server",),
+        (((one.server,), one.figures.is_up) for one in tables if one.facts.server),
+    )
+    yield gauge(
+        "zktop_server_sessions",
+        "Sessions connected to the server, with zktop's own.",
+        ("server",),
+        (((one.server,), _sessions(one)) for one in tables),
+    )
+    yield gauge(
+        "zktop_server_watches",
+        "Watches that the server counts.",
+        ("server",),
+        (((one.server,), one.figures.watches) for one in tables),
+    )
+    missing = {(spot.server, spot.table) for spot in report.ensemble.blind_spots}
+    yield gauge(
+        "zktop_blind",
+        "1 if the server does not give this table, so some findings may be missed.",
+        ("server", "source"),
+        (
+            ((one.server, kind), (one.server, kind) in missing)
+            for one in tables
+            for kind in TABLE_NAMES
+        ),
+    )
+
+
+def own_families(report: Report, version: str) -> Iterator[Metric]:
+    """About zktop itself."""
+    yield gauge("zktop_build_info", "The version of zktop.", ("version",), [((version,), 1)])
+    yield GaugeMetricFamily(
+        "zktop_up",
+        "1 if zktop is connected to ZooKeeper; if 0, there are no samples of locks.",
+        value=is_up(report),
+    )
+    yield GaugeMetricFamily(
+        "zktop_report_timestamp_seconds",
+        "When zktop looked at the locks last, in seconds since 1970.",
+        value=report.now / SECOND_MS,
+    )
+    if report.cost is not None:
+        yield CounterMetricFamily(
+            "zktop_requests", "Requests sent to ZooKeeper.", value=report.cost.requests
+        )
+        yield CounterMetricFamily(
+            "zktop_received_bytes", "Bytes received from ZooKeeper.", value=report.cost.bytes_in
+        )
+        yield GaugeMetricFamily(
+            "zktop_own_watches", "Watches that zktop has set.", value=report.cost.watches
+        )
+
+
+def _folders(report: Report, totals: LockTotals, roots: Sequence[str]) -> Iterator[Metric]:
+    unused = empty_folders(report)
+    counts = {
+        (root, empty): totals.folders[root, empty] + (unused[root] if empty else 0)
+        for root in roots
+        for empty in (True, False)
+    }
+    yield gauge(
+        "zktop_lock_folders",
+        "Znodes that are folders of locks, by whether they are empty.",
+        ("root", "empty"),
+        (((root, str(empty).lower()), number) for (root, empty), number in counts.items()),
+    )
+
+
+def _by_lock(name: str, means: str, found: Iterable[NamedLock]) -> GaugeMetricFamily:
+    return gauge(
+        name, means, ("root", "lock"), (((one.root, one.path), one.value) for one in found)
+    )
+
+
+def _sessions(tables: ServerTables) -> int | None:
+    rows = tables.connections
+    return tables.figures.connections if rows is None else len(rows)

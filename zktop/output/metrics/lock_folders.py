@@ -1,0 +1,43 @@
+"""Empty lock folders that zktop does not count as locks: nothing ever queued in them.
+
+Clients that make a folder for each lock and never delete it fill the parent, until the listing of
+the parent is larger than a client accepts (`jute.maxbuffer`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from zktop.model.facts import join, split
+from zktop.model.locks.candidates import unnumbered
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.model.world.children_of_znode import NO_FAMILY, Znode
+from zktop.output.metrics.lock_totals import root_label
+
+
+def empty_folders(report: Report) -> Counter[str]:
+    """The number of persistent znodes without children beside locks, by root."""
+    return Counter(root_label(path, report.settings) for path in _empty(report))
+
+
+def _empty(report: Report) -> Iterator[Text]:
+    families, locks = report.world.families, report.parts
+    if report.settings.roots:
+        parents = {path for path in families if path not in locks}
+    else:
+        parents = {split(path)[0] for path in report.paths}
+    for parent in parents:
+        for znode in filter(_may_be_folder, families.get(parent, NO_FAMILY)):
+            path = join(parent, znode.name)
+            is_empty = not families.get(path, NO_FAMILY).members
+            if is_empty and path not in locks and _is_below_root(path, report):
+                yield path
+
+
+def _may_be_folder(znode: Znode) -> bool:
+    stat = znode.stat
+    return stat is not None and not stat.owner and bool(unnumbered([znode.name]))
+
+
+def _is_below_root(path: Text, report: Report) -> bool:
+    return not report.settings.roots or report.settings.root_of(path) is not None

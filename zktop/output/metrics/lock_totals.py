@@ -1,0 +1,165 @@
+"""Counts of locks, contenders and lock folders by root.
+
+`LockTotals.look` updates them with the locks that changed, so its cost does not depend on the
+number of locks.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from heapq import nlargest, nsmallest
+from typing import Final, Literal, NamedTuple, get_args
+
+import msgspec
+
+from zktop.model.layouts.layout import LARGEST
+from zktop.model.locks.lock import Lock, MemberState
+from zktop.model.report import LockRecord, LockView, Report
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.world.persistent_map import PersistentMap
+from zktop.model.world.server_tables import ServerTables
+
+EVERYWHERE: Final = "/**"  # the root of locks that zktop found without a configured root
+
+LockState = Literal["free", "held", "contended", "unreadable"]
+LOCK_STATES: Final[tuple[LockState, ...]] = get_args(LockState)
+MEMBER_STATES: Final[tuple[MemberState, ...]] = get_args(MemberState)
+
+
+class LockFigures(msgspec.Struct, frozen=True, gc=False):
+    """What the metrics need of one lock."""
+
+    root: str
+    state: LockState
+    members: tuple[tuple[MemberState, int], ...]
+    waiting: int  # without candidates of an election that do not block
+    numbers_left: int | None  # sequence numbers; None: not numbered, or unknown
+    is_empty_folder: bool | None  # None: it is no folder
+
+
+class NamedLock(NamedTuple):
+    """A lock whose path is a label, and one of its figures."""
+
+    root: str
+    path: Text
+    value: int
+
+
+class LockTotals:
+    """A fold over reports: the figures of all locks, and their sums by root."""
+
+    def __init__(self) -> None:
+        self.locks: Counter[tuple[str, LockState]] = Counter()
+        self.members: Counter[tuple[str, MemberState]] = Counter()
+        self.folders: Counter[tuple[str, bool]] = Counter()  # by root and whether it is empty
+        self._figures: dict[Text, LockFigures] = {}
+        self._records: PersistentMap[Text, LockRecord] = PersistentMap()
+        self._tables: tuple[ServerTables, ...] = ()
+        self._watched: set[Text] = set()  # locks whose waiters only watch tables show
+
+    def look(self, report: Report) -> None:
+        """Count the locks that changed since the previous report again."""
+        changed = report.parts.changed_since(self._records)
+        if report.ensemble.tables != self._tables:
+            changed |= self._watched
+        self._records, self._tables = report.parts, report.ensemble.tables
+        for path in changed:
+            if (before := self._figures.pop(path, None)) is not None:
+                self._count(before, -1)
+            self._watched.discard(path)
+            if (view := report.view(path)) is not None:
+                self._figures[path] = after = lock_figures(view, report.settings)
+                self._count(after, 1)
+                if view.lock.kind == "single":
+                    self._watched.add(path)
+
+    def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
+        """The locks with the most waiters, and those whose paths are given."""
+        found = [
+            NamedLock(one.root, path, one.waiting)
+            for path, one in self._figures.items()
+            if (one.waiting or path in always) and one.state != "unreadable"
+        ]
+        yield from _chosen(found, nlargest(most, found, key=_value), always)
+
+    def fewest_numbers(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
+        """The locks with the fewest sequence numbers left, and those whose paths are given."""
+        found = [
+            NamedLock(one.root, path, one.numbers_left)
+            for path, one in self._figures.items()
+            if one.numbers_left is not None
+        ]
+        yield from _chosen(found, nsmallest(most, found, key=_value), always)
+
+    def _count(self, one: LockFigures, sign: int) -> None:
+        self.locks[one.root, one.state] += sign
+        for state, number in one.members:
+            self.members[one.root, state] += sign * number
+        if one.is_empty_folder is not None:
+            self.folders[one.root, one.is_empty_folder] += sign
+
+
+def lock_figures(view: LockView, settings: Settings) -> LockFigures:
+    lock = view.lock
+    members = dict(_members(view))
+    return LockFigures(
+        root=root_label(lock.path, settings),
+        state=_state(lock, members),
+        members=tuple(members.items()),
+        waiting=members["waits"],
+        numbers_left=_numbers_left(lock),
+        is_empty_folder=None if lock.kind in ("single", "lease") else not lock.family.members,
+    )
+
+
+def root_label(path: str, settings: Settings) -> str:
+    """The root that a lock belongs to."""
+    root = settings.root_of(path)
+    return EVERYWHERE if root is None else root.path
+
+
+def _members(view: LockView) -> Iterator[tuple[MemberState, int]]:
+    """Count the members in each state, without asking each member."""
+    lock = view.lock
+    holders = sum(len(queue.holders) for queue in lock.queues)
+    others = sum(len(queue.waiters) for queue in lock.queues)
+    waits = others
+    if lock.kind == "election" and not lock.blocking:
+        waits = sum(member.node in lock.stranded for member in lock.waiters)
+    yield "holds", holders
+    yield "waits", waits + len(view.watch_check.crowd)
+    yield "standby", others - waits
+    yield "pending", lock.size - holders - others
+
+
+def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:
+    if lock.error is not None:
+        return "unreadable"
+    if members["waits"]:
+        return "contended"
+    return "held" if members["holds"] else "free"
+
+
+def _numbers_left(lock: Lock) -> int | None:
+    """The sequence numbers that the lock has left; None if its contenders are not numbered.
+
+    Only the ends of each queue are looked at: one of them is the newest member.
+    """
+    ends = [queue.members[at] for queue in lock.queues if queue.members for at in (0, -1)]
+    numbers = [one.sequence for one in ends if one.sequence is not None and "/" not in one.node]
+    following = lock.stat.next_sequence if lock.stat else None
+    if following is None or (lock.size and not numbers):
+        return None
+    if min(numbers, default=0) < 0:
+        return 0
+    return max(0, LARGEST - max([following, *(number + 1 for number in numbers)]))
+
+
+def _value(one: NamedLock) -> int:
+    return one.value
+
+
+def _chosen(
+    found: list[NamedLock], worst: list[NamedLock], always: Collection[str]
+) -> Iterator[NamedLock]:
+    yield from dict.fromkeys((*worst, *(one for one in found if one.path in always)))
