@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import SURE, Finding
+from zktop.model.findings.finding import Finding
 from zktop.model.format import several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
@@ -85,7 +85,7 @@ def proven_causes(report: Report) -> Iterator[Finding]:
     for finding in report.findings:
         if finding.severity != "critical" or finding.cause:
             continue
-        if finding.confidence in SURE or finding.id in proven:
+        if finding.is_sure or finding.id in proven:
             yield finding
 
 

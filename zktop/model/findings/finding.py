@@ -15,11 +15,10 @@ import msgspec
 from zktop.model.facts import Millis, Session
 from zktop.model.format import signature
 from zktop.model.text import Text, clean
-from zktop.model.waits.confidence import Confidence, Evidence
+from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.world.server_tables import TableKind
 
 Severity = Literal["critical", "warning", "info"]
-SURE: tuple[Confidence, ...] = ("C3", "C4")  # confirmed
 Need = Literal["names", "leases", "history"] | TableKind
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -47,6 +46,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     at_once: bool = False  # proven by one look: needs no second one
     cause: str | None = None  # id of the finding that this one follows from
     folded: int = 0  # number of findings that follow from this one
+
+    @property
+    def is_sure(self) -> bool:
+        """True if it is confirmed."""
+        return self.confidence in CONFIRMED
 
     def __post_init__(self) -> None:
         """Clean the text."""

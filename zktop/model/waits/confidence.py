@@ -15,6 +15,7 @@ from zktop.model.text import clean
 from zktop.model.waits.ring import ActorEvidence, DeadlockRule, RingCase, WaitEdge, doubles
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
+CONFIRMED: Final = ("C3", "C4")
 
 
 class Evidence(Struct, frozen=True, gc=False):

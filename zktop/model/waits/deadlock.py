@@ -5,7 +5,7 @@ from hashlib import blake2s
 from msgspec import Struct
 
 from zktop.model.format import fold_name, fold_path
-from zktop.model.waits.confidence import Confidence, Evidence
+from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
@@ -56,6 +56,11 @@ class Deadlock(Struct, frozen=True, gc=False):
     evidence: tuple[Evidence, ...]
     number: int = 0  # in the order of detection; 0: not numbered
     threaded: bool = False  # some of its sessions have several threads
+
+    @property
+    def is_sure(self) -> bool:
+        """True if it is confirmed."""
+        return self.confidence in CONFIRMED
 
 
 def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis, Session
-from zktop.model.findings.finding import SURE
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -92,11 +91,11 @@ def _holders(lock: Lock) -> Counter[Session]:
 def alarms_in(report: Report) -> Alarms:
     dead = {one.id for one in report.deadlocks}
     critical = (one for one in report.findings if one.severity == "critical" and not one.cause)
-    sure = [one.confidence in SURE for one in report.deadlocks]
-    sure += [one.confidence in SURE for one in critical if one.id not in dead]
+    sure = [one.is_sure for one in report.deadlocks]
+    sure += [one.is_sure for one in critical if one.id not in dead]
     return Alarms(
-        _stuck(one for one in report.deadlocks if one.confidence in SURE),
-        _stuck(one for one in report.deadlocks if one.confidence not in SURE),
+        _stuck(one for one in report.deadlocks if one.is_sure),
+        _stuck(one for one in report.deadlocks if not one.is_sure),
         len(sure),
         any(sure),
     )

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from textual.geometry import Offset, Size
 
 from zktop.model.facts import Millis, Server
-from zktop.model.findings.finding import SURE
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Ensemble
@@ -336,11 +335,11 @@ def _wrong(report: Report, known: Collection[str]) -> Iterator[HeaderPiece]:
     The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
     """
     every = {one.id for one in report.deadlocks}
-    dead = [one.confidence in SURE for one in report.deadlocks if one.id not in known]
+    dead = [one.is_sure for one in report.deadlocks if one.id not in known]
     found: dict[str, list[bool]] = {"critical": [], "warning": [], "info": []}
     for one in report.findings:
         if not one.cause and one.id not in known and one.id not in every:
-            found[one.severity].append(one.confidence in SURE)
+            found[one.severity].append(one.is_sure)
     critical, warnings = found["critical"], found["warning"]
     if dead:
         yield HeaderPiece(0, _alarm(count(len(dead), "deadlock"), is_sure=any(dead)))

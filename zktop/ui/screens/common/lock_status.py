@@ -6,7 +6,7 @@ Only confirmed problems are red. A question mark means "likely", for terminals w
 from typing import Final, NamedTuple
 
 from zktop.model.findings.catalogue import RANK, RULES
-from zktop.model.findings.finding import SEVERITIES, SURE, Finding
+from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.findings.letters import LETTERS
 from zktop.model.locks.lock import Lock
 from zktop.model.waits.deadlock import Deadlock
@@ -54,7 +54,7 @@ LOCKED: Final = LockStatus("LCK", "unknown", QUIET_RANK - 1, "LCK error hidden")
 
 def status_of(finding: Finding) -> LockStatus:
     code = CODES.get(finding.rule, OTHER)
-    is_sure = finding.confidence in SURE
+    is_sure = finding.is_sure
     return LockStatus(
         code if is_sure else f"{code}?",
         ink_of(finding),
@@ -71,7 +71,7 @@ def ink_of(finding: Finding) -> Ink:
         return "info"
     if finding.confidence == "C1":
         return "dim"
-    is_red = finding.severity == "critical" and finding.confidence in SURE
+    is_red = finding.severity == "critical" and finding.is_sure
     return "critical" if is_red else "warning"
 
 
@@ -82,7 +82,7 @@ def deadlock_name(deadlock: Deadlock) -> str:
 
 def ink_of_deadlock(deadlock: Deadlock) -> Ink:
     """Return the ink of a deadlock: red only if it is confirmed."""
-    return "critical" if deadlock.confidence in SURE else "warning"
+    return "critical" if deadlock.is_sure else "warning"
 
 
 def status_without_finding(lock: Lock) -> LockStatus:
@@ -100,7 +100,7 @@ def legend() -> list[Line]:
 
 
 def deadlock_status(deadlock: Deadlock) -> LockStatus:
-    is_sure = deadlock.confidence in SURE
+    is_sure = deadlock.is_sure
     return LockStatus(
         "DED" if is_sure else "DED?",
         ink_of_deadlock(deadlock),

@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from zktop.demo_types import ContenderState, Lesson, LogLine, RecipeInfo, Scene
-from zktop.model.findings.finding import SURE
 from zktop.ui.filters import Filter, FilterCount
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
@@ -397,7 +396,7 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
     if report is None:
         return []
     for deadlock in deadlocks_below(report, folder):
-        sure = "confirmed" if deadlock.confidence in SURE else "likely"
+        sure = "confirmed" if deadlock.is_sure else "likely"
         text = (
             f"Deadlock {deadlock_name(deadlock)}, {sure}: 3 shows the steps and how to resolve it."
         )

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from zktop.model.findings.finding import SURE, Finding
+from zktop.model.findings.finding import Finding
 
 TIMES: Final = "\u00d7"
 MIN_GROUP: Final = 3  # findings; fewer are listed one by one
@@ -38,7 +38,7 @@ class FindingGroup(NamedTuple, Generic[T]):
 
 
 def kind_of(finding: Finding) -> FindingKind:
-    return FindingKind(finding.rule, finding.severity, finding.confidence in SURE)
+    return FindingKind(finding.rule, finding.severity, finding.is_sure)
 
 
 def group_alike(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import SURE, Finding
+from zktop.model.findings.finding import Finding
 from zktop.model.format import clock, count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
@@ -174,7 +174,7 @@ def _findings(
 
 def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
     first = batch.members[0]
-    sure = "" if first.confidence in SURE else "?"
+    sure = "" if first.is_sure else "?"
     drawn = line(
         ("  ● ", ink_of(first)),
         (_for(first.since, now), "dim"),
@@ -188,7 +188,7 @@ def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
 def _finding(finding: Finding, now: Millis) -> FindingEntry:
     more = f" +{finding.folded}" if finding.folded else ""
     place = (finding.lock or several(finding.locks)).rpartition("/")[2]
-    sure = "" if finding.confidence in SURE else "?"
+    sure = "" if finding.is_sure else "?"
     drawn = line(
         ("  ● ", ink_of(finding)),
         (_for(finding.since, now), "dim"),

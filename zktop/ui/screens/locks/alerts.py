@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from zktop.model.actors import session_of
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import SURE, Finding
+from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
@@ -93,7 +93,7 @@ def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
 
 
 def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
-    is_sure = deadlock.confidence in SURE
+    is_sure = deadlock.is_sure
     behind = f"{deadlock.behind} more behind" if deadlock.behind and finding is None else ""
     return Alert(
         case=deadlock.id,
@@ -172,7 +172,7 @@ def _finding(finding: Finding) -> Alert:
         since=finding.since,
         sentence=finding.sentence,
         more=more,
-        is_sure=finding.confidence in SURE,
+        is_sure=finding.is_sure,
         kind=kind_of(finding),
     )
 

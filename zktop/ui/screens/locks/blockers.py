@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
 from zktop.model.facts import Session
-from zktop.model.findings.finding import SURE, Finding
+from zktop.model.findings.finding import Finding
 from zktop.model.format import middle, short
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -48,7 +48,7 @@ def blockers(report: Report, at_most: int) -> Iterator[Blocker]:
 def _blocker(root: RootBlocker, report: Report) -> Blocker:
     deadlock = deadlock_of(root, report)
     if deadlock is not None:
-        is_sure = deadlock.confidence in SURE
+        is_sure = deadlock.is_sure
         why = "deadlock" if is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
         return _made(root, _ring(deadlock), why, ink_of_deadlock(deadlock), link)

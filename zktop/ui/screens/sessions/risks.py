@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import Session
-from zktop.model.findings.finding import SURE, Finding
+from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.world.ensemble import Ensemble
 from zktop.ui.screens.sessions.directory import SessionDirectory
@@ -100,7 +100,7 @@ def _found_risks(findings: Iterable[Finding]) -> dict[Session, SessionRisk]:
 
 def _risk_of(cases: list[Finding]) -> SessionRisk:
     worst = cases[0]  # findings come in order, the worst first
-    sure = any(one.severity == "critical" and one.confidence in SURE for one in cases)
+    sure = any(one.severity == "critical" and one.is_sure for one in cases)
     some = any(one.severity != "info" for one in cases)
     more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
     level: RiskLevel = "HIGH" if sure else "MED" if some else "LOW"

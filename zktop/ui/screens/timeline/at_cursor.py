@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.findings.finding import SURE
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -59,9 +58,9 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
 
 def _proven(report: Report) -> set[str]:
     """Ids of confirmed deadlocks and critical findings."""
-    known = {one.id for one in report.deadlocks if one.confidence in SURE}
+    known = {one.id for one in report.deadlocks if one.is_sure}
     critical = (one for one in report.findings if one.severity == "critical")
-    return known | {one.id for one in critical if one.confidence in SURE}
+    return known | {one.id for one in critical if one.is_sure}
 
 
 def _lock_change(path: Text, before: Report, now: Report, width: int) -> Iterator[Line]:
