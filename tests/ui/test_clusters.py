@@ -123,7 +123,7 @@ async def test_an_alert_of_a_hidden_cluster_names_it() -> None:
         await settled(pilot)
 
         said = [one.message for one in app._notifications]
-        assert any(one.startswith("eu: ") and "has no owner" in one for one in said)
+        assert any(one.startswith("eu: ORPHAN: ") for one in said)
 
 
 async def test_playback_stops_in_a_hidden_cluster() -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import FakeFeed, app_of, frames, settled
@@ -80,7 +81,7 @@ def test_older_findings_are_summed_up() -> None:
     first = alarms.after(report(0, red("a"), red("b")))
 
     assert (first.findings, [one.id for one in first.already_there]) == ((), ["a", "b"])
-    assert summary(first.already_there) == "a is wrong. (and 1 more; n steps through them)"
+    assert summary(first.already_there) == "DEADLOCK: /orders, and 1 more. n steps through them."
     assert alarms.after(report(5_000, red("a"), red("b"))).findings == ()
 
 
@@ -164,28 +165,29 @@ async def test_a_new_finding_is_announced() -> None:
     """In a corner, by the bell, and by the user's command, whose errors are also shown."""
     finding_hook = Heard()
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
-    app = Rung(FakeFeed(*made), settings=UiSettings(bell=True, finding_hook=finding_hook))
+    app = Rung(
+        FakeFeed(*made), settings=UiSettings(page="sessions", bell=True, finding_hook=finding_hook)
+    )
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
         messages = [one.message for one in app._notifications]
 
     assert messages == [
-        "a is wrong.",
+        brief(red("a")),
         "notify-send could not be started: No such file or directory.",
     ]
     assert (app.rung, finding_hook.sentences) == (1, ["a is wrong."])
 
 
-async def test_a_small_window_gets_a_short_message() -> None:
-    """The whole sentence would hide the screen that it is about."""
+@pytest.mark.parametrize("page", ["locks", "findings"])
+async def test_a_page_with_alerts_has_no_message_about_them(page: str) -> None:
+    """It would cover a part of what it is about."""
     made = [Frame(report(0)), *(Frame(report(at, red("a"))) for at in (5_000, 6_000, 7_000))]
-    app = app_of(*made)
+    app = app_of(*made, page=page)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await settled(pilot)
-        messages = [one.message for one in app._notifications]
 
-    assert messages == [brief(red("a"))]
-    assert brief(red("a", lock="/locks/a")).endswith(": /locks/a. n shows it.")
+        assert not list(app._notifications)
 
 
 async def test_a_real_deadlock_is_announced_when_it_is_proven() -> None:

@@ -97,6 +97,16 @@ def middle(name: str, room: int) -> Text:
     return Text(f"{name[: room - 1 - kept]}…{name[len(name) - kept :]}")
 
 
+def whole_names(cut: str) -> str:
+    """The end of a path from the first name that is whole, unless that loses half of it.
+
+    >>> whole_names("op-demo/ab-ba/stock"), whole_names("very-long-name/stock")
+    ('/ab-ba/stock', 'very-long-name/stock')
+    """
+    at = cut.find("/")
+    return cut[at:] if 0 <= at <= len(cut) // 2 else cut
+
+
 def several(names: Iterable[str]) -> str:
     """List the first few names and count the rest.
 

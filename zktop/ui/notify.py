@@ -90,13 +90,15 @@ def proven_causes(report: Report) -> Iterator[Finding]:
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
-    first = findings[0].sentence
+    """The first of these, and the number of others."""
     rest = len(findings) - 1
-    return first if not rest else f"{first} (and {rest} more; n steps through them)"
+    if not rest:
+        return brief(findings[0])
+    return f"{headline(findings[0])}, and {rest} more. n steps through them."
 
 
 def brief(finding: Finding) -> str:
-    """The kind of finding and its locks, for a small window."""
+    """The kind of finding and its locks; a longer message would hide too much of the screen."""
     return f"{headline(finding)}. n shows it."
 
 

@@ -55,7 +55,7 @@ RATE_WINDOW_S = 0.5
 MIN_REFRESH, MAX_REFRESH = 1, 60  # frames per second
 STILL_AFTER_MS = 60_000  # ages below a minute are shown in seconds
 NO_CONNECTION = 3  # exit code
-SMALL_WIDTH, SMALL_HEIGHT = 100, 30  # in a smaller window, messages are cut short
+PAGES_WITH_ALERTS = ("locks", "findings")
 
 
 class Shell(ClusterApp):
@@ -66,6 +66,7 @@ class Shell(ClusterApp):
     ContentSwitcher {{ height: 1fr; }}
     Page {{ height: 1fr; }}
     ContentSwitcher.-past Canvas {{ text-style: dim; }}
+    Toast {{ width: auto; max-width: 60%; padding: 0 1; }}
     {PANEL_CSS}
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  Textual declares it so
@@ -213,9 +214,8 @@ class Shell(ClusterApp):
         new = visit.notifier.after(report)
         if new.already_there:
             self._alert(visit, summary(new.already_there))
-        is_small = self.size.width < SMALL_WIDTH or self.size.height < SMALL_HEIGHT
         for finding in new.findings:
-            self._alert(visit, brief(finding) if is_small else finding.sentence)
+            self._alert(visit, brief(finding))
             if self.settings.finding_hook is not None:
                 self.settings.finding_hook.call(finding, visit.name, visit.complain)
         if new.more:
@@ -225,7 +225,12 @@ class Shell(ClusterApp):
             self.bell()
 
     def _alert(self, visit: Visit, sentence: str) -> None:
-        """Show an error message, with the name of the cluster if it is not on display."""
+        """Show an error message, with the name of the cluster if it is not on display.
+
+        The pages that show alerts need no message, which would cover a part of them.
+        """
+        if visit is self.visit and visit.page in PAGES_WITH_ALERTS:
+            return
         where = "" if visit is self.visit else f"{visit.name}: "
         self.show_message(f"{where}{sentence}", is_wrong=True)
 
@@ -362,6 +367,8 @@ class Shell(ClusterApp):
         ident = f"page-{name}"
         if not visit.pages.query(f"#{ident}"):
             await visit.pages.mount(page_named(name).made())
+        if name == "findings" != visit.page:
+            self.clear_notifications()  # they would cover what they announced
         visit.page, visit.pages.current = name, ident
         page = visit.pages.query_one(f"#{ident}", Page)
         self._focus_first(page)

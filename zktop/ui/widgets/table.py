@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 from textual.message import Message
 
-from zktop.model.format import middle
+from zktop.model.format import middle, whole_names
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, merged, right, text_of, width_of
 from zktop.ui.widgets.canvas import Canvas
 
@@ -51,9 +51,8 @@ class Column(NamedTuple, Generic[R]):
 def cut_cell(column: Column[R], row: R | RowGroup[R], drawn: Line, cells: int) -> Line:
     """Cut a cell to the width of its column."""
     if column.keeps_end:
-        return fitted(
-            (Run("…" + text_of(drawn)[1 + width_of(drawn) - cells :], drawn[0].ink),), cells
-        )
+        end = whole_names(text_of(drawn)[1 + width_of(drawn) - cells :])
+        return fitted((Run(f"…{end}", drawn[0].ink),), cells)
     if column.names is not None and not isinstance(row, RowGroup) and column.names(row):
         return fitted(shortened(drawn, cells), cells)
     return fitted(drawn, cells)

@@ -375,7 +375,7 @@ class TestAround:
         detail = lock_detail("X")
         told = text(histogram("HOLD", detail.view.history.holds, ("1s", 1000), 30))
 
-        assert "none finished yet" in told
+        assert "none yet" in told
 
     def test_a_long_queue_is_counted_by_name(self) -> None:
         """The number of each name, and the age of the oldest."""

@@ -188,8 +188,8 @@ def test_events_come_newest_first() -> None:
     events = event_lines(tape, trouble()[-1].report, 10, 120)
 
     assert texts([one.drawn for one in events]) == [
-        f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after at least 1m10s",
-        f" 00:17:50.000  -  {QUIET:<24}  api-1 released after at least 1m10s",
+        f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after ≥1m10s",
+        f" 00:17:50.000  -  {QUIET:<24}  api-1 released after ≥1m10s",
         " 00:16:40.000  !  DEADLOCK: /locks/orders and /locks/stock",
     ]
     assert events[0].link.subject.path == QUIET
@@ -205,11 +205,11 @@ def test_events_of_one_lock_or_session() -> None:
 
     assert [texts([one.drawn for one in some]) for some in events] == [
         [
-            " 00:17:50.000  *  api-2 acquired after at least 1m10s",
-            " 00:17:50.000  -  api-1 released after at least 1m10s",
+            " 00:17:50.000  *  api-2 acquired after ≥1m10s",
+            " 00:17:50.000  -  api-1 released after ≥1m10s",
         ],
         [" 00:16:40.000  !  DEADLOCK: orders and stock"],
-        [f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after at least 1m10s"],
+        [f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after ≥1m10s"],
     ]
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from zktop.model.actors import session_of
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import Millis, Session
-from zktop.model.format import count, several, short, spoken
+from zktop.model.format import count, several, short, spoken, whole_names
 from zktop.model.history.events import Elapsed, Event, EventKind
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -38,6 +38,7 @@ EXACT_FROM_CELLS: Final = 48  # below it, times without milliseconds, and smalle
 WIDE: Final = 160  # cells of the line
 OTHER_CELLS: Final = 44  # around the path
 NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned
+AT_LEAST: Final = "≥"  # as of ages in tables
 ITSELF: Final = "."  # the node of a lock that is a single node
 MAX_SEARCHED: Final = 2_000  # events
 
@@ -76,8 +77,8 @@ def event_lines(
     room = WIDE_PATH_CELLS if width >= WIDE else min(PATH_CELLS, width - OTHER_CELLS)
     path = max(MIN_PATH_CELLS, room) if about.lock is None else 0
     writer = _EventWriter(report.client_names, path, is_narrow=width < EXACT_FROM_CELLS)
-    newest = filter(about.has, islice(tape.events_until(now), MAX_SEARCHED))
-    lines = (writer.event(one) for one in _with_owners(newest, report) if one.at <= now)
+    newest = _with_owners(islice(tape.events_until(now), MAX_SEARCHED), report)
+    lines = (writer.event(one) for one in newest if one.at <= now and about.has(one))
     cases = [one for one in tape.deadlocks.values() if about.has_deadlock(one.deadlock)]
     deadlocks = sorted(writer.deadlocks(cases, now), key=lambda one: one.at, reverse=True)
     both = merge(lines, deadlocks, key=lambda one: one.at, reverse=True)
@@ -154,9 +155,7 @@ def _cut(path: str, width: int) -> str:
     if width <= MIN_PATH_CELLS:
         path = _last(path)
     if len(path) > width:
-        end = path[1 - width :]
-        at = end.find("/")
-        path = "…" + (end if at < 0 else end[at:])
+        path = f"…{whole_names(path[1 - width :])}"
     return f"{path:<{width}}"
 
 
@@ -177,14 +176,14 @@ def _more(event: Event) -> str:
         creates = count(event.creates or 0, "node") + " created"
         return f" {creates}, {event.deletes or 0} deleted"
     if event.held is not None:
-        return f" after {span(event.held)}"
+        return f" after {span(event.held, '≥')}"
     if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
         return ""
     if event.waited is not None and event.event != "queued":
-        return f" after {span(event.waited)}"
+        return f" after {span(event.waited, '≥')}"
     return ""
 
 
-def span(length: Elapsed) -> str:
-    """Write how long something lasted; "at least" if its start was not seen."""
-    return ("" if length.measure == "exact" else "at least ") + spoken(length.ms / 1000)
+def span(length: Elapsed, at_least: str = "at least ") -> str:
+    """Write how long something lasted, at least if its start was not seen."""
+    return ("" if length.measure == "exact" else at_least) + spoken(length.ms / 1000)

@@ -30,7 +30,7 @@ def histogram(title: str, past: Durations, now: tuple[str, int | None], width: i
     """Draw a bar for each bucket, and below them the oldest ongoing hold or wait."""
     ongoing, ms = now
     if not past.count:
-        text = "none finished yet"
+        text = "none yet"
         if past.at_least:
             text = f"{past.at_least} seen partly"
         head = line((title, "title"), (f"  {text}", "unknown"))

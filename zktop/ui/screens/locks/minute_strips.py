@@ -5,7 +5,7 @@ little happens, only the newest column of each client is computed.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import Final, NamedTuple
 
 from zktop.model.actors import session_of
@@ -15,6 +15,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.states import Alarms, alarms_in, name_in
 from zktop.ui.past.tape import Tape
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.timeline import strips
 from zktop.ui.screens.timeline.strips import ColumnEnd
@@ -26,9 +27,10 @@ MINUTE_MS: Final[Millis] = 60_000
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
 WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
-MIN_GRAPH_LINES: Final = 2
+MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 10
 QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for recently active clients
+LOCKS_SEARCHED: Final = 50  # for any other clients
 MAX_WAITERS: Final = 10  # of a lock in a deadlock
 MAX_SIGNS: Final = 5_000  # stored; fewer than a thousand are in sight
 
@@ -66,6 +68,9 @@ def _candidates(report: Report, tape: Tape) -> Iterator[Session]:
         yield from (one.owner for one in part.lock.waiters[:MAX_WAITERS]) if part else ()
     for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
         yield event.session or 0
+    for path in islice(report.parts, LOCKS_SEARCHED):
+        lock = report.parts[path].lock
+        yield from (one.owner for one in (*lock.holders[:1], *lock.waiters[:MAX_WAITERS]))
 
 
 def _sessions(actors: Iterable[str]) -> Iterator[Session]:
@@ -85,9 +90,12 @@ class MinuteStrips:
         label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
         columns = max(MIN_COLUMNS, width - label - 1)
         seen = self._window(state, report, columns)
-        graph = max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3)
+        graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
         clients = important_clients(report, state.tape, max(0, room - AXIS_LINES - graph))
-        graph = max(0, room - AXIS_LINES - len(clients))
+        has_waited = strips.waiting_area(state.pulse, seen, 1, is_ascii=state.is_ascii)[1] > 0
+        if not clients and not has_waited:
+            return []
+        graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
         return [
             *(self._strip(state, report, seen, one, label) for one in clients),
             *_graph(state, seen, graph, label),
@@ -141,9 +149,10 @@ def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Itera
     """The number of waiting clients in the same columns."""
     if height <= 0:
         return
-    drawn, _ = strips.waiting_area(state.pulse, seen, height, is_ascii=state.is_ascii)
-    for number, one in enumerate(drawn, start=1):
-        name = " waiting" if number == (height + 1) // 2 else ""
+    drawn, most = strips.waiting_area(state.pulse, seen, height, is_ascii=state.is_ascii)
+    names = [" waiting", f" at most {with_spaces(int(most))}"][:height]
+    above = [""] * ((height - len(names)) // 2)
+    for name, one in zip_longest((*above, *names), drawn, fillvalue=""):
         yield MinuteLine((*fitted(line((name, "dim")), label), *one))
 
 

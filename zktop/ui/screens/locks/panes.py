@@ -31,12 +31,14 @@ from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.minute_strips import MinuteStrips
 from zktop.ui.screens.locks.preview import preview_lines
-from zktop.ui.screens.locks.pulse_graphs import SHOWN_S, pulse_lines
+from zktop.ui.screens.locks.pulse_graphs import GRAPHS, SHOWN_S, pulse_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel, set_height
 from zktop.ui.widgets.text_view import TextView
 
+NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
+NO_LOCK: Final = line((" No lock is selected.", "dim"))
 GRAPH_STEP_MS: Final[Millis] = 250
 
 
@@ -201,7 +203,8 @@ class EventsPane(Pane):
         found = event_lines(state.tape, report, max(0, height - self.gutter.height), width)
         self.frame(FrameWords("Events", "newest first, UTC"))
         targets = [one.link for one in found]
-        self.put([one.drawn for one in found], targets, (), height, fills=fills)
+        lines = [one.drawn for one in found] or ([NO_EVENTS] if fills else [])
+        self.put(lines, targets or [None] * len(lines), (), height, fills=fills)
 
 
 class GraphPane(Pane):
@@ -229,7 +232,8 @@ class PulsePane(GraphPane, can_focus=False):
             return
         seconds = state.pulse.until(state.at or 0, SHOWN_S)
         is_live = state.feed.is_live
-        lines = pulse_lines(seconds, width, has_load=is_live, is_ascii=state.is_ascii)
+        each = max(1, (height - self.gutter.height) // GRAPHS)
+        lines = pulse_lines(seconds, width, each, has_load=is_live, is_ascii=state.is_ascii)
         self.frame(FrameWords("Pulse", f"{SHOWN_S} s"))
         self.put(lines, (), (), height)
 
@@ -262,9 +266,13 @@ class PreviewPane(Pane, can_focus=False):
     def show_lock(self, state: ViewState, report: Report, row: LockRow | None) -> None:
         """Show the queue of a lock, as much as fits."""
         self._draw_again = partial(self.show_lock, state, report, row)
-        self.display = row is not None
+        self.display = True
         width, height = self.room
-        if row is None or not height:
+        if row is None:
+            self.frame(FrameWords("Lock"))
+            self.show([NO_LOCK])
+            return
+        if not height:
             return
         lines = preview_lines(state, report, row.path, width, height)
         title = middle(row.path, max(8, width - len(row.lock.layout) - 10))

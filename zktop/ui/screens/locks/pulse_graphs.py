@@ -10,8 +10,10 @@ from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.styled_text import Ink, Line, fitted, line, right
 
 SHOWN_S: Final = 60
+GRAPHS: Final = 5
 LABEL_CELLS: Final = 11
 VALUE_CELLS: Final = 8
+HEADROOM: Final = 1.25
 RATE_S: Final = 10  # a rate is the mean over these seconds
 
 
@@ -26,26 +28,37 @@ class PulseLine(NamedTuple):
 
 
 def pulse_lines(
-    seconds: Sequence[PulseSecond], width: int, *, has_load: bool = True, is_ascii: bool = False
+    seconds: Sequence[PulseSecond],
+    width: int,
+    height: int = 1,
+    *,
+    has_load: bool = True,
+    is_ascii: bool = False,
 ) -> list[Line]:
-    """Draw all graphs, each in one line; a recording has no figures about zktop's load."""
+    """Draw all graphs, each `height` lines high; a recording has no figures about zktop's load."""
     room = max(0, width - LABEL_CELLS - VALUE_CELLS - 3)
-    return [
-        (
-            *line(" "),
-            *fitted(line((one.name, "dim")), LABEL_CELLS),
-            *line(" "),
-            *fitted(_graph(one, room, is_ascii=is_ascii), room),
-            *right(line((one.newest, one.ink)), VALUE_CELLS),
-        )
-        for one in _graphs(seconds, has_load=has_load)
-    ]
+    lines: list[Line] = []
+    for one in _graphs(seconds, has_load=has_load):
+        drawn = _graph(one, room, height, is_ascii=is_ascii)
+        for number, piece in enumerate(drawn, start=1):
+            is_last = number == height  # the name and the value are on the base of the graph
+            lines.append(
+                (
+                    *line(" "),
+                    *fitted(line((one.name if is_last else "", "dim")), LABEL_CELLS),
+                    *line(" "),
+                    *fitted(piece, room),
+                    *right(line((one.newest if is_last else "", one.ink)), VALUE_CELLS),
+                )
+            )
+    return lines
 
 
-def _graph(one: PulseLine, room: int, *, is_ascii: bool) -> Line:
+def _graph(one: PulseLine, room: int, height: int, *, is_ascii: bool) -> list[Line]:
     top = max([MIN_TOP, *(value for value in one.values if value is not None)])
+    top *= 1 if height == 1 else HEADROOM  # a constant value does not touch the graph above
     spread = _stretched(one.values, 2 * room)
-    return area(spread, room, top=top, inks=one.inks, is_ascii=is_ascii)[0]
+    return area(spread, room, height=height, top=top, inks=one.inks, is_ascii=is_ascii)
 
 
 def _stretched(values: Sequence[float | None], number: int) -> list[float | None]:

@@ -52,13 +52,14 @@ class PaneHeights(NamedTuple):
 SHORT: Final = PaneHeights(alerts=4)
 MIN_LINES: Final = 30
 HEIGHTS: Final = (  # by the minimum height of the page
-    (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, minute=14)),
-    (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, minute=11)),
+    (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, pulse=17, minute=14)),
+    (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, pulse=12, minute=11)),
     (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
 FRAME_CELLS: Final = 2
+MAX_MINUTE_LINES: Final = 32  # of the last minute below a short table
 STEP_LINES: Final = 5  # panes grow by these, so that they do not move with every lock
 
 
@@ -201,9 +202,17 @@ class LocksScreen(SplitPage):
             spare = height - sum(heights) - self.table.count - 1
             more = max(0, spare // STEP_LINES * STEP_LINES)
             return heights._replace(events=heights.events + more)
+        heights = heights._replace(minute=self._minute_lines(height, heights))
         if self.columns == 2:  # noqa: PLR2004  below the pulse and the lock
             return heights._replace(events=heights.events + (height - MIN_LINES) // 4)
         return heights._replace(events=height - self._blockers.outer_size.height)
+
+    def _minute_lines(self, height: int, heights: PaneHeights) -> int:
+        """The last minute also has the lines that a short table leaves free."""
+        table = self.table.count + 1 + self.table.gutter.height
+        spare = height - self._alerts.outer_size.height - heights.about - heights.minute - table
+        more = max(0, spare // STEP_LINES * STEP_LINES) if heights.minute else 0
+        return min(heights.minute + more, max(MAX_MINUTE_LINES, heights.minute))
 
     @property
     def columns(self) -> int:

@@ -55,7 +55,7 @@ def details(
     `past` are the events before this moment, newest first.
     """
     writer = LineWriter(width)
-    _put(writer, "client", _client(row), None, "ours" if row.is_ours else "plain")
+    _put(writer, "client", _client(row))
     _locks(writer, row, is_ascii=is_ascii)
     _put(writer, "watches", _watched(row))
     _contact(writer, row, contacts)

@@ -32,7 +32,7 @@ LOCK_BARS: Final = "A━ holder, a━ not listed, R readers, S leases, · free; 
 CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x lost"
 CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ▓ deadlock  ▒ likely  x lost"
 GRAPH_TITLE_LINES: Final = 1
-MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 6
+MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 12
 
 Words = Callable[[Moment], str]
 
