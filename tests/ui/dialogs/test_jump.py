@@ -99,3 +99,14 @@ async def test_any_other_key_stays_here(key: str) -> None:
 
         assert opened
         assert (app.focused, len(app.screen_stack)) == (before, 1)
+
+
+async def test_a_tab_that_a_long_filter_hides_has_no_number() -> None:
+    """Of tab 4, nothing but a space is left."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pressed(pilot, "slash", *("z" * 37), "enter")
+        await asked(pilot)
+
+        assert isinstance(app.screen, JumpDialog)

@@ -156,11 +156,12 @@ class PageHeader(Canvas, can_focus=False):
 
     @property
     def tabs(self) -> Iterator[tuple[str, Offset]]:
-        """The number of each tab, and its position on the screen."""
+        """The number of each tab and its position on the screen; a filter may hide some tabs."""
         x, y = self.region.offset
         for run in self._lines[1]:
-            if run.link is not None:
-                yield run.text.split()[0], Offset(x, y + 1)
+            number = run.text.strip()[:1]
+            if run.link is not None and number.isdigit():
+                yield number, Offset(x, y + 1)
             x += width_of((run,))
 
     @property
