@@ -57,10 +57,10 @@ class Zktop(
         """The worst current deadlock, if the selected one has ended."""
         from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
 
-        frame, page, selection = self.view_state.frame, self.page, self.selection
-        if frame is None or page is None:
+        report, page, selection = self.view_state.report, self.page, self.selection
+        if report is None or page is None:
             return None
-        live = [one.id for one in worst_first(frame.report)] if frame.report.deadlocks else []
+        live = [one.id for one in worst_first(report)] if report.deadlocks else []
         is_over = selection.case in self.tape.deadlocks and selection.case not in live
         return selection._replace(case=live[0]) if live and is_over else None
 

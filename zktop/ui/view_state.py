@@ -62,6 +62,10 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     speed: float = 1.0
 
     @property
+    def report(self) -> Report | None:
+        return self.frame.report if self.frame is not None else None
+
+    @property
     def is_newest(self) -> bool:
         """True if this is the live state."""
         return self.feed.is_live and self.index is None

@@ -16,10 +16,9 @@ class AlertActions(Shell):
 
     def action_next_alert(self) -> None:
         """Select the next deadlock or critical finding on the page of findings."""
-        frame = self.view_state.frame
-        if frame is None:
+        report = self.view_state.report
+        if report is None:
             return
-        report = frame.report
         known = self.visit.acknowledged.covered(report)
         new = [one for one in self._listed(report) if one not in known]
         urgent = _critical(report)
@@ -33,25 +32,25 @@ class AlertActions(Shell):
 
     def action_acknowledge(self) -> None:
         """Acknowledge the alerts under the cursor; if all of them are acknowledged, undo that."""
-        frame, page = self.view_state.frame, self.page
-        if frame is None or page is None:
+        report, page = self.view_state.report, self.page
+        if report is None or page is None:
             return
-        listed = {*self._listed(frame.report), *self.visit.acknowledged.covered(frame.report)}
+        listed = {*self._listed(report), *self.visit.acknowledged.covered(report)}
         ids = [one for one in page.selected_alerts if one in listed]
         if ids:
-            self._acknowledge(ids, frame.report)
+            self._acknowledge(ids, report)
         else:
             self.show_message("No alert is selected.")
 
     def action_acknowledge_all(self) -> None:
         """Acknowledge all alerts; if all of them are acknowledged, undo that."""
-        frame = self.view_state.frame
-        if frame is None:
+        report = self.view_state.report
+        if report is None:
             return
-        known = self.visit.acknowledged.covered(frame.report)
-        new = [one for one in self._listed(frame.report) if one not in known]
+        known = self.visit.acknowledged.covered(report)
+        new = [one for one in self._listed(report) if one not in known]
         if new or known:
-            self._acknowledge(new or known, frame.report)
+            self._acknowledge(new or known, report)
         else:
             self.show_message("No alerts.")
 

@@ -13,8 +13,8 @@ class CommandActions(Shell):
     def action_user_command(self, number: int) -> None:
         """Fill in the selection, and run; first ask the user, unless the config says not to."""
         command = self.settings.commands[number]
-        frame = self.view_state.frame
-        values = values_for(command.on, self.selection, frame.report) if frame else None
+        report = self.view_state.report
+        values = values_for(command.on, self.selection, report) if report else None
         if values is None:
             self.show_message(f"{command.title}: select a {command.on} first.")
             return

@@ -218,8 +218,8 @@ class ContenderActions(Shell):
             port.act(action, contender.name)
 
     def _layout(self, path: str) -> str:
-        frame = self.view_state.frame
-        view = frame.report.view(path) if frame else None
+        report = self.view_state.report
+        view = report.view(path) if report else None
         return view.lock.layout if view else ""
 
 

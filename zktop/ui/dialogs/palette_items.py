@@ -58,10 +58,10 @@ class PaletteGroup(NamedTuple):
 
 def groups_of(app: Shell) -> list[PaletteGroup]:
     """All groups, in their order. Actions that write come last, and only with permission."""
-    port, frame = app.contenders, app.view_state.frame
+    port, report = app.contenders, app.view_state.report
     may_write = port is not None and port.permission.is_given
     keys = [one for one in known_on(app.visit.page, app.table) if one.id not in UNLISTED]
-    themes, report = app.settings.themes(), frame.report if frame is not None else None
+    themes = app.settings.themes()
     locks = count(len(report.paths), "lock") if report is not None else "no locks yet"
     groups = [
         PaletteGroup("Go to", partial(_among, [*_places(app, keys)])),
@@ -133,15 +133,15 @@ def _clusters(app: Shell) -> Iterator[PaletteItem]:
 
 
 def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
-    frame = app.view_state.frame
-    for path in frame.report.paths if frame else ():
+    report = app.view_state.report
+    for path in report.paths if report else ():
         if has_all(path.casefold(), words):
             yield PaletteItem(path, "", partial(app.turn_to, "lock", Selection(path=path)))
 
 
 def _sessions(app: Shell, words: Words) -> Iterator[PaletteItem]:
-    frame = app.view_state.frame
-    for session, view in frame.report.sessions.items() if frame else ():
+    report = app.view_state.report
+    for session, view in report.sessions.items() if report else ():
         name = session_text(session)
         about = view.name if view.name != name else ""
         if has_all(f"{name} {about}".casefold(), words):

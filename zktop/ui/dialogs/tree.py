@@ -79,16 +79,16 @@ class TreeDialog(Dialog[LineLink]):
         self._took_s = self._drawn_at - begun
 
     def _draw_tree(self) -> None:
-        frame, view = self._state.frame, self.query_one(TextList)
-        if frame is None or not view.room.width:
+        report, view = self._state.report, self.query_one(TextList)
+        if report is None or not view.room.width:
             return
         box = self.query_one(Box)
         box.border_title, box.border_subtitle = BY_PATH if self._is_by_path else WAITING
         writer = LineWriter(view.room.width)
         if self._is_by_path:
-            self._write_paths(writer, frame.report)
+            self._write_paths(writer, report)
         else:
-            self._write_waiting(writer, frame.report)
+            self._write_waiting(writer, report)
         self._grow(view, len(writer.lines))
         if view.target is None:
             view.target = self._first_target(writer)

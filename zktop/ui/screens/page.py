@@ -82,8 +82,7 @@ class Page(Vertical):
 
     @property
     def report(self) -> Report | None:
-        frame = self.view_state.frame if self.view_state is not None else None
-        return frame.report if frame is not None else None
+        return self.view_state.report if self.view_state is not None else None
 
     @property
     def recipe(self) -> str | None:

@@ -185,7 +185,7 @@ def _places(state: ViewState, page: str) -> list[Run]:
 
 def _first(state: ViewState, places: Sequence[Run], at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
-    report = state.frame.report if state.frame is not None else None
+    report = state.report
     known = state.acknowledged.covered(report) if report is not None else ()
     drawn = ensemble(state.feed.name, report, room, places=places, known=known)
     return (*drawn, Run(" "), *at_right)

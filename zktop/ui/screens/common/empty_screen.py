@@ -17,9 +17,9 @@ TITLES: dict[str, tuple[str, Ink]] = {
 
 
 def empty_state(state: ViewState, width: int) -> list[Line]:
-    if state.frame is None:
+    report = state.report
+    if report is None:
         return _before(state, width)
-    report = state.frame.report
     if state.filter and report.paths:
         return _filtered(state, report, width)
     return _without_locks(state, report, width)

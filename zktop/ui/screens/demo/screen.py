@@ -155,7 +155,7 @@ class DemoScreen(Page):
         if progress.scene is None or progress.phase in ("cleaning", "failed"):
             return
         name, folder = progress.scene.name, progress.folder or ""
-        report = state.frame.report if state.frame else None
+        report = state.report
         self._counted[name] = counters(report, folder, port.states, port.count)
         if progress.phase == "over":
             self._done.add(name)
@@ -220,7 +220,7 @@ class DemoScreen(Page):
             pane.show([])
             return 0
         width = self._lesson_width
-        report = state.frame.report if state.frame else None
+        report = state.report
         drawn = draw_scene(report, progress.folder or "", port.states, port.count, width)
         head = [*caption(progress, width), NOTHING]
         lines = [*head, *drawn.lines]
@@ -392,7 +392,7 @@ class DemoScreen(Page):
 
 def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
     """The verdict on the locks of the scene: a deadlock, else the first finding."""
-    report = state.frame.report if state.frame else None
+    report = state.report
     if report is None:
         return []
     for deadlock in deadlocks_below(report, folder):

@@ -116,11 +116,11 @@ class FindingsScreen(Page):
             if state.subject.case is not None:
                 self._case, self._is_held = state.subject.case, True
                 self._open_around(state)
-        if state.frame is None:
+        report = state.report
+        if report is None:
             self._list.display = False
             self._explanation.show(empty_state(state, self.size.width))
             return
-        report = state.frame.report
         aside = SetAside(state.acknowledged.covered(report), state.hides_notes)
         self.passed = passed(report, state.tape, state.filter, aside) if state.filter else None
         self._show_list(state, report, aside)
@@ -128,7 +128,7 @@ class FindingsScreen(Page):
 
     def _open_around(self, state: ViewState) -> None:
         """Open the group that the selected finding is in."""
-        findings = state.frame.report.findings if state.frame else ()
+        findings = state.report.findings if state.report else ()
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
     def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
@@ -172,10 +172,9 @@ class FindingsScreen(Page):
         return next(cells for least, cells in LIST_CELLS if width >= least)
 
     def _show_case(self) -> None:
-        state, pane = self.view_state, self._explanation
-        if state is None or state.frame is None:
+        state, report, pane = self.view_state, self.report, self._explanation
+        if state is None or report is None:
             return
-        report = state.frame.report
         pane.frame(self._frame_words(state, report))
         writer = self._written(state, report)
         pane.show(writer.lines, writer.links)

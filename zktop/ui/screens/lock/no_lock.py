@@ -56,7 +56,7 @@ def _hint() -> list[Line]:
 
 def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
     """How to select a lock, or why there is none to select."""
-    if state.frame is not None and state.frame.report.paths:
+    if state.report is not None and state.report.paths:
         return [
             (),
             line(("  No lock selected", "title")),

@@ -156,10 +156,10 @@ class LocksScreen(SplitPage):
 
     def draw(self, state: ViewState) -> None:
         self.apply_split()
-        if state.frame is None:
+        report = state.report
+        if report is None:
             self.table.show((), empty_state(state, self.main_cells - FRAME_CELLS))
             return
-        report = state.frame.report
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
         if self._rows.update(report):

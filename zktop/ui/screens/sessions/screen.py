@@ -113,28 +113,29 @@ class SessionsScreen(Page):
     # What it shows
 
     def draw(self, state: ViewState) -> None:
-        if state.frame is None:
+        if state.report is None:
             self._detail_for = None
             detail = self.query_one("#detail", TextPanel)
             detail.show(empty_state(state, detail.room.width))
         elif self._sessions.report is None:
-            self._read_more(partial_reports(state.frame.report))
+            self._read_more(partial_reports(state.report))
         elif not self._is_reading:
-            self._show_report(state, state.frame.report)
+            self._show_report(state, state.report)
 
     def _read_more(self, steps: Iterator[Report]) -> None:
         """Read one step of a large ensemble, then let keys be handled; draw after the last one."""
-        report = next(steps, None)
-        self._is_reading = report is not None
-        if report is not None:
-            self._sessions.update(report)
+        part = next(steps, None)
+        self._is_reading = part is not None
+        if part is not None:
+            self._sessions.update(part)
             call_after(0, self, partial(self._read_more, steps))
-        if self.view_state is None or self.view_state.frame is None:
+        state, report = self.view_state, self.report
+        if state is None or report is None:
             return
         if self._is_reading:
-            self._surround(self.view_state)
+            self._surround(state)
         else:
-            self._show_report(self.view_state, self.view_state.frame.report)
+            self._show_report(state, report)
 
     def _show_report(self, state: ViewState, report: Report) -> None:
         is_new = report is not self._sessions.report
@@ -173,8 +174,8 @@ class SessionsScreen(Page):
         table.display = bool(rows)
         table.frame(FrameWords("Servers", count(len(rows), "server")))
         table.show(rows)
-        if self._is_reading and state.frame is not None:
-            total = count(len(state.frame.report.locks_of), "session")
+        if self._is_reading and state.report is not None:
+            total = count(len(state.report.locks_of), "session")
             counts = line((f"reading {total} ...", "dim"))
         else:
             shown = len(self._table.rows) if state.filter else 1

@@ -105,7 +105,7 @@ class TimelineLines:
         state = self._state
         if self._chosen.counts.legends:
             yield self._legend("CLIENTS", CLIENT_SIGNS if state.is_ascii else CLIENT_BARS)
-        ours = state.frame.report.ours if state.frame is not None else ()
+        ours = state.report.ours if state.report is not None else ()
         expired = expired_at(state.tape)
         for one in self._chosen.subjects:
             is_ours = one.session in ours
