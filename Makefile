@@ -20,8 +20,8 @@ demo: $(READY)  ## a moving deadlock, nothing else installed
 	@$(BIN)/zktop demo
 
 test: $(TOOLS)  ## everything; says what it could not run
-	@tests/get-prometheus $(VENV)/prometheus || echo "no Prometheus could be had" >&2
 	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
+	@tests/get-prometheus $(VENV)/prometheus || echo "no Prometheus could be had" >&2
 	@tests/suite $(BIN)/python $(IDLE) & idle=$$!; \
 	    printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python; others=$$?; \
 	    wait $$idle && test $$others = 0 || { echo "failed; what is above says where" >&2; exit 1; }

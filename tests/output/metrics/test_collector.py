@@ -17,7 +17,8 @@ from model.builders import (
     session,
     watches,
 )
-from output.metrics.scrapes import Scrape, last, of_recording, scrapes
+from msgspec.structs import replace
+from output.metrics.scrapes import Scrape, last, of_recording, scrapes, series
 from output.stories import LATER, LAYOUTS, facts, report, settings, tables
 from prometheus_client import generate_latest
 from prometheus_programs import MONITORING, promtool
@@ -212,6 +213,17 @@ def test_what_was_missed_lowers_the_coverage() -> None:
 
     assert by_label(told, "zktop_missed_changes_total", "change") == {"create": 2, "delete": 2}
     assert told['zktop_coverage_ratio{root="/**"}'] == 0
+
+
+def test_a_finding_that_follows_from_another_is_not_counted() -> None:
+    """Otherwise one cause would raise several alerts."""
+    (cause,) = (one for one in report("X x: A B ; Y x: B A").findings if one.rule == "D1")
+    effect = replace(cause, id="P6-1", rule="P6", cause=cause.id)
+    collector = ReportCollector("0.1.0")
+    collector.look(replace(report("X x: A"), findings=(cause, effect)))
+
+    told = series(generate_latest(collector.registry).decode())
+    assert by_label(told, "zktop_findings", "rule") == {"D1": 1}
 
 
 def test_deadlocks_and_findings_have_their_confidence() -> None:

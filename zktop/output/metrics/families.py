@@ -89,11 +89,13 @@ def verdict_families(report: Report) -> Iterator[Metric]:
         (((grade,), grades[grade]) for grade in get_args(Confidence)),
     )
     findings = Counter(
-        (one.rule, one.name, one.severity, one.confidence) for one in report.findings
+        (one.rule, one.name, one.severity, one.confidence)
+        for one in report.findings
+        if one.cause is None
     )
     yield gauge(
         "zktop_findings",
-        "Findings at present; a rule without a finding has no sample.",
+        "Findings at present that follow from no other; a rule without one has no sample.",
         ("rule", "name", "severity", "confidence"),
         findings.items(),
     )
