@@ -17,7 +17,7 @@ from zktop.ui.interfaces import Frame
 
 
 class ReportExports:
-    """Writes reports of one ensemble as `zktop snapshot` and `zktop record` would."""
+    """Writes reports of one ensemble in the formats of `zktop snapshot` and `zktop record`."""
 
     def __init__(self, hosts: str | None, chroot: str = "") -> None:
         self._hosts, self._chroot = hosts, chroot

@@ -114,17 +114,18 @@ _OTHERS = (
         "--auth", "auth", "SCHEME:CREDENTIALS", "Add credentials; repeatable.", many=True
     ),
     SASL,
-    ConfigOption("--tls-ca", "tls.ca", "FILE", "Speak TLS; trust this CA (PEM)."),
-    ConfigOption(
-        "--tls-cert", "tls.cert", "FILE", "Speak TLS with this client certificate (PEM)."
-    ),
+    ConfigOption("--tls-ca", "tls.ca", "FILE", "Use TLS; trust this CA (PEM)."),
+    ConfigOption("--tls-cert", "tls.cert", "FILE", "Use TLS with this client certificate (PEM)."),
     ConfigOption("--tls-key", "tls.key", "FILE", "The client certificate's key (PEM)."),
     ConfigFlag("--tls-no-verify", "tls.verify", "Accept any server certificate.", "false"),
     ConfigOption(
         "--session-timeout", "session_timeout", "TIME", "Session timeout, like 10s or 500ms."
     ),
     ConfigOption(
-        "--connect-timeout", "connect_timeout", "TIME", "Give up connecting after this, like 10s."
+        "--connect-timeout",
+        "connect_timeout",
+        "TIME",
+        "Stop connecting after this time, like 10s.",
     ),
     ConfigOption(
         "--read-only-servers", "read_only_servers", "", "Also use a server without quorum."
@@ -171,7 +172,7 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def import_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what concerns locks, for a command that does not connect."""
+    """Add the options about locks, for a command that does not connect."""
     return _add_options((CONFIG, ROOT, LAYOUT), command)
 
 

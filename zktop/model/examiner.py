@@ -1,7 +1,7 @@
 """Make the next report from a world: facts, world, locks, history, waits, findings, report.
 
-`Examiner.look` takes all the steps in order. The cost of a step depends on what changed, because
-each part keeps its state from one look to the next.
+`Examiner.look` runs all steps in order. The cost of a step depends on the size of the change,
+because each part keeps its state from one look to the next.
 """
 
 from collections.abc import Collection, Sequence
@@ -138,7 +138,7 @@ class Examiner:
         )
 
     def _time_of(self, world: World, now: Millis) -> Millis:
-        """The time of the report: if the connection is lost, the time of its loss."""
+        """The time of the report; while the connection is lost, the time at which it was lost."""
         lost_at = world.link.gone_since if world.link else None
         return now if lost_at is None else max(self._now, min(now, lost_at))
 

@@ -131,7 +131,7 @@ def _broken(ctx: LockContext, queue: FolderQueue, found: UnreadableChild) -> Rul
         (True, owner_facts(ctx, child))
         if is_foreign
         else (True, f"it is a contender of another library: {child.layout}"),
-        (None, f"the version that is assumed: {_assumed_versions(queue)}"),
+        (None, f"assumed version: {_assumed_versions(queue)}"),
     )
     stop = f"Delete {path}" if is_foreign and not child.owner else "Use one library for each lock"
     return RuleMatch(
@@ -151,7 +151,7 @@ def _nodes(number: int) -> str:
 
 
 def _assumed_versions(queue: FolderQueue) -> str:
-    return queue.folder.views(queue.layout)[0].about or "all that are known"
+    return queue.folder.views(queue.layout)[0].about or "any known one"
 
 
 @Rule(
@@ -178,7 +178,7 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
         "for it and do not count each other.",
         confidence="C3" if is_seen else "C2",
         evidence=(
-            (True, "neither name goes before the other, by the rule of its own library"),
+            (True, "by the rule of its own library, neither name comes before the other"),
             (None, "the clients are not configured to count each other's nodes"),
         ),
         advice="Use one library for each lock, or configure the name patterns of both.",
@@ -201,7 +201,7 @@ def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
                 yield one, other, here.before(one)[-1]
 
 
-_COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software makes
+_COMPANIONS = {"mesos-group": ("log_replicas",)}  # other children that the same software creates
 
 
 @Rule("R1", "foreign-members", "info", "lock", after=(("lock", "B10 B11"),), only_if=("foreign",))

@@ -13,7 +13,7 @@ HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
 MAX_MOVES: Final = 16
 KEPT_MS: Final = 600_000  # after a session was listed last
-FRESH_MS: Final = 120_000  # an older table proves nothing about a session's present activity
+FRESH_MS: Final = 120_000  # an older table proves nothing about a session's current activity
 LAG_MS: Final = 1_000  # longest delay of an event
 SPARE_RECORDS: Final = 1_000  # of sessions no longer listed, before they are cleaned up
 
@@ -46,7 +46,7 @@ class SessionHistories:
     """A fold over connection tables; it describes the newest one."""
 
     def __init__(self) -> None:
-        self.idle: PersistentMap[Session, Millis] = PersistentMap()  # since when: only pings
+        self.idle: PersistentMap[Session, Millis] = PersistentMap()  # only pings since this time
         self._records: dict[Session, _Record] = {}
         self._tables: dict[Text, Connections] = {}
         self._now: Millis = 0
@@ -74,8 +74,8 @@ class SessionHistories:
     def idle_before(self, session: Session, moment: Millis) -> bool:
         """Whether it made its last request well before this time.
 
-        A request just before proves nothing: events arrive a little late, and a table that was
-        read meanwhile may already show what the client did at this time.
+        A request just before proves nothing: events arrive a little late, and a table read in the
+        meantime may already show what the client did at this time.
         """
         idle = self.idle_since(session)
         return idle is not None and idle < moment - LAG_MS

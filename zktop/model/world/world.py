@@ -1,7 +1,7 @@
 """The world: the newest fact about every znode and every server.
 
 Facts commute: in whatever order and however often they arrive, they make the same world, because
-each fact has the zxid or the time at which it was true. So a source may read things twice, late or
+each fact has the zxid or the time at which it was true. So a source may read data twice, late or
 in parallel, and read everything again after a reconnect. A world can be turned back into facts:
 all of them, or those that lead from an earlier world to a later one. Recordings consist of these.
 """
@@ -46,7 +46,7 @@ class TableFacts(msgspec.Struct, frozen=True):
     expiry: Expiry | None = None
 
     def after(self, fact: ServerFact) -> "TableFacts":
-        """Return the tables with this one in place of an older one of its kind."""
+        """Return the tables with this one, if it is newer than the known one of its kind."""
         field = type(fact).__name__.lower()
         known: ServerFact | None = getattr(self, field)
         if known is not None and _is_older(fact, known):
@@ -106,7 +106,7 @@ class World(msgspec.Struct, frozen=True):
         return self.family(parent).members.get(name)
 
     def removal_of(self, path: str) -> Gone | None:
-        """Return how the znode at a path was removed, if a fact tells."""
+        """Return how the znode at a path was removed, if a fact says so."""
         parent, name = split(path)
         return self.families.get(parent, NO_FAMILY).removals.get(name)
 
@@ -141,10 +141,10 @@ class World(msgspec.Struct, frozen=True):
 
 
 class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts by what they are about."""
+    """Facts by their subject."""
 
-    families: Mapping[Text, list[FamilyFact]]  # a listing by its own path, others by its parent
-    znodes: set[Text]  # that a fact reports as existing or deleted
+    families: Mapping[Text, list[FamilyFact]]  # listings by their path, others by their parent
+    znodes: set[Text]  # paths that a fact reports as existing or deleted
     servers: list[ServerFact]
     links: list[Link]
     complete: list[Complete]

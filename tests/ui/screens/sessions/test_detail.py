@@ -142,7 +142,7 @@ def test_further_locks_are_counted() -> None:
     says = late(silent(*lock(BILLING, "ann"), *lock("/locks/cart", "ann", czxid=200)), "ann")
 
     assert "holds the lock, but another client may hold it." in says
-    assert says.endswith("The same for 1 more lock.")
+    assert says.endswith("The same applies to 1 more lock.")
 
 
 def test_a_session_with_contact_is_not_late() -> None:

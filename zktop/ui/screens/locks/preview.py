@@ -83,7 +83,7 @@ def _below(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _past(state: ViewState, detail: LockDetail, width: int, room: int) -> list[Line]:
-    """The newest events of this lock, and how long it was held and waited for."""
+    """The newest events of this lock, and the histograms of its holds and waits."""
     found = event_lines(state.tape, detail.report, MAX_EVENTS, width, About(detail.path))
     events = [one.drawn for one in found[: max(0, room - PAST_HEAD_LINES)]]
     lines = [NOTHING, line((" HISTORY", "title")), *events] if events else []

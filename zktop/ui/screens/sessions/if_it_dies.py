@@ -101,7 +101,8 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
     freed = [(path, holds[path]) for path in longest_queue_first(row) if holds[path].releases]
     for path, member in freed[:1]:
         view = report.view(path)
-        more = f" The same for {count(len(freed) - 1, 'more lock')}." if len(freed) > 1 else ""
+        others = len(freed) - 1
+        more = f" The same applies to {count(others, 'more lock')}." if others else ""
         if view is not None:
             yield path, _belief(view, member) + more
 

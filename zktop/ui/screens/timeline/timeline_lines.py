@@ -38,7 +38,7 @@ Words = Callable[[Moment], str]
 
 
 class TimelineLine(NamedTuple):
-    """One line, the item that Enter opens, and its function for a moment in words."""
+    """One line, the item that Enter opens, and the function that puts a moment into words."""
 
     drawn: Line
     target: str | Session | None = None
