@@ -1,8 +1,8 @@
-"""Writes the story that ZooKeeper's own files tell as a recording.
+"""Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
-A look is taken after each transaction that changes a lock, or every 50 ms if there are many, and
-always before a lock changes again: so no state of a lock is passed over. While nothing changes,
-looks become rarer.
+It looks after each transaction that changes a lock, or every 50 ms if there are many, and always
+before a lock changes again, so that no state of a lock is skipped. While nothing changes, looks
+become rarer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,12 +32,12 @@ from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_place, root_patterns
 
 LOOK_EVERY_MS: Millis = 50  # while many locks change
-LOOKS_PER_S, MAX_LOOKS = 20, 200  # ... which is when there is less than one left of these
+LOOKS_PER_S, MAX_LOOKS = 20, 200  # earned per second, and at most; below one, many locks change
 REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 3_600_000
 BLOCK_LINES: Final = 2_000
-STATE_SHARE: Final = 4  # a state is repeated after this many times as many lines
+STATE_SHARE: Final = 4  # lines between two states, as a multiple of the lines of a state
 
 OnProgress = Callable[[int, Millis], object]
 
@@ -56,9 +56,9 @@ class ImportPlan(msgspec.Struct, frozen=True):
 def import_files(
     plan: ImportPlan, file: Callable[[], IO[bytes]], on_progress: OnProgress
 ) -> ImportSummary:
-    """Read the files and write the recording; return what it stands on.
+    """Read the files and write the recording; return its summary.
 
-    `file` is called to open the output once the input is known to be good.
+    `file` opens the output. It is called only after the input was found readable.
     """
     with data_files(plan.paths) as files:
         replay = LogReplay(files)
@@ -107,7 +107,7 @@ class _ImportWriter:
         self._rest_until(self._plan.until or self._at + REST_MS[-1] + 1)
 
     def finish(self, summary: ImportSummary) -> None:
-        """Write what the recording stands on."""
+        """Write the summary."""
         self._lines.append(summary)
         self._flush()
 
@@ -115,7 +115,7 @@ class _ImportWriter:
         self._recorder.close()
 
     def _restart(self, step: Restart) -> None:
-        """Write everything there is; behind a hole, also that there was one."""
+        """Write the whole state; after a hole in the logs, also write that the link was lost."""
         facts = LockFacts(step.tree, self._places, self._plan.chroot)
         zxid, at = step.zxid, step.at
         if self._facts is None:

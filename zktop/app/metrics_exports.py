@@ -29,7 +29,7 @@ class HttpAccess(msgspec.Struct, frozen=True):
 
     host: str
     port: int
-    cert: Path | None = None  # PEM; with it, the server speaks TLS
+    cert: Path | None = None  # PEM; with it, the server uses TLS
     key: Path | None = None
     ca: Path | None = None  # clients need a certificate of this authority
     login: Path | None = None  # USER:PASSWORD
@@ -47,9 +47,9 @@ def exposition(collector: ReportCollector) -> bytes:
 
 @contextmanager
 def text_file(collector: ReportCollector, path: Path) -> Iterator[Callable[[], None]]:
-    """Give a function that writes the file and renames it; delete the file after the block.
+    """Yield a function that replaces the file; delete the file after the block.
 
-    The file of an ended run would go on saying that all is well.
+    If it stayed, it would say that all is well long after zktop has ended.
     """
     try:
         yield lambda: write_to_textfile(str(path), collector.registry)

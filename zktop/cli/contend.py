@@ -74,7 +74,7 @@ def _description(recipe: type[Recipe]) -> list[str]:
 )
 @click.option("--id", "name", metavar="ID", help="Name of the client; default: host and process.")
 @click.option("--hold", type=DURATION, help="Hold the lock this long; default: until ctrl-c.")
-@click.option("--timeout", type=DURATION, help="Give up waiting after this.")
+@click.option("--timeout", type=DURATION, help="Stop waiting after this time.")
 @click.option("--count", type=click.IntRange(1, 64), default=1, help="Number of demo clients.")
 @click.option(
     "--rounds", type=click.IntRange(0), default=1, help="Number of rounds; 0 is forever."

@@ -33,7 +33,7 @@ and {H32} one of 32 hexadecimal digits.
 def command(overrides: Overrides, names: tuple[str, ...]) -> None:
     """List the lock layouts that zktop knows, the config's own first.
 
-    With names of znodes, only the layouts that match them, the best match first.
+    With names of znodes, list only the layouts that match them, best match first.
     The exit code is 4 if there is none.
     """
     layouts = effective_config(overrides).config.layouts + LAYOUTS
@@ -53,7 +53,7 @@ def command(overrides: Overrides, names: tuple[str, ...]) -> None:
 def matching(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
     """Return the layouts that match any of the names: by number of matches, guesses last.
 
-    Layouts that match every name are left out, because more than names identifies them.
+    Layouts that match every name are left out, because names alone do not identify them.
 
     >>> [layout.name for layout in matching(LAYOUTS, ["lock-0000000007", "lock-0000000012"])]
     ['plain-lock', 'named-sequence']

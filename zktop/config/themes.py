@@ -147,7 +147,7 @@ def _read(file: Path, inks: Collection[str]) -> ThemeFile:
     if reader.mistakes:
         named = [replace(each, origin=_in_file(each.origin, file)) for each in reader.mistakes]
         raise ConfigError(named)
-    assert isinstance(theme, ThemeFile)  # noqa: S101  without mistakes it was made
+    assert isinstance(theme, ThemeFile)  # noqa: S101  true without mistakes
     return theme
 
 
