@@ -128,7 +128,7 @@ class _ImportWriter:
             self._add([Link(zxid=self._zxid, at=self._at, state="suspended", why=why)])
             self._mark_look(self._at, is_thorough=True)
             self._add([Link(zxid=zxid, at=at, state="connected")])
-            gone = (path for path in self._facts.told() if path not in step.tree.nodes)
+            gone = (path for path in self._facts.reported() if path not in step.tree.nodes)
             self._add([Gone(zxid=zxid, at=at, path=facts.text(path)) for path in gone])
         self._facts = facts
         self._add(facts.begin(zxid, at))

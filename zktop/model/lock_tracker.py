@@ -1,6 +1,6 @@
 """The locks of a world, and how they differ from those of the previous world.
 
-The lock at a path is made anew if its facts change. Locks with timed leases are also made anew
+The lock at a path is made again if its facts change. Locks with timed leases are also made again
 when a lease ends, and locks recognised by watches when there is a new watch table.
 """
 

@@ -89,7 +89,7 @@ class Unsnapped:
 
 
 def unsnap(block: bytes) -> bytes:
-    """Unpack one raw snappy block; raise ValueError or IndexError if it is none.
+    """Unpack one raw snappy block; raise ValueError or IndexError if it is not one.
 
     >>> unsnap(bytes.fromhex("0c 08 61 62 63 15 03"))
     b'abcabcabcabc'

@@ -10,13 +10,13 @@ class DataFileError(UsageError):
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """Bytes of a log that are no whole record. `size` is None if nothing follows."""
+    """Bytes of a log that are not a whole record. `size` is None if nothing follows."""
 
     file: str
     offset: int
     size: int | None
     zxid: int  # of the record before; 0 if there is none
-    following: int | None  # zxid of the record behind
+    following: int | None  # zxid of the record after it
 
     def __str__(self) -> str:
         if self.size is None:

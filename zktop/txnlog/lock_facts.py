@@ -1,8 +1,8 @@
 """Turns the changes of a replayed tree into the facts that a live run would read.
 
-Only folders that may hold locks are told, as by live discovery: one that has contenders or is
-named like a lock, and the folders in it. A folder is told from the first sign on, with everything
-in it at that time.
+Only folders that may hold locks are reported, as in live discovery: a folder that has contenders
+or is named like a lock, and the folders in it. It is reported from the first sign of a lock on,
+with everything in it at that time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Places(Protocol):
 
 
 class _Folder:
-    """A told folder: the zxid and the time of its newest listing, and deletions since."""
+    """A reported folder: the zxid and the time of its newest listing, and deletions since."""
 
     __slots__ = ("at", "deletions", "known_at", "names", "node", "stat", "zxid")
 
@@ -69,7 +69,7 @@ class LockFacts:
         """Look at a tree; `chroot` is left out of all paths, with everything outside of it."""
         self._tree, self._places, self._chroot = tree, places, chroot
         self._folders: dict[str, _Folder] = {}
-        self._single: dict[str, StoredZnode] = {}  # told without their folder
+        self._single: dict[str, StoredZnode] = {}  # reported without their folder
         self._last_heard: dict[Session, Millis] = {}
         self._has_new_sessions = True
         self._sessions_at: Millis | None = None
@@ -106,7 +106,7 @@ class LockFacts:
         return facts
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
-        """Yield the sessions alive, if they changed and were not told just before."""
+        """Yield the sessions alive, if they changed and were not reported just before."""
         interval = max(1_000, 2 * len(self._tree.timeouts_ms))
         is_due = self._sessions_at is None or at - self._sessions_at >= interval
         if self._has_new_sessions and is_due:
@@ -114,7 +114,7 @@ class LockFacts:
             yield self._expiry(zxid, at)
 
     def state(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """Yield facts that repeat everything told so far."""
+        """Yield facts that repeat everything reported so far."""
         yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield self._expiry(zxid, at)
@@ -126,8 +126,8 @@ class LockFacts:
         for path, node in self._single.items():
             yield self._node(path, node, node.mzxid, at)
 
-    def told(self) -> Iterator[str]:
-        """Yield the paths of all folders, and of all znodes told without their folder."""
+    def reported(self) -> Iterator[str]:
+        """Yield the paths of all folders, and of all znodes reported without their folder."""
         yield from self._folders
         yield from self._single
 

@@ -1,8 +1,8 @@
 """Replays the files of one or several members: from a snapshot on, every transaction in order.
 
 A snapshot is fuzzy: nodes were written while transactions went on. So the replay starts with the
-transaction after the one in its name, passes over what is already there, and is exact from the
-newest transaction on that the snapshot shows.
+transaction after the one in its name, skips changes that the snapshot already has, and is exact
+from the newest transaction on that the snapshot shows.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ MAX_NOTES: Final = 20  # of one kind
 
 
 class Restart(msgspec.Struct, frozen=True):
-    """The tree is exact from here on: at the start, and behind a hole."""
+    """The tree is exact from here on: at the start, and after a hole."""
 
     tree: ZnodeTree
     zxid: int
@@ -57,7 +57,7 @@ class _Log(msgspec.Struct, frozen=True):
 
 
 class LogReplay:
-    """The story that some files tell. Iterate over `steps` once; then read the totals."""
+    """The transactions in some files. Iterate over `steps` once; then read the totals."""
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         self.notes: list[str] = []
@@ -122,7 +122,7 @@ class LogReplay:
     # The beginning
 
     def _start(self, since: Millis | None) -> int:
-        """Load the tree to start with; return the last transaction that it has for sure."""
+        """Load the tree to start with; return the last transaction that it certainly has."""
         first = min((log.zxid for log in self._logs), default=None)
         for file in self._usable(first, since):
             if self._load(file):
@@ -237,7 +237,7 @@ class LogReplay:
 
 
 def _is_blank(stream: ByteStream) -> bool:
-    """Whether a log has just been begun: there is nothing in it, not even a header."""
+    """Whether a log is new: there is nothing in it, not even a header."""
     return not stream.read(HEADER_BYTES).strip(b"\0")
 
 

@@ -60,8 +60,8 @@ class ServerLogs:
         on_damage: Callable[[Damage], None],
         after: int = 0,
     ) -> None:
-        """Begin behind the transaction `after`."""
-        self.last = after  # zxid of the record before the present one
+        """Begin with the transaction after `after`."""
+        self.last = after  # zxid of the record before the current one
         self.head: Record | None = None
         self._has_logged = False
         self._snapshots, self._on_damage = snapshots, on_damage

@@ -1,7 +1,7 @@
-"""Reads a snapshot: the sessions and all znodes, as a server wrote them while it went on working.
+"""Reads a snapshot: the sessions and all znodes, as a server wrote them while it kept working.
 
-So a snapshot has everything up to the transaction in its name, and some of what came later. Each
-seal is the checksum of all bytes before it.
+So a snapshot has everything up to the transaction in its name, and some later changes. Each seal
+is the checksum of all bytes before it.
 """
 
 import zlib

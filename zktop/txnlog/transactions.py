@@ -1,7 +1,7 @@
 """Decodes the records of a transaction log: who changed what, when, in which transaction.
 
-Access rights are passed over, because nothing needs them and they may hold password hashes. Names
-may be any bytes; those that are no UTF-8 keep them as surrogates.
+Access rights are skipped, because nothing needs them and they may hold password hashes. Names may
+be any bytes; bytes that are not UTF-8 become surrogates.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ ERROR: Final = -1
 
 
 class TransactionError(ValueError):
-    """A record has a right checksum and a body that cannot be read."""
+    """A record has a correct checksum, but its body cannot be read."""
 
 
 class Create(msgspec.Struct, frozen=True, gc=False):

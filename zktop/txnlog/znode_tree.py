@@ -31,7 +31,7 @@ EffectKind = Literal["created", "changed", "removed"]
 
 
 class StoredZnode:
-    """One znode of the tree. Millions of these exist, so it has slots and no methods of show."""
+    """One znode of the tree. It has slots, because a tree may have millions of these."""
 
     __slots__ = (
         "aversion",

@@ -17,7 +17,7 @@ def test_s4_fires_for_a_reader_behind_a_writer_that_watches_nothing() -> None:
     finding = only("S4", behind_a_writer())
 
     assert finding.sentence == (
-        f"alice may still read {PATH} beside writer bob, which was granted when alice stopped "
+        f"alice may still read {PATH} although bob may write: bob was granted when alice stopped "
         "writing."
     )
     assert finding.confidence == "C2"
@@ -50,7 +50,7 @@ def test_s2_fires_for_a_lock_behind_readers_that_watches_nothing() -> None:
     case = ctx(ANN, BOB, tables=[watching({"bob": []})])
 
     assert only("S2", case).sentence == (
-        f"bob may own {PATH} beside 1 reader: a plain Lock of kazoo does not see readers."
+        f"bob may own {PATH} together with 1 reader: a plain Lock of kazoo does not see readers."
     )
     assert "L1" not in all_rules(case)
 

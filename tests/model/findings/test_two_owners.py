@@ -112,7 +112,8 @@ def downgrade(*children: At) -> LockContext:
 def test_s4_fires_for_an_old_curators_downgrade_with_a_writer_in_between() -> None:
     """Told before it happens."""
     assert only("S4", downgrade(W, X, R)).sentence == (
-        f"If alice releases its write lock of {PATH} now, bob becomes writer beside reader alice."
+        f"If alice releases its write lock of {PATH} now, bob becomes writer "
+        "while alice still reads."
     )
 
 

@@ -59,7 +59,7 @@ def _overlap(ctx: LockContext, write: Member, read: Member, following: Member) -
     return RuleMatch(
         about=ctx.about(write, read, following),
         sentence=f"If {owner} releases its write lock of {ctx.name} now, {other} becomes writer "
-        f"beside reader {owner}.",
+        f"while {owner} still reads.",
         confidence="C3",
         evidence=(
             (True, f"{owner} owns a write lock and a later read lock"),
@@ -75,8 +75,8 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
     owner, other = ctx.name_of(read), ctx.name_of(write)
     return RuleMatch(
         about=ctx.about(write, read),
-        sentence=f"{owner} may still read {ctx.name} beside writer {other}, which was granted "
-        f"when {owner} stopped writing.",
+        sentence=f"{owner} may still read {ctx.name} although {other} may write: {other} was "
+        f"granted when {owner} stopped writing.",
         confidence="C2",
         evidence=(
             (True, f"{owner} watches nothing, as if it had the lock"),
@@ -193,8 +193,8 @@ def _reads_by_name(ctx: LockContext, reading: list[Member]) -> RuleMatch:
     readers = several(ctx.names(reading))
     return RuleMatch(
         about=ctx.about(*reading, key=("reads-by-name",)),
-        sentence=f"{readers} may read {ctx.name} beside a writer: by number it must wait, by name "
-        "a reader is always first.",
+        sentence=f"{readers} may read {ctx.name} while a client writes: by number it must wait, "
+        "by name a reader is always first.",
         confidence="C2",
         evidence=(
             (True, "it watches nothing here, as if it did not wait"),
@@ -293,8 +293,8 @@ def _beside_readers(ctx: LockContext, member: Member) -> RuleMatch:
     readers = ctx.queue_of[member.node].members[: ctx.place[member.node]]
     return RuleMatch(
         about=ctx.about(member, *readers),
-        sentence=f"{owner} may own {ctx.name} beside {count(len(readers), 'reader')}: a plain "
-        "Lock of kazoo does not see readers.",
+        sentence=f"{owner} may own {ctx.name} together with {count(len(readers), 'reader')}: a "
+        "plain Lock of kazoo does not see readers.",
         confidence="C2",
         evidence=(
             (True, f"{owner} watches nothing, as if it had the lock"),

@@ -25,7 +25,7 @@ from zktop.model.text import Text
 
 
 def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
-    """Whether a waiter may be a reader that still owns the lock, beside the writer in front.
+    """Whether a waiter may be a reader that still owns the lock together with the first writer.
 
     Curator before version 5.5 admits that writer when a writer that also reads stops writing.
     """

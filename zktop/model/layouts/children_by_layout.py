@@ -140,7 +140,7 @@ def _dashless(by_layout: SortedChildren) -> None:
 
 
 def _mesos(site: LockSite, by_layout: SortedChildren) -> None:
-    """Treat bare numbers as Mesos if they are beside `info_` names or in its log's folder."""
+    """Treat bare numbers as Mesos if they have `info_` siblings, or are in its log's folder."""
     if "bare-sequence" not in by_layout.matches:
         return
     if "mesos-group" in by_layout.matches or site.path.endswith("/log_replicas"):

@@ -2,8 +2,8 @@
 
 The decision is about a root as a whole, never about a single child. The shape of the root comes
 first, then names used by only one library, then owners and data, then short names, and guesses
-last; a guess is dropped beside a surer match. Groups, barriers, queues and reference counts look
-like locks, but they are not.
+last; a guess is dropped if another match is surer. Groups, barriers, queues and reference counts
+look like locks, but they are not.
 """
 
 import ipaddress

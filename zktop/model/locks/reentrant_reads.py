@@ -2,7 +2,7 @@
 
 Since Curator 5.5 (and in menagerie) such a read has the number of its client's write node. In
 older versions it has a later number, so only its session identifies it; once the write
-lock is released, the next writer acquires the lock beside it.
+lock is released, the next writer acquires the lock while the read goes on.
 """
 
 from collections.abc import Iterator, Sequence

@@ -109,7 +109,7 @@ class DeadlockDetector:
         """Judge the newest state.
 
         A large knot is judged again only after a pause that grows with it, so that thousands of
-        stuck requests do not keep a processor busy; a new deadlock beside it may appear a moment
+        stuck requests do not keep a processor busy; other new deadlocks may appear a moment
         late. The pause ends early if a reported deadlock is over. A thorough look never waits.
         """
         blockers = self._root_blockers(now_ms)

@@ -1,4 +1,4 @@
-"""Collects the metrics of a run: takes every report, and gives the families of the newest one."""
+"""Collects the metrics of a run: takes every report, returns the families of the newest one."""
 
 from collections.abc import Iterator
 from threading import Lock as Mutex

@@ -1,11 +1,12 @@
-"""Release what was drawn and is no longer on the screen.
+"""Release text that was drawn but is no longer on screen.
 
 Textual caches two colours for each of the last 1,024 widgets, and each cache key holds the lines
 that the widget has drawn. Opening and closing the help once leaves some 450 lines behind, 0.7 MB.
 
 Rich and Textual also cache the colour codes of 16,384 styles and the halves of 16,384 texts that
-were cut in two. Text that the mouse can select has a style of its own in each place of the screen,
-so both caches fill with what is not drawn again: 30 MB in an hour of random keys (budget: 30).
+were cut in two. Text that the mouse can select has another style in each place of the screen, so
+both caches fill with entries that are never used again: 30 MB in an hour of random keys, which is
+the whole budget.
 """
 
 from functools import lru_cache, partial
@@ -24,9 +25,9 @@ MAX_CACHED: Final = 1024
 
 
 def release_drawn() -> None:
-    """Cache colours by the two backgrounds that they depend on only, and less of other things.
+    """Cache colours only by the two backgrounds that they depend on; make other caches smaller.
 
-    Skips what this version of Textual or Rich does not cache, and what is fixed already.
+    Skips caches that this version of Textual or Rich does not have, or that are small already.
     """
     method: Any = vars(StylesCache).get(COLOURS)
     if hasattr(method, "cache_info"):

@@ -1,4 +1,4 @@
-"""Lists the names beside a root that does not exist.
+"""Lists the siblings of a root that does not exist.
 
 They show whether the root is misspelt or has yet to be created. They are read once per connection;
 the watch on the root itself reports when it is created.

@@ -9,7 +9,7 @@ from zktop.model.settings import path_pattern
 
 ANY_DEPTH: Final = "**"
 ANY_NAME: Final = re.compile("[^/]*")
-BESIDE: Final = "-__lock__"  # queue of a kazoo semaphore, beside its leases
+BESIDE: Final = "-__lock__"  # suffix of the queue of a kazoo semaphore, a sibling of its leases
 
 _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _SEQUENCE = 9  # digits at least: ten, or a minus sign and nine

@@ -190,7 +190,7 @@ def _kazoo_lease(context: ShapeContext) -> Queues:
 
 
 def _exclusive(queue: RankedQueue | FolderQueue) -> RankedQueue:
-    """Return the queue with the mode of the short lock beside a lease."""
+    """Return the queue with the mode of the short lock that comes with a lease."""
     members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
     return RankedQueue(queue.layout, "first", members, queue.oddities)
 

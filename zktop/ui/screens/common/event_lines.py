@@ -34,7 +34,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "lock-vanished": ("-", "lock deleted", "info"),
 }
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
-EXACT_FROM_CELLS: Final = 48  # below it, times without milliseconds, and smaller gaps
+EXACT_FROM_CELLS: Final = 48  # narrower lines have no milliseconds, and smaller gaps
 WIDE: Final = 160  # cells of the line
 OTHER_CELLS: Final = 44  # around the path
 NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned
@@ -52,7 +52,7 @@ class EventLine(NamedTuple):
 
 
 class About(NamedTuple):
-    """The lock, or the session, whose events to list; without both, all events."""
+    """The lock or the session whose events are listed; without either, all events."""
 
     lock: Text | None = None
     session: Session | None = None
