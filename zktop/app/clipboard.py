@@ -1,7 +1,7 @@
 """Copy text with the program that serves the clipboard here: tmux, Wayland, X11 or macOS.
 
-A terminal has a clipboard of its own (OSC 52), which many terminals and tmux ignore without a
-word. So it is only the last resort, and is left to the UI.
+A terminal can set the clipboard itself (OSC 52), but many terminals and tmux silently ignore that.
+So it is only the last resort, and is left to the UI.
 """
 
 import shutil
@@ -17,7 +17,7 @@ class CopyProgram(NamedTuple):
 
     words: tuple[str, ...]
     variable: str  # which is set where the program works; empty: no variable is needed
-    place: str  # where the text is then, for the user
+    place: str  # the place of the copied text, for the user
 
 
 PROGRAMS: Final = (

@@ -1,4 +1,4 @@
-"""Python's garbage collector, kept away from what the first reading makes.
+"""Python's garbage collector, kept away from the objects of the first reading.
 
 At 10,000 locks the first reading makes a million objects that stay. Collections take an eighth
 of its time, and the next full one would stop zktop for 120 ms in the middle of its work: see the
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collections() -> Iterator[None]:
-    """Collect nothing in this block, and never look at what it has made."""
+    """Collect nothing in this block, and never examine the objects that it made."""
     gc.disable()
     try:
         yield

@@ -44,7 +44,8 @@ def header_of(
 class RecorderWithPast:
     """A recorder that begins with earlier worlds, and writes on a thread.
 
-    A long past of many locks takes seconds to write. What is read meanwhile is written after it.
+    A long past of many locks takes seconds to write. Facts read in the meantime are written after
+    it.
     """
 
     def __init__(

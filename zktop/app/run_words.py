@@ -1,4 +1,4 @@
-"""Run a program and hand over its output, line by line, until it ends or its reader closes it."""
+"""Run a program and pass on its output, line by line, until it ends or the user closes it."""
 
 import asyncio
 import codecs

@@ -116,7 +116,7 @@ def user_command(section: CommandSection) -> UserCommand:
 
 
 def theme_list(environment: Mapping[str, str]) -> ThemeList:
-    """Read all theme files, in their present state."""
+    """Read all theme files again."""
     found = all_themes(environment, _STYLES)
     themes = tuple(textual_theme(one) for one in found.usable)
     return ThemeList(themes, tuple(str(one) for one in found.mistakes))
@@ -142,7 +142,7 @@ def textual_theme(file: ThemeFile) -> NamedTheme:
 
 
 def _between(file: ThemeFile) -> str:
-    """A colour for borders: nearer to the ground than to the text."""
+    """A colour for borders: closer to the background than to the text."""
     ground, text = file.background or GROUND, file.foreground or file.primary
     return Color.parse(ground).blend(Color.parse(text), LINE_SHARE).hex
 

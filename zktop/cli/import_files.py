@@ -1,4 +1,4 @@
-"""`zktop import`: a recording from ZooKeeper's own files, of an incident that nobody recorded."""
+"""`zktop import`: make a recording from ZooKeeper's own files, after an incident."""
 
 import sys
 import time
@@ -59,8 +59,8 @@ def command(
     """Make a recording from transaction logs and snapshots, as if zktop had run at that time.
 
     PATH is a log, a snapshot, the folder version-2 of a server, or a tar of it. Give the files of
-    several members to fill the gaps of one. Watches, connections and reads are in no file: rules
-    that need them are named as not seen.
+    several members to fill the gaps of one. Watches, connections and reads are not in these files,
+    so the rules that need them are listed as rules without data.
     """
     plan = ImportPlan(
         paths=paths,

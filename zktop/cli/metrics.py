@@ -119,7 +119,7 @@ def command(
 def _follow(
     overrides: Overrides, duration: Millis | None, look: Look, *, is_once: bool = False
 ) -> None:
-    """Pass on every report. A lost connection ends a single look; else it is a metric."""
+    """Pass on every report. A lost connection ends a single look; otherwise it is a metric."""
     with live_run(overrides) as run:
         if not run.read():
             narrate("note: reading timed out; the metrics cover what was read")

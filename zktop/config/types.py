@@ -103,7 +103,7 @@ class UiSection(Section, frozen=True):
 
 
 class CommandSection(Section, frozen=True):
-    """A key of the user's own that runs a program on what is selected."""
+    """One of the user's keys, which runs a program on the selected item."""
 
     key: Word
     title: Word

@@ -80,7 +80,7 @@ def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metr
 
 
 def verdict_families(report: Report) -> Iterator[Metric]:
-    """Deadlocks, findings, and what they could not be based on."""
+    """Deadlocks, findings, and rules that lacked data."""
     grades = Counter(one.confidence for one in report.deadlocks)
     yield gauge(
         "zktop_deadlocks",

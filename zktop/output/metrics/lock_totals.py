@@ -27,7 +27,7 @@ MEMBER_STATES: Final[tuple[MemberState, ...]] = get_args(MemberState)
 
 
 class LockFigures(msgspec.Struct, frozen=True, gc=False):
-    """What the metrics need of one lock."""
+    """The figures of one lock that the metrics use."""
 
     root: str
     state: LockState
@@ -119,7 +119,7 @@ def root_label(path: str, settings: Settings) -> str:
 
 
 def _members(view: LockView) -> Iterator[tuple[MemberState, int]]:
-    """Count the members in each state, without asking each member."""
+    """Count the members in each state, without examining each member."""
     lock = view.lock
     holders = sum(len(queue.holders) for queue in lock.queues)
     others = sum(len(queue.waiters) for queue in lock.queues)
@@ -143,7 +143,7 @@ def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:
 def _numbers_left(lock: Lock) -> int | None:
     """The sequence numbers that the lock has left; None if its contenders are not numbered.
 
-    Only the ends of each queue are looked at: one of them is the newest member.
+    Only the ends of each queue are examined: one of them is the newest member.
     """
     ends = [queue.members[at] for queue in lock.queues if queue.members for at in (0, -1)]
     numbers = [one.sequence for one in ends if one.sequence is not None and "/" not in one.node]
