@@ -215,6 +215,11 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
             part.lock, part.history, watch_check, self.owner_name, self.client_names, self.ours
         )
 
+    def address(self, session: Session | None, name: str = "") -> str:
+        """Return the client address of a session; empty if it is unknown, or equal to its name."""
+        presence = None if session is None else self.ensemble.presence(session)
+        return presence.client if presence is not None and presence.client != name else ""
+
     @property
     def views(self) -> Iterator[LockView]:
         """All locks, sorted by path."""

@@ -1,6 +1,6 @@
 """Base class of all dialogs: a box with a title, which Esc closes without a result."""
 
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
@@ -14,6 +14,8 @@ from zktop.ui.styled_text import Line
 from zktop.ui.widgets.text_view import TextView
 
 T = TypeVar("T")
+BOX_PERCENT: Final = 90  # of the screen, at most
+FRAME_LINES: Final = 2
 
 
 class Box(Vertical):
@@ -67,16 +69,16 @@ class Dialog(Overlay[T], Generic[T]):
         Binding("enter", "accept", "OK", show=True),
         *(key.binding() for key in KEYS if key.id in MOVES),
     ]
-    DEFAULT_CSS = """
-    Dialog { align: center middle; background: $background 60%; }
-    Box {
-        width: 90%; max-width: 100; height: auto; max-height: 90%;
+    DEFAULT_CSS = f"""
+    Dialog {{ align: center middle; background: $background 60%; }}
+    Box {{
+        width: {BOX_PERCENT}%; max-width: 100; height: auto; max-height: {BOX_PERCENT}%;
         background: $surface; border: round $primary; padding: 0 1;
         border-title-color: $primary; border-title-style: bold;
         border-subtitle-color: $secondary;
-    }
-    Dialog Input { border: none; height: 1; padding: 0; background: $surface; }
-    Dialog #wrong { width: 1fr; height: auto; color: $error; text-style: bold; }
+    }}
+    Dialog Input {{ border: none; height: 1; padding: 0; background: $surface; }}
+    Dialog #wrong {{ width: 1fr; height: auto; color: $error; text-style: bold; }}
     """
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
 
@@ -95,6 +97,10 @@ class Dialog(Overlay[T], Generic[T]):
 
     def on_input_submitted(self) -> None:
         self.action_accept()
+
+    def lines_without(self, others: int) -> int:
+        """The lines that a box of full height has, without its frame and this many others."""
+        return self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES - others
 
     def refuse(self, why: str) -> None:
         """Show below the fields why the dialog stays open."""

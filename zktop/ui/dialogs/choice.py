@@ -15,8 +15,7 @@ from zktop.ui.widgets.text_view import TextList, TextView
 
 NAME_WIDTH = 20
 MAX_ABOUT_WIDTH = 94
-BOX_PERCENT = 90  # of the screen's height, as the CSS of `Box` says
-FRAME_LINES = 3  # the border, and the line to type in
+FIELD_LINES = 2  # the text field, and the border above the description
 MIN_LIST_LINES, MAX_LIST_LINES = 4, 16
 MAX_ABOUT_LINES = 9
 
@@ -99,8 +98,7 @@ class ChoiceDialog(Dialog[str]):
     def _list_lines(self) -> int:
         """The lines of the list that leave room for the longest description below it."""
         about = max((len(self._about(one)) for one in self._options), default=1)
-        inside = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
-        room = inside - min(about, MAX_ABOUT_LINES) - 1
+        room = self.lines_without(FIELD_LINES + min(about, MAX_ABOUT_LINES))
         return min(MAX_LIST_LINES, max(MIN_LIST_LINES, room))
 
     def on_resize(self) -> None:

@@ -18,8 +18,6 @@ USUAL: Final = ""  # the entry for the usual order, among the names of columns
 NAME_CELLS: Final = 14
 TITLE_CELLS: Final = 25
 ABOUT_LINES: Final = 3
-BOX_PERCENT: Final = 90  # of the screen, as the CSS of `Box` says
-FRAME_LINES: Final = 3  # the border, and the line above the description
 BOX_CELLS: Final = 76
 
 
@@ -95,8 +93,7 @@ class ColumnsDialog(Dialog[None]):
     def _draw(self) -> None:
         table, view = self._table, self._list
         lines = [_usual(self._usual_order, table), *(_drawn(one, table) for one in table.columns)]
-        inside = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
-        view.styles.height = max(1, min(len(lines), inside - ABOUT_LINES))
+        view.styles.height = max(1, min(len(lines), self.lines_without(ABOUT_LINES + 1)))
         view.show(lines, [USUAL, *(one.name for one in table.columns)])
         self.on_text_list_moved()
 

@@ -24,8 +24,6 @@ from zktop.ui.widgets.text_view import TextList
 
 WAITING: Final = ("Who waits for whom", "enter go there   w locks by path   esc close")
 BY_PATH: Final = ("Locks by path", "enter open   left, right fold   w waiting   esc close")
-BOX_PERCENT: Final = 90  # of the screen's height, as the CSS of `Box` says
-FRAME_LINES: Final = 2
 MIN_LINES: Final = 6
 REST: Final = 10  # pause between two drawings, as a multiple of the time that a drawing takes
 
@@ -96,8 +94,7 @@ class TreeDialog(Dialog[LineLink]):
 
     def _grow(self, view: TextList, lines: int) -> None:
         """Make room for all lines; do not shrink, so that the frame stays where it is."""
-        most = self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES
-        self._height = max(MIN_LINES, min(most, max(self._height, lines)))
+        self._height = max(MIN_LINES, min(self.lines_without(0), max(self._height, lines)))
         if view.styles.height is None or view.styles.height.value != self._height:
             view.styles.height = self._height
 

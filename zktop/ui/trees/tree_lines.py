@@ -8,7 +8,7 @@ from zktop.model.report import Report
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.screens.common.format import MODE_WORDS, age, with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 from zktop.ui.trees.wait_tree import (
     MAX_ROOTS,
@@ -20,7 +20,6 @@ from zktop.ui.trees.wait_tree import (
 )
 from zktop.ui.view_state import Selection
 
-MAX_NAMED: Final = 3  # clients of a deadlock
 HERE: Final[tuple[str, Ink]] = ("  selected", "selected")
 ROOT_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
     "runs": ("not waiting itself", "holds"),
@@ -93,10 +92,8 @@ class WaitTreeLines:
         dead = tree.deadlock
         if dead is None:
             return
-        names = [step.name for step in dead.steps[:MAX_NAMED]]
-        more = f" +{len(dead.actors) - MAX_NAMED}" if len(dead.actors) > MAX_NAMED else ""
         head = line(
-            (f" {' + '.join(names)}{more}", "strong"),
+            (f" {clients_of(dead)}", "strong"),
             (f"  DEADLOCK {deadlock_name(dead)}", ink_of_deadlock(dead)),
         )
         link = LineLink("findings", Selection(case=dead.id), f"deadlock {dead.id}")
@@ -116,9 +113,7 @@ class WaitTreeLines:
 
     def _who(self, client: TreeClient) -> Line:
         """The name of a client, and its address unless that is its name."""
-        session = client.session
-        presence = self.report.ensemble.presence(session) if session else None
-        address = presence.client if presence and presence.client != client.name else ""
+        address = self.report.address(client.session, client.name)
         ink: Ink = "selected" if client.is_selected else "strong"
         return line((client.name, ink), (f" {address}" if address else "", "address"))
 

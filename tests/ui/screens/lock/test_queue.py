@@ -257,7 +257,7 @@ class TestMatrix:
         )
 
         assert heads.split() == [
-            "MAY", "ENTER", "BESIDE",
+            "COMPATIBLE", "WITH",
             "held", "write", "held", "read", "queued", "write", "queued", "read",
         ]  # fmt: skip
         assert " ".join(writes.split()[2:]) == "no 1 no no 2 no 26"

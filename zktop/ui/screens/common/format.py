@@ -147,7 +147,7 @@ def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> 
     """
     if at is None or how == "unknown":
         return "?"
-    return SIGNS[how][is_ascii] + elapsed(max(0, now - at))
+    return SIGNS[how][is_ascii] + elapsed(now - at)
 
 
 GAP = 3

@@ -22,6 +22,7 @@ WORDS: Final = {
 }  # fmt: skip
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
 QUIET_RANK: Final = 10_000  # of a lock without problems
+MAX_NAMES: Final = 3  # of a deadlock
 
 
 class LockStatus(NamedTuple):
@@ -78,6 +79,13 @@ def ink_of(finding: Finding) -> Ink:
 def deadlock_name(deadlock: Deadlock) -> str:
     """Return the number of a deadlock in this run: `#1`."""
     return f"#{deadlock.number}"
+
+
+def clients_of(deadlock: Deadlock) -> str:
+    """Return the names of some clients of a deadlock, and the number of others."""
+    names = [step.name for step in deadlock.steps[:MAX_NAMES]]
+    more = len(deadlock.actors) - MAX_NAMES
+    return " + ".join([*names, f"{more} more"] if more > 0 else names)
 
 
 def ink_of_deadlock(deadlock: Deadlock) -> Ink:

@@ -6,7 +6,6 @@ from itertools import product
 from typing import Final
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Session
 from zktop.model.format import clock, count
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -230,15 +229,9 @@ def _drawings(shown: ShownDeadlock, called: dict[str, str]) -> list[list[Line]]:
 def _addresses(shown: ShownDeadlock) -> dict[str, str]:
     """The addresses of the clients, except where the name is the address."""
     return {
-        step.actor: client
+        step.actor: shown.known.address(session_of(step.actor), step.name)
         for step in shown.first.steps
-        if (client := _client(session_of(step.actor), shown.known)) != step.name
     }
-
-
-def _client(session: Session | None, report: Report) -> str:
-    presence = report.ensemble.presence(session) if session is not None else None
-    return presence.client if presence else ""
 
 
 def _width(drawn: Sequence[Line]) -> int:

@@ -78,9 +78,7 @@ MAX_SENTENCES: Final = 100
 
 def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
     """Write a finding other than a deadlock."""
-    since = (
-        "" if finding.since is None else f"   for {elapsed(max(0, report.now - finding.since))}"
-    )
+    since = "" if finding.since is None else f"   for {elapsed(report.now - finding.since)}"
     writer.write(
         line(
             " ",

@@ -242,7 +242,7 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
 
 def _for(since: Millis | None, now: Millis) -> str:
     """The age, in front of the text because the end of the line may be cut."""
-    text = "?" if since is None else elapsed(max(0, now - since))
+    text = "?" if since is None else elapsed(now - since)
     return f"{text:>6}  "
 
 
@@ -253,7 +253,7 @@ def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) ->
         text = f"over since {clock(over)}" if over is not None else "did not exist at this moment"
         lasted = _lasted(case, over)
         return joined([line((f" ○ {text}", "strong")), line(lasted) if lasted else ()], "   ")
-    age = "" if live.since_ms is None else f" for {elapsed(max(0, report.now - live.since_ms))}"
+    age = "" if live.since_ms is None else f" for {elapsed(report.now - live.since_ms)}"
     behind = f"{live.behind} behind it" if live.behind else "none behind it"
     there = "existed when the connection dropped," if report.is_lost else "still there"
     return joined([line((f" ● {there}{age}", ink_of_deadlock(live))), line(behind)], "   ")
@@ -261,4 +261,4 @@ def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) ->
 
 def _lasted(case: DeadlockRecord, over: Millis | None) -> str:
     begin = case.deadlock.since_ms
-    return "" if begin is None or over is None else f"lasted {elapsed(max(0, over - begin))}"
+    return "" if begin is None or over is None else f"lasted {elapsed(over - begin)}"

@@ -146,7 +146,7 @@ def age_of(row: QueueRow) -> Line:
     now = detail.report.now
     if row.is_group:
         started = row.member.ctime if row.member else None
-        return UNKNOWN if started is None else line(f"{elapsed(max(0, now - started))}")
+        return UNKNOWN if started is None else line(f"{elapsed(now - started)}")
     one = row.contender
     text = age(one.since, one.since_is, now, is_ascii=detail.is_ascii)
     return UNKNOWN if text == "?" else line(text)

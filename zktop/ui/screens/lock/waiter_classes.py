@@ -39,7 +39,7 @@ def _table(detail: LockDetail, counts: Counter[str], oldest: dict[str, int | Non
     lines = [(*head, *line(("  COUNT  SHARE  OLDEST", "title")))]
     for name, number in counts.most_common(MAX_CLASSES):
         since = oldest[name]
-        text = "?" if since is None else elapsed(max(0, now - since))
+        text = "?" if since is None else elapsed(now - since)
         lines.append(
             (*fitted(line(f"  {name}"), NAME_CELLS + 2), *right(line(with_spaces(number)), 7),
              *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(text), 8))

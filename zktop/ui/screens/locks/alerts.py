@@ -139,9 +139,10 @@ def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line
     clients = [
         line(
             " ", (step.name, "strong"),
-            (_address(step.actor, step.name, report) if has_address else "", "address"),
+            (f" {address}" if has_address and address else "", "address"),
         )
         for step, _ in pairs
+        for address in [report.address(session_of(step.actor), step.name)]
     ]  # fmt: skip
     client_cells = max(map(width_of, clients), default=0)
     lock_cells = max((cell_len(other.waits.lock) for _, other in pairs), default=0)
@@ -153,12 +154,6 @@ def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line
         )
         for client, (_, other) in zip(clients, pairs, strict=True)
     ]  # fmt: skip
-
-
-def _address(actor: str, name: str, report: Report) -> str:
-    session = session_of(actor)
-    presence = report.ensemble.presence(session) if session is not None else None
-    return f" {presence.client}" if presence and presence.client != name else ""
 
 
 def _finding(finding: Finding) -> Alert:
@@ -193,7 +188,7 @@ def alert_frame(listed: AlertList, now: Millis) -> FrameWords:
         return FrameWords("Alerts", facts, KEYS if facts else "")
     first = listed.new[0]
     title = [first.title.capitalize(), "confirmed" if first.is_sure else "likely"]
-    title += [] if first.since is None else [elapsed(max(0, now - first.since))]
+    title += [] if first.since is None else [elapsed(now - first.since)]
     return FrameWords(" · ".join(title), facts, KEYS, is_alarm=first.ink == "critical")
 
 
@@ -257,7 +252,7 @@ def acknowledged_lines(
 
 
 def _for(since: Millis | None, now: Millis) -> str:
-    return "" if since is None else f"for {elapsed(max(0, now - since))}"
+    return "" if since is None else f"for {elapsed(now - since)}"
 
 
 def _oldest(batch: FindingGroup[Alert]) -> Millis | None:

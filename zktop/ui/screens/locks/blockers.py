@@ -12,12 +12,11 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import middle, short
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.root_blockers import RootBlocker
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import clients_of, ink_of, ink_of_deadlock
 from zktop.ui.styled_text import Ink, Line, fitted, joined, line, right
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, place_of
 from zktop.ui.view_state import Selection
@@ -25,7 +24,6 @@ from zktop.ui.view_state import Selection
 WHO_CELLS: Final = 36
 WIDE_WHO_CELLS: Final = 46
 MEDIUM, WIDE = 76, 100  # cells of the line
-MAX_NAMES: Final = 3  # of a deadlock
 
 
 class Blocker(NamedTuple):
@@ -51,7 +49,7 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
         is_sure = deadlock.is_sure
         why = "deadlock" if is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
-        return _made(root, _ring(deadlock), why, ink_of_deadlock(deadlock), link)
+        return _made(root, clients_of(deadlock), why, ink_of_deadlock(deadlock), link)
     actor = root.actors[0]
     session = session_of(actor)
     if session is not None:
@@ -60,13 +58,6 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
         who, link = ", ".join(root.actors), LineLink("findings", Selection())
         return _made(root, who, "wait for each other", "warning", link)
     return _without_session(root, actor, report)
-
-
-def _ring(deadlock: Deadlock) -> str:
-    names = [step.name for step in deadlock.steps]
-    some = " + ".join(names[:MAX_NAMES])
-    more = len(names) - MAX_NAMES
-    return f"{some} + {more} more" if more > 0 else some
 
 
 def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
