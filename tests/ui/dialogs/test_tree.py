@@ -53,8 +53,9 @@ async def test_w_shows_the_tree_on_any_screen(page: str) -> None:
 async def test_the_cursor_is_on_the_selected_session(size: tuple[int, int]) -> None:
     """The lock that it waits for is above, and the clients that wait for it are below."""
     subject = Selection(session=session("bob"))
-    async with page_on("sessions", chain(), size, subject) as (_, pilot):
-        told = await shown(pilot, "w")
+    async with page_on("sessions", chain(), size, subject) as (app, pilot):
+        await shown(pilot, "w")
+        told = listed(app.screen.query_one(TextList))
 
         assert told.index("ann") < told.index(A) < told.index("bob  waits") < told.index(B)
         assert "selected" in next(one for one in told.splitlines() if "bob  waits" in one)

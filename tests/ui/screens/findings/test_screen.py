@@ -153,7 +153,7 @@ async def test_y_copies_the_whole_text_where_no_address_is_known() -> None:
 async def test_f_unfolds_the_explanation_and_it_stays_unfolded() -> None:
     """The next deadlock is unfolded too; f again folds all sections."""
     two = [*ring_of("ann", "bob"), *ring_at("/v", "/w")]
-    async with page_on(PAGE, looked(two)) as (_, pilot):
+    async with page_on(PAGE, looked(two), (120, 24)) as (_, pilot):
         folded = await shown(pilot)
         open_ = await shown(pilot, "f")
         other = await shown(pilot, "down")
