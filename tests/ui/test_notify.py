@@ -81,7 +81,10 @@ def test_older_findings_are_summed_up() -> None:
     first = alarms.after(report(0, red("a"), red("b")))
 
     assert (first.findings, [one.id for one in first.already_there]) == ((), ["a", "b"])
-    assert summary(first.already_there) == "DEADLOCK: /orders, and 1 more. n steps through them."
+    assert (
+        summary(first.already_there)
+        == "DEADLOCK: /orders and /stock, and 1 more. n steps through them."
+    )
     assert alarms.after(report(5_000, red("a"), red("b"))).findings == ()
 
 

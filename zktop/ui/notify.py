@@ -107,5 +107,5 @@ def headline(alert: Finding | Deadlock) -> str:
     if isinstance(alert, Deadlock):
         return f"DEADLOCK: {several(alert.locks)}"
     what = alert.name.replace("-", " ").upper()
-    where = alert.lock or several(alert.locks)
+    where = several(alert.locks) if len(alert.locks) > 1 else alert.lock or several(alert.locks)
     return f"{what}: {where}" if where else what

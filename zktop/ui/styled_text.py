@@ -32,8 +32,9 @@ Ink = Literal[
     "caution",  # ... something may be wrong
     "allowed",  # ... yes
     "tab",  # ... the screen that is shown
-    "low",  # the three steps of a graph's gradient
-    "medium",
+    "medium",  # the steps of a graph's gradient
+    "warm",
+    "hot",
     "high",
 ]
 INKS: tuple[Ink, ...] = get_args(Ink)

@@ -279,12 +279,16 @@ def _said(state: ViewState) -> str:
 def pieces(report: Report, known: Collection[str] = ()) -> Iterator[HeaderPiece]:
     """All pieces, in the order of the line; alerts in `known` are acknowledged."""
     ensemble = report.ensemble
-    yield HeaderPiece(1, line(count(len(report.paths), "lock")))
+    yield HeaderPiece(1, line(_number(len(report.paths), "lock")))
     yield from _servers(ensemble)
     yield from _roles(ensemble)
     yield from _wrong(report, known)
     if any(one.need not in ("history", "leases") for one in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
@@ -310,7 +314,7 @@ def _roles(ensemble: Ensemble) -> Iterator[HeaderPiece]:
         yield HeaderPiece(4, line(f"leader {_host(leader.server, servers)}"))
     if (sessions := ensemble.session_count) is not None:
         at_least = "≥" if ensemble.visibility.sessions == "some" else ""
-        yield HeaderPiece(3, line(f"{at_least}{count(sessions, 'session')}"))
+        yield HeaderPiece(3, line(f"{at_least}{_number(sessions, 'session')}"))
     newest = newest_of(servers)
     if newest:
         epoch, counter = newest >> EPOCH_BITS, newest & (1 << EPOCH_BITS) - 1

@@ -6,7 +6,7 @@ Important inks also differ in bold, underline or reverse, for terminals without 
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from rich.color import Color, ColorParseError
+from rich.color import Color, ColorParseError, blend_rgb
 from rich.style import Style
 from textual.widget import Widget
 
@@ -35,10 +35,12 @@ INK_STYLES: Final[dict[Ink, str]] = {
     "caution": "bold reverse $warning",
     "allowed": "bold reverse $success",
     "tab": "bold reverse $primary",
-    "low": "$success",
     "medium": "$warning",
+    "warm": "$warning",
+    "hot": "$error",
     "high": "$error",
 }
+BLENDS: Final[dict[Ink, float]] = {"warm": 1 / 3, "hot": 2 / 3}  # of high, the rest of medium
 CURSOR: Final = "on $surface-lighten-2"
 FAINT_CURSOR: Final = "on $panel"  # in a panel without the focus
 HOVER: Final = "on $panel"
@@ -59,6 +61,12 @@ class InkStyles:
         self.hover = self._style(HOVER)
 
     def style(self, ink: Ink) -> Style:
+        if ink in BLENDS:
+            low, high = (self.style(one).color for one in ("medium", "high"))
+            if low and high and low.triplet and high.triplet:
+                return Style(
+                    color=Color.from_triplet(blend_rgb(low.triplet, high.triplet, BLENDS[ink]))
+                )
         return self._style(self._variables.get(f"ink-{ink}", INK_STYLES[ink]))
 
     def _style(self, look: str) -> Style:

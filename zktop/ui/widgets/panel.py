@@ -73,7 +73,7 @@ class Panel(_View):
         title = titled(words.title, words.facts, width, colour)
         has_corners = self.gutter.left > 0  # then Textual adds the blanks
         self.border_title = title if has_corners else Content.assemble(" ", title, " ")
-        self.border_subtitle = Content(words.keys)
+        self.border_subtitle = hinted(words.keys, "$primary" if self.has_focus else "")
 
     def on_focus(self, _event: events.Focus) -> None:
         """Give the rule in the title the colour of the frame."""
@@ -105,6 +105,21 @@ def set_height(widget: Widget, height: int) -> None:
     known = widget.styles.height
     if known is None or known.cells != height:
         widget.styles.height = height
+
+
+def hinted(keys: str, colour: str) -> Content:
+    """The lower border: what keys do, with the keys in a colour.
+
+    >>> [(span.start, span.end) for span in hinted("enter open  [ ] step", "$primary").spans]
+    [(0, 5), (12, 15)]
+    """
+    pieces: list[Content | tuple[str, str]] = []
+    for hint in keys.split("  "):
+        words = hint.split(" ")
+        number = next((at for at, one in enumerate(words) if at and len(one) > 1), len(words))
+        pieces += [("  " if pieces else "", ""), (" ".join(words[:number]), colour)]
+        pieces.append(("".join(f" {one}" for one in words[number:]), ""))
+    return Content.assemble(*pieces)
 
 
 def titled(title: str, facts: str, width: int, colour: str = "") -> Content:

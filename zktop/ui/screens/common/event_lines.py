@@ -34,7 +34,7 @@ SIGNS: Final[dict[EventKind, tuple[str, str, Ink]]] = {
     "lock-vanished": ("-", "lock deleted", "info"),
 }
 MIN_PATH_CELLS, PATH_CELLS, WIDE_PATH_CELLS = 8, 24, 56
-EXACT_FROM_CELLS: Final = 48  # narrower lines have no milliseconds, and smaller gaps
+EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller gaps
 WIDE: Final = 160  # cells of the line
 OTHER_CELLS: Final = 44  # around the path
 NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned

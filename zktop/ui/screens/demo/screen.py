@@ -37,6 +37,7 @@ NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warni
 MIN_CREW_LINES: Final = 8  # of contenders and log together
 MIN_LOG_LINES: Final = 4
 MIN_TEXT_LINES: Final = 5
+SHORT_TEXT_LINES, SHORT_LOG_LINES = 12, 7  # of a text and a log below a picture
 MIN_WIDTH_CELLS: Final = 20
 READABLE_LINES: Final = 16  # of a text that may be scrolled to make room for the crew
 
@@ -53,13 +54,14 @@ class Heights(NamedTuple):
 def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
     """Share the lines: first picture and text, then contenders; the log gets the rest.
 
-    In a small window, picture and text get all lines. `is_alone`: there are contenders but no
+    In a small window, picture and text get all lines, or all but a short log: the picture shows
+    the contenders. `is_alone`: there are contenders but no
     picture of them, so their list comes first.
 
     >>> share(33, 8, 12, 8, is_alone=False)
     Heights(picture=8, text=12, contenders=6, log=7)
     >>> share(33, 13, 22, 8, is_alone=False)
-    Heights(picture=13, text=20, contenders=0, log=0)
+    Heights(picture=13, text=13, contenders=0, log=7)
     >>> share(33, 0, 22, 8, is_alone=True)
     Heights(picture=0, text=21, contenders=8, log=4)
     """
@@ -67,7 +69,8 @@ def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool
     left = room - picture
     crew = contenders + MIN_LOG_LINES if is_alone else MIN_CREW_LINES
     if not is_alone and left < min(text, READABLE_LINES) + crew:
-        return Heights(picture, left, 0, 0)
+        log = SHORT_LOG_LINES if picture and left >= SHORT_TEXT_LINES + SHORT_LOG_LINES else 0
+        return Heights(picture, left - log, 0, log)
     text = min(text, max(MIN_TEXT_LINES, left - crew))
     left -= text
     contenders = min(contenders, left - MIN_LOG_LINES if is_alone else left // 2)

@@ -28,6 +28,7 @@ NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
 WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 10
+AIR_FROM_LINES: Final = 5  # a graph of so many lines has an empty one above it
 QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for recently active clients
 LOCKS_SEARCHED: Final = 50  # for any other clients
@@ -149,6 +150,9 @@ def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Itera
     """The number of waiting clients in the same columns."""
     if height <= 0:
         return
+    if height >= AIR_FROM_LINES:
+        yield MinuteLine(())
+        height -= 1
     drawn, most = strips.waiting_area(state.pulse, seen, height, is_ascii=state.is_ascii)
     names = [" waiting", f" at most {with_spaces(int(most))}"][:height]
     above = [""] * ((height - len(names)) // 2)
