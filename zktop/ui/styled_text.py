@@ -26,7 +26,7 @@ Ink = Literal[
     "ours",  # a demo contender
     "selected",
     "paused",  # must not be missed
-    "address",  # where a client or a server is
+    "address",  # of a client or a server
     "election",
     "alarm",  # a filled pill: something is wrong
     "caution",  # ... something may be wrong
@@ -102,7 +102,7 @@ def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
 
 
 def merged(drawn: Line) -> Line:
-    """Join neighbours that look the same: fewer bytes for the terminal.
+    """Join neighbours that look the same, which saves bytes for the terminal.
 
     >>> merged(line("a", "b", ("c", "dim")))
     (Run(text='ab', ink='plain', link=None), Run(text='c', ink='dim', link=None))
@@ -167,7 +167,7 @@ def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list
 
 
 def hanging(mark: Line, text: str, width: int, ink: Ink = "plain") -> list[Line]:
-    """Wrap a sentence behind a mark; further lines are indented by the width of the mark.
+    """Wrap a sentence after a mark; the other lines are indented by the width of the mark.
 
     >>> [text_of(one) for one in hanging(line("1. "), "a sentence of words", 13)]
     ['1. a sentence', '   of words']

@@ -1,10 +1,11 @@
 """How a node left a lock: removed by its client, or with its expired session.
 
-Transaction logs record who deleted a znode; servers do not tell. There, a session that was active
-less than its timeout ago cannot have expired. A session without a connection to any server, or
-one that had been silent for too long, most likely has. A client that closes its session removes
-all its nodes in one transaction, just like an expiry: only its recent activity distinguishes the
-two. Without any evidence a node counts as removed by its own client, which is the usual case.
+Transaction logs record which session deleted a znode; a live server does not say so. Then the
+activity of the session is the evidence: if it was active less than its timeout ago, it cannot have
+expired. If it had no connection to any server, or was silent for too long, it most likely has. A
+client that closes its session removes all its nodes in one transaction, just like an expiry: only
+its recent activity distinguishes the two. Without any evidence a node counts as removed by its own
+client, which is the usual case.
 """
 
 from typing import Final

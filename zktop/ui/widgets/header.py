@@ -34,7 +34,7 @@ from zktop.ui.widgets.canvas import Canvas
 NAME_SHARE: Final = 3  # the name may take a third of the line
 MIN_NAME_CELLS: Final = 9
 GAP: Final = 2
-CRUMB_RANKS: Final = (1, 2)  # of the page, and of what it shows
+CRUMB_RANKS: Final = (1, 2)  # of the page, and of the lock on it
 CRUMB: Final = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
@@ -145,7 +145,7 @@ class PageHeader(Canvas, can_focus=False):
                 _tabs(page, width, state.contenders is not None), _filter(state, result), width
             ),
             *wrapped(result.mistake, width, "warning", " ")[:MAX_STATUS_LINES],
-            *wrapped(_said(state), width, "warning", " ")[:MAX_STATUS_LINES],
+            *wrapped(_status_sentence(state), width, "warning", " ")[:MAX_STATUS_LINES],
             *wrapped(trouble, width, "critical", " ")[:MAX_ERROR_LINES],
         ]
         is_taller = len(lines) != len(self._lines)
@@ -199,6 +199,7 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
 
 
 def _when(state: ViewState, recording: str) -> Line:
+    """The right end of the first line: badges, the state of the feed, and the time."""
     word, ink = STATUS_WORDS[state.status.word]
     pieces: list[Line] = []
     if state.feed.is_live:
@@ -270,7 +271,7 @@ def _filter(state: ViewState, result: FilterResult) -> Line:
     return line((f"/{state.filter.text} ", "selected"), (counted, "dim"))
 
 
-def _said(state: ViewState) -> str:
+def _status_sentence(state: ViewState) -> str:
     if state.status.says:
         return state.status.says
     return "; ".join(state.feed.notes) if state.status.word == "live" else ""
@@ -281,8 +282,8 @@ def pieces(report: Report, known: Collection[str] = ()) -> Iterator[HeaderPiece]
     ensemble = report.ensemble
     yield HeaderPiece(1, line(_number(len(report.paths), "lock")))
     yield from _servers(ensemble)
-    yield from _roles(ensemble)
-    yield from _wrong(report, known)
+    yield from _leader_and_lag(ensemble)
+    yield from _problems(report, known)
     if any(one.need not in ("history", "leases") for one in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
 
@@ -306,7 +307,7 @@ def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
         yield HeaderPiece(2, line(up))
 
 
-def _roles(ensemble: Ensemble) -> Iterator[HeaderPiece]:
+def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     """The leader, the number of sessions, the newest zxid and the largest lag."""
     servers = ensemble.servers
     leader = next((one for one in servers if one.mode == "leader"), None)
@@ -334,7 +335,7 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     return f"{at_least}{max(known)}", "plain" if not at_least else "unknown"
 
 
-def _wrong(report: Report, known: Collection[str]) -> Iterator[HeaderPiece]:
+def _problems(report: Report, known: Collection[str]) -> Iterator[HeaderPiece]:
     """The numbers of deadlocks, critical findings and warnings; red if any of them is proven.
 
     The worst of these is always shown. Acknowledged deadlocks are counted without a pill.

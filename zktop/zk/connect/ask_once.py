@@ -1,4 +1,4 @@
-"""One request over one TCP or TLS connection; the answer is read to its end or to a deadline.
+"""One request over one TCP or TLS connection; the answer is read to its end or until a deadline.
 
 A ZooKeeper server holds internal locks while it writes some answers. A client that stops reading
 can freeze the server for all its clients. So reading goes on until the server closes the
@@ -21,7 +21,7 @@ MAX_ANSWER_BYTES = 256 << 20
 
 
 class Deadline:
-    """The point in time until which answers are awaited."""
+    """The time at which waiting for an answer ends."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
