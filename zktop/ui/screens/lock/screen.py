@@ -5,12 +5,13 @@ from time import perf_counter
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
+from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.lock import table
@@ -35,10 +36,13 @@ from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings stand below each other
-DRAWINGS_CELLS: Final = 70  # of the right column
+DRAWINGS_CELLS: Final = 74  # of the right column
 SIDE_CELLS: Final = 74  # of the drawings to the right of the queue
 WIDE_FROM_CELLS: Final = 160  # from here on, the drawings stand to the right of the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
+MIN_PAST_LINES: Final = 6
+MAX_EVENTS: Final = 60
+NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
 HUGE_QUEUE_S: Final = 0.5  # between two drawings of it
 MARKED_ROWS: Final = 40  # members with findings that are not folded
@@ -81,7 +85,10 @@ class LockScreen(Page):
     DEFAULT_CSS = """
     LockScreen > #lock-head { height: auto; }
     LockScreen > #lock-body { height: 1fr; }
+    LockScreen #lock-main { height: 1fr; }
+    LockScreen .-wide #lock-main { width: 1fr; }
     LockScreen #lock-queue { height: 1fr; }
+    LockScreen #lock-past { display: none; }
     LockScreen .-wide #lock-side { height: 1fr; width: 76; }
     LockScreen #lock-body { layout: vertical; }
     LockScreen #lock-body.-wide { layout: horizontal; }
@@ -101,7 +108,9 @@ class LockScreen(Page):
     def compose(self) -> ComposeResult:
         yield StaticText(id="lock-head")
         with Horizontal(id="lock-body"):
-            yield QueueTable(id="lock-queue")
+            with Vertical(id="lock-main"):
+                yield QueueTable(id="lock-queue")
+                yield TextPanel(id="lock-past")
             yield TextPanel(id="lock-side")
 
     # What it shows
@@ -164,7 +173,7 @@ class LockScreen(Page):
         self._show_head([])
         self._queue.frame(FrameWords("Queue"))
         self._queue.show((), lines)
-        self._side.display = False
+        self._side.display = self._past.display = False
 
     def _follow(self, subject: Selection) -> None:
         """Move the cursor to the node or session that another screen selected."""
@@ -218,15 +227,39 @@ class LockScreen(Page):
             side.styles.height = "1fr"  # overrides the height of a narrow screen
         else:
             self._share_height(side)
+        self._show_past(detail, is_wide=is_wide)
         width = SIDE_CELLS - 3 if is_wide else self.size.width - 4
         side.show(self._side_lines(detail, max(30, width)))
 
     def _share_height(self, side: TextPanel) -> None:
         """Give the drawings the lines that a short queue leaves free, and at least two fifths."""
-        head = self._head
-        room = self.size.height - (head.count if head.display else 0)
-        left = room - self._queue.count - 1 - self._queue.gutter.height
-        set_height(side, max(left, room * 2 // 5, 1))
+        set_height(side, max(self._left, self._room * 2 // 5, 1))
+
+    @property
+    def _room(self) -> int:
+        """Lines below the head."""
+        return self.size.height - (self._head.count if self._head.display else 0)
+
+    @property
+    def _left(self) -> int:
+        """Lines that the queue does not need."""
+        return self._room - self._queue.count - 1 - self._queue.gutter.height
+
+    def _show_past(self, detail: LockDetail, *, is_wide: bool) -> None:
+        """Below a short queue in a wide window: what happened to the lock."""
+        past, left = self._past, self._left
+        past.display = is_wide and left >= MIN_PAST_LINES
+        if past.display:
+            set_height(past, left)
+            past.frame(FrameWords("History", "newest first, UTC"))
+            past.show(self._history(detail, self.size.width - SIDE_CELLS - 6) or [NO_HISTORY])
+
+    def _history(self, detail: LockDetail, width: int) -> list[Line]:
+        if self.view_state is None:
+            return []
+        about = About(lock=detail.path)
+        found = event_lines(self.view_state.tape, detail.report, MAX_EVENTS, width, about)
+        return [one.drawn for one in found]
 
     def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:
         """The drawings in one column, or in two where there is room."""
@@ -242,9 +275,11 @@ class LockScreen(Page):
             parts = [*figures, past, lock_notes(detail, width)]
             return stacked([chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]])
         room = max(width // 3, width - DRAWINGS_CELLS)
+        events = self._history(detail, room)
         text_parts = [
             selected_lines(row, room, with_data=self._with_data),
             lock_notes(detail, room),
+            [line(("HISTORY", "title")), *events] if events else [],
         ]
         drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
         return side_by_side(stacked(text_parts), stacked(drawn), room)
@@ -258,6 +293,10 @@ class LockScreen(Page):
     @property
     def _head(self) -> StaticText:
         return self.query_one("#lock-head", StaticText)
+
+    @property
+    def _past(self) -> TextPanel:
+        return self.query_one("#lock-past", TextPanel)
 
     @property
     def _side(self) -> TextPanel:
