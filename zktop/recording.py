@@ -321,11 +321,13 @@ def redacted(fact: AnyFact) -> AnyFact:
     """Shorten a znode's data to what may name its owner."""
     if not isinstance(fact, Node) or fact.data is None or len(fact.data) <= MAX_DATA_BYTES:
         return fact
-    return msgspec.structs.replace(fact, data=_without_payload(fact.data))
+    return msgspec.structs.replace(fact, data=without_payload(fact.data))
 
 
-def _without_payload(data: bytes) -> bytes:
-    """Keep the short scalars of a JSON object, or the first line of other data."""
+def without_payload(data: bytes) -> bytes:
+    """Keep short data, the short scalars of a JSON object, or the first line of other data."""
+    if len(data) <= MAX_DATA_BYTES:
+        return data
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):

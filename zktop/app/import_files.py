@@ -11,6 +11,7 @@ from typing import IO, Final
 
 import msgspec
 
+from zktop.app.garbage_collection import no_collections
 from zktop.app.record_file import header_of
 from zktop.model.facts import AnyFact, Complete, Gone, Link, Millis
 from zktop.model.layouts.layout import Layout, read
@@ -23,7 +24,7 @@ from zktop.recording import (
     ImportSummary,
     LookMark,
     StateMark,
-    redacted,
+    without_payload,
 )
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
@@ -60,7 +61,7 @@ def import_files(
 
     `file` opens the output. It is called only after the input was found readable.
     """
-    with data_files(plan.paths) as files:
+    with data_files(plan.paths) as files, no_collections():
         replay = LogReplay(files)
         steps = replay.steps(plan.since, plan.until)
         first = next(steps)
@@ -91,6 +92,7 @@ class _ImportWriter:
         self._looks_left: float = MAX_LOOKS
         self._looked_at: Millis = 0  # after the last change
         self._rests = 0  # looks since then
+        self._rest_at: Millis = 0  # when to look again if nothing changes
         self._state_at: Millis = 0
         self._lines_since_state = self._lines_of_state = 0
 
@@ -116,7 +118,8 @@ class _ImportWriter:
 
     def _restart(self, step: Restart) -> None:
         """Write the whole state; after a hole in the logs, also write that the link was lost."""
-        facts = LockFacts(step.tree, self._places, self._plan.chroot)
+        shorten = without_payload if self._plan.redact else bytes
+        facts = LockFacts(step.tree, self._places, self._plan.chroot, shorten)
         zxid, at = step.zxid, step.at
         if self._facts is None:
             self._recorder.begin(at)
@@ -136,21 +139,25 @@ class _ImportWriter:
         self._look(at, is_thorough=True)
 
     def _step(self, step: Step) -> None:
+        at = step.at
         if self._facts is None:
             return
-        self._rest_until(step.at)
-        facts = self._facts.after(step.transaction, step.effects, step.at)
+        if self._touched or at > self._rest_at:
+            self._rest_until(at)
+        facts = self._facts.after(step.transaction, step.effects, at)
         if facts:
-            if not self._touched.isdisjoint(self._facts.touched):
+            touched = self._facts.touched
+            if not self._touched.isdisjoint(touched):
                 self._look(self._at)
-            if not self._touched:
-                self._changed_at = step.at
-            self._touched |= self._facts.touched
+            if self._touched:
+                self._touched |= touched
+            else:
+                self._touched, self._changed_at = touched, at
             self._add(facts)
-        self._zxid, self._at = step.transaction.zxid, step.at
+        self._zxid, self._at = step.transaction.zxid, at
 
     def _add(self, facts: Iterable[AnyFact]) -> None:
-        self._lines.extend(map(redacted, facts) if self._plan.redact else facts)
+        self._lines += facts
         if len(self._lines) > BLOCK_LINES:
             self._flush()
 
@@ -170,17 +177,10 @@ class _ImportWriter:
             if is_rare or at - self._changed_at >= LOOK_EVERY_MS:
                 self._look(self._at)
                 self._looks_left -= is_rare
-        while not self._touched and (due := self._rest_at()) < at:
+        while not self._touched and self._rest_at < at:
+            self._mark_look(self._rest_at, is_thorough=True)
             self._rests += 1
-            self._mark_look(due, is_thorough=True)
-
-    def _rest_at(self) -> Millis:
-        """When to look again if nothing changes."""
-        if self._rests < len(REST_MS):
-            return self._looked_at + REST_MS[self._rests]
-        minutes = self._rests - len(REST_MS) + 2
-        hours = max(0, minutes - HOUR_MS // MINUTE_MS)
-        return self._looked_at + (minutes - hours) * MINUTE_MS + hours * HOUR_MS
+            self._rest_at = self._looked_at + rest_ms(self._rests)
 
     def _look(self, at: Millis, *, is_thorough: bool = False) -> None:
         """Look at all changes so far."""
@@ -188,6 +188,7 @@ class _ImportWriter:
             self._add(self._facts.sessions(self._zxid, at))
         self._mark_look(at, is_thorough=is_thorough)
         self._touched, self._looked_at, self._rests = set(), at, 0
+        self._rest_at = at + REST_MS[0]
 
     def _mark_look(self, at: Millis, *, is_thorough: bool) -> None:
         if self._complete_to != self._zxid:
@@ -209,6 +210,19 @@ class _ImportWriter:
         self._add(state)
         self._flush()
         self._state_at, self._lines_since_state, self._lines_of_state = at, 0, len(state)
+
+
+def rest_ms(number: int) -> Millis:
+    """How long after a change to look for the nth time.
+
+    >>> [rest_ms(number) // 1000 for number in (0, 6, 7, 66, 67, 68)]
+    [1, 60, 120, 3660, 7260, 10860]
+    """
+    if number < len(REST_MS):
+        return REST_MS[number]
+    minutes = number - len(REST_MS) + 2
+    hours = max(0, minutes - HOUR_MS // MINUTE_MS - 1)
+    return (minutes - hours) * MINUTE_MS + hours * HOUR_MS
 
 
 class LockPlaces:

@@ -5,7 +5,7 @@ or is named like a lock, and the folders in it. It is reported from the first si
 with everything in it at that time.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
 from zktop.model.facts import (
@@ -29,6 +29,7 @@ SERVER: Final = Text("transaction log")
 WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 MAX_DATA_BYTES: Final = 4096
+SHORT_DATA_BYTES: Final = 256  # which are never shortened
 MIN_DELETIONS: Final = 256  # before a folder is listed again, or twice its children
 _LISTED, _TOLD = 1, 2
 
@@ -65,9 +66,15 @@ NO_STAT: Final = Stat(czxid=0, mzxid=0, ctime=0)
 class LockFacts:
     """A fold over the effects of transactions."""
 
-    def __init__(self, tree: ZnodeTree, places: Places, chroot: str = "") -> None:
+    def __init__(
+        self,
+        tree: ZnodeTree,
+        places: Places,
+        chroot: str = "",
+        shorten: Callable[[bytes], bytes] = bytes,
+    ) -> None:
         """Look at a tree; `chroot` is left out of all paths, with everything outside of it."""
-        self._tree, self._places, self._chroot = tree, places, chroot
+        self._tree, self._places, self._chroot, self._shorten = tree, places, chroot, shorten
         self._folders: dict[str, _Folder] = {}
         self._single: dict[str, StoredZnode] = {}  # reported without their folder
         self._last_heard: dict[Session, Millis] = {}
@@ -79,6 +86,8 @@ class LockFacts:
         """Yield facts about everything there is, and what files cannot show."""
         yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        for node in self._tree.nodes.values():
+            node.mark = 0
         for path, node in list(self._tree.nodes.items()):
             if node.mark == 0 and self._is_inside(path):
                 yield from self._discover(path, node, tuple(node.children or ()), zxid, at)
@@ -86,23 +95,27 @@ class LockFacts:
     def after(self, one: Transaction, effects: Sequence[Effect], at: Millis) -> list[AnyFact]:
         """Return the facts of one transaction."""
         facts: list[AnyFact] = []
-        self.touched = set()
-        if one.kind in (OPEN_SESSION, CLOSE_SESSION):
-            self._has_new_sessions = True
+        self.touched = touched = set[str]()
+        zxid = one.zxid
         removal = self._removal(one)
-        if one.session and one.cxid:
+        if one.cxid:
             self._last_heard[one.session] = one.at
         for effect, path, node in effects:
-            slash = path.rfind("/")
-            parent = self._folders.get(path[:slash])
-            if parent is None and not self._may_matter(path, node, effect):
+            above = path[: path.rfind("/")]
+            is_in_folder = above in self._folders
+            if is_in_folder:
+                touched.add(above)
+            elif not node.mark and not self._may_matter(effect, path):
                 continue
             if effect == "removed":
-                facts += self._removed(path, one.zxid, at, removal)
-            elif effect == "changed":
-                facts.append(self._changed(path, node, one.zxid, at))
+                facts.append(self._removed(path, zxid, at, removal))
+                facts += self._relisted(above, zxid, at) if is_in_folder else ()
+            elif effect == "changed" or (is_in_folder and node.session):
+                facts.append(self._changed(path, node, zxid, at, is_in_folder=is_in_folder))
+            elif is_in_folder:
+                facts += self._created_in_folder(path, node, zxid, at)
             else:
-                facts += self._created(path, node, one.zxid, at)
+                facts += self._created(path, node, zxid, at)
         return facts
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
@@ -121,8 +134,10 @@ class LockFacts:
         for path, folder in self._folders.items():
             yield self._listing(path, folder)
             for name in sorted(folder.node.children or ()):
-                child = self._tree.nodes[f"{path}/{name}"]
-                yield self._node(f"{path}/{name}", child, max(child.mzxid, folder.known_at), at)
+                child = self._tree.nodes.get(f"{path}/{name}")
+                if child is not None:
+                    zxid = max(child.mzxid, folder.known_at)
+                    yield self._node(f"{path}/{name}", child, zxid, at)
         for path, node in self._single.items():
             yield self._node(path, node, node.mzxid, at)
 
@@ -138,8 +153,8 @@ class LockFacts:
             return False
         return bool(path) and not path.startswith("/zookeeper")
 
-    def _may_matter(self, path: str, node: StoredZnode, effect: str) -> bool:
-        return bool(node.mark) or (effect == "created" and self._is_inside(path))
+    def _may_matter(self, effect: str, path: str) -> bool:
+        return effect == "created" and self._is_inside(path)
 
     def _discover(
         self, path: str, node: StoredZnode, names: Sequence[str], zxid: int, at: Millis
@@ -182,53 +197,57 @@ class LockFacts:
 
     # Effects
 
+    def _created_in_folder(
+        self, path: str, node: StoredZnode, zxid: int, at: Millis
+    ) -> Iterator[AnyFact]:
+        yield self._node(path, node, zxid, at)
+        if self._is_folder(path[path.rfind("/") + 1 :], node):
+            yield from self._list(path, node, zxid, at)
+
     def _created(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        """Find out whether a new znode makes its parent or itself look like a lock."""
         slash = path.rfind("/")
         above, name = path[:slash], path[slash + 1 :]
-        if above in self._folders:
-            self.touched.add(above)
-            yield self._node(path, node, zxid, at)
-            if self._is_folder(name, node):
-                yield from self._list(path, node, zxid, at)
-            return
         parent = self._tree.nodes.get(above)
         if parent is not None and self._places.is_contender(name) and self._is_inside(above):
             yield from self._discover(above, parent, (name,), zxid, at)
         if not node.mark and above not in self._folders:
             yield from self._discover(path, node, (), zxid, at)
 
-    def _changed(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> AnyFact:
-        above = path[: path.rfind("/")]
-        if above in self._folders:
-            self.touched.add(above)
-        else:
+    def _changed(
+        self, path: str, node: StoredZnode, zxid: int, at: Millis, *, is_in_folder: bool
+    ) -> AnyFact:
+        if not is_in_folder:
             node.mark |= _TOLD
             self._single[path] = node
-        if path in self._folders:
+        if node.mark & _LISTED:
             self.touched.add(path)
         return self._node(path, node, zxid, at)
 
     def _removed(
         self, path: str, zxid: int, at: Millis, removal: tuple[Session | None, RemovalKind]
-    ) -> Iterator[AnyFact]:
-        by, how = removal
-        yield Gone(zxid=zxid, at=at, path=self.text(path), by=by, how=how)
-        self._single.pop(path, None)
+    ) -> Gone:
+        if self._single:
+            self._single.pop(path, None)
         if self._folders.pop(path, None) is not None:
             self.touched.add(path)
-        above = path[: path.rfind("/")]
-        folder = self._folders.get(above)
-        if folder is None:
-            return
-        self.touched.add(above)
+        by, how = removal
+        return Gone(zxid=zxid, at=at, path=self.text(path), by=by, how=how)
+
+    def _relisted(self, path: str, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        """List a folder again after many deletions, so that readers may forget these."""
+        folder = self._folders[path]
         folder.deletions += 1
         if folder.deletions > max(MIN_DELETIONS, 2 * len(folder.node.children or ())):
-            yield self._list_again(above, folder, zxid, at)
+            yield self._list_again(path, folder, zxid, at)
 
     def _removal(self, one: Transaction) -> tuple[Session | None, RemovalKind]:
         """Return which session removed a znode in this transaction, and how."""
         if one.kind != CLOSE_SESSION:
+            if one.kind == OPEN_SESSION:
+                self._has_new_sessions = True
             return (one.session, "deleted") if one.session else (None, "reaped")
+        self._has_new_sessions = True
         heard = self._last_heard.pop(one.session, None)
         if one.cxid:
             return one.session, "closed"
@@ -254,8 +273,11 @@ class LockFacts:
         )
 
     def _node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Node:
-        data = node.data[:MAX_DATA_BYTES]
-        return Node(zxid=zxid, at=at, path=self.text(path), stat=_stat(node), data=data)
+        data = node.data
+        if len(data) > SHORT_DATA_BYTES:
+            data = self._shorten(data[:MAX_DATA_BYTES])
+        shown = Text(path[len(self._chroot) :] or "/")
+        return Node(zxid=zxid, at=at, path=shown, stat=_stat(node), data=data)
 
     def _expiry(self, zxid: int, at: Millis) -> Expiry:
         timeouts_ms = dict(self._tree.timeouts_ms)
@@ -265,12 +287,12 @@ class LockFacts:
         return path[len(self._chroot) :] or "/"
 
     def text(self, path: str) -> Text:
-        return Text(self._shown(path) if self._chroot else path)
+        return Text(self._shown(path))
 
 
 def _stat(node: StoredZnode) -> Stat:
     """The Stat as clients see it."""
-    children = len(node.children) if node.children else 0
+    children = len(node.children or ())
     return Stat(
         node.czxid,
         node.mzxid,

@@ -81,7 +81,7 @@ class LogReplay:
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
         for zxid, body in merged:
-            if (hole := hole_between(before, zxid)) is not None and before:
+            if zxid != before + 1 and (hole := hole_between(before, zxid)) is not None:
                 self._pass(hole)
                 has_begun = False
             one = self._decoded(body)

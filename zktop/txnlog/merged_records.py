@@ -76,6 +76,12 @@ class ServerLogs:
         self._is_sure = True
         self.head = next(self._records, None)
 
+    def rest(self) -> Iterator[Record]:
+        """Yield this record and all that follow, without keeping count."""
+        if self.head is not None:
+            yield self.head
+            yield from self._records
+
     def ends_epoch_before(self, zxid: int) -> bool:
         """Whether this member proves that its epoch ended before this transaction."""
         if self.head is None or not self._has_logged or not self._is_sure:
@@ -115,10 +121,7 @@ class MergedRecords:
     def __iter__(self) -> Iterator[Record]:
         """Yield each committed record once, in the order of zxids."""
         if len(self._members) == 1:
-            (alone,) = self._members
-            while alone.head is not None:
-                yield alone.head
-                alone.advance()
+            yield from self._members[0].rest()
             return
         while heads := [one for one in self._members if one.head is not None]:
             zxid = min(one.head[0] for one in heads if one.head)

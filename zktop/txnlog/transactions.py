@@ -17,6 +17,7 @@ _TTL: Final = 0xFF00_0000_0000_0000  # ... and the top byte of that of a node wi
 _TTL_BITS: Final = 0xFF_FFFF_FFFF
 
 _HEADER: Final = Struct(">QiQqi")
+_HEADER_BYTES: Final = _HEADER.size
 _INT: Final = Struct(">i").unpack_from
 _TWO_INTS: Final = Struct(">ii").unpack_from
 _LONG: Final = Struct(">q").unpack_from
@@ -99,9 +100,10 @@ def decode(body: bytes) -> Transaction:
             if read is None:
                 is_known = kind in _WITHOUT_EFFECT
                 return Transaction(zxid, at, session, cxid, kind, (), None, is_known)
-            operation, end = read(body, _HEADER.size)
+            operation, end = read(body, _HEADER_BYTES)
             operations = (operation,)
-        return Transaction(zxid, at, session, cxid, kind, operations, _digest(body, end))
+        digest = _digest(body, end) if len(body) > end else None
+        return Transaction(zxid, at, session, cxid, kind, operations, digest)
     except (error, IndexError) as wrong:
         raise TransactionError(f"transaction {zxid:#x} of type {kind} cannot be read") from wrong
 
@@ -141,9 +143,14 @@ def _pass_acl(body: bytes, at: int) -> int:
 
 
 def _create(body: bytes, at: int) -> tuple[Operation, int]:
-    path, at = _text(body, at)
-    data, at = _bytes(body, at)
-    at = _pass_acl(body, at)
+    """Read a create, the most frequent one, without calls for its fields."""
+    (length,) = _INT(body, at)
+    end_of_path = at + 4 + length
+    (length,) = _INT(body, end_of_path)
+    begin, end = end_of_path + 4, end_of_path + 4 + max(length, 0)
+    path = body[at + 4 : end_of_path].decode("utf-8", "surrogateescape")
+    data = body[begin:end]
+    at = end + len(_OPEN_ACL) if body.startswith(_OPEN_ACL, end) else _pass_acl(body, end)
     is_ephemeral = body[at] != 0
     at += 1
     if at == len(body):  # before 3.4
@@ -206,8 +213,8 @@ _WITHOUT_EFFECT: Final = (ERROR, 13)  # a refused request, and the check of a ve
 
 def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
     """Return the operations of a multi: none at all if one of them was refused."""
-    (count,) = _INT(body, _HEADER.size)
-    at, operations, has_failed = _HEADER.size + 4, [], False
+    (count,) = _INT(body, _HEADER_BYTES)
+    at, operations, has_failed = _HEADER_BYTES + 4, [], False
     for _ in range(count):
         kind, length = _TWO_INTS(body, at)
         at += 8
@@ -223,7 +230,7 @@ def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
 
 def _close_session(body: bytes) -> tuple[CloseSession, int | None]:
     """Read the list of paths if there is one; older servers write nothing, or only a digest."""
-    at = _HEADER.size
+    at = _HEADER_BYTES
     try:
         paths, end = _paths(body, at)
     except (error, IndexError):

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import Final, Literal
 
+import msgspec
+
 from zktop.model.facts import Millis, Session
 from zktop.txnlog.snapshot_file import SnapshotFile, TreeDigest
 from zktop.txnlog.transactions import (
@@ -30,43 +32,38 @@ _TTL_BYTE: Final = 0xFF  # the top byte of the owner of a node with a time to li
 EffectKind = Literal["created", "changed", "removed"]
 
 
-class StoredZnode:
-    """One znode of the tree. It has slots, because a tree may have millions of these."""
+class StoredZnode(msgspec.Struct, gc=False):
+    """One znode of the tree."""
 
-    __slots__ = (
-        "aversion",
-        "children",
-        "crc",
-        "ctime",
-        "cversion",
-        "czxid",
-        "data",
-        "mark",
-        "mtime",
-        "mzxid",
-        "owner",
-        "path_and_data_crc",
-        "pzxid",
-        "version",
-    )
-
-    def __init__(self, path: str, data: bytes, zxid: int, at: Millis, owner: int) -> None:
-        self.data, self.owner = data, owner
-        self.czxid = self.mzxid = self.pzxid = zxid
-        self.ctime = self.mtime = at
-        self.version = self.cversion = self.aversion = 0
-        self.children: set[str] | None = None
-        self.mark = 0  # for users of the tree
-        self.crc = 0  # of all that the digest counts
-        self.path_and_data_crc: int | None = (
-            None if path.startswith(_OUTSIDE_OF_DIGEST) else _crc(path, data)
-        )
+    data: bytes
+    owner: int
+    czxid: int
+    mzxid: int
+    pzxid: int
+    ctime: Millis
+    mtime: Millis
+    path_and_data_crc: int | None  # None: the digest does not count it
+    version: int = 0
+    cversion: int = 0  # the number of children ever created
+    aversion: int = 0
+    children: set[str] | None = None
+    crc: int = 0  # of all that the digest counts
+    mark: int = 0  # for users of the tree
 
     @property
     def session(self) -> Session:
         """The session that owns it; 0 if it is not ephemeral."""
-        is_special = self.owner == CONTAINER or self.owner >> 56 == _TTL_BYTE
-        return 0 if is_special else self.owner
+        owner = self.owner
+        return 0 if owner == CONTAINER or owner >> 56 == _TTL_BYTE else owner
+
+
+def _new_znode(path: str, data: bytes, zxid: int, at: Millis, owner: int) -> StoredZnode:
+    """Return a znode as a transaction creates it."""
+    if path.startswith(_OUTSIDE_OF_DIGEST):
+        return StoredZnode(data, owner, zxid, zxid, zxid, at, at, None)
+    begin = _crc(path, data)
+    crc = zlib.crc32(_STAT(zxid, zxid, zxid, at, at, 0, 0, 0, owner), begin)
+    return StoredZnode(data, owner, zxid, zxid, zxid, at, at, begin, crc=crc)
 
 
 Effect = tuple[EffectKind, str, StoredZnode]
@@ -79,24 +76,29 @@ class ZnodeTree:
         """Begin empty; put in missing parents if the state before the first record is unknown."""
         self.nodes: dict[str, StoredZnode] = {}
         self.timeouts_ms: dict[Session, int] = {}
-        self.digest = 0
+        self._sum = 0
         self.ended_timeout_ms = 0  # of the session that the last transaction ended
         self.is_guessed = is_guessed
         self._owned: dict[Session, dict[str, None]] = {}
         for path in ("", "/zookeeper"):
-            self._add(path, StoredZnode(path, b"", 0, 0, 0))
+            self._add(path, _new_znode(path, b"", 0, 0, 0))
         for path in ("/zookeeper/quota", "/zookeeper/config"):
-            self._add(path, StoredZnode(path, b"", 0, 0, 0))
+            self._add(path, _new_znode(path, b"", 0, 0, 0))
+
+    @property
+    def digest(self) -> int:
+        """The sum over all znodes, as servers write it."""
+        return self._sum & _MASK
 
     @classmethod
     def of_snapshot(cls, file: SnapshotFile) -> tuple["ZnodeTree", TreeDigest | None, int]:
         """Load a snapshot; return the tree, its digest, and the newest transaction seen in it."""
         tree = cls()
         tree.nodes.clear()
-        tree.digest, newest = 0, 0
+        tree._sum, newest = 0, 0
         tree.timeouts_ms = file.timeouts_ms
         for found in file.znodes():
-            node = StoredZnode(found.path, found.data, found.czxid, found.ctime, found.owner)
+            node = _new_znode(found.path, found.data, found.czxid, found.ctime, found.owner)
             node.mzxid, node.pzxid, node.mtime = found.mzxid, found.pzxid, found.mtime
             node.version, node.cversion = found.version, found.cversion
             node.aversion = found.aversion
@@ -123,35 +125,36 @@ class ZnodeTree:
         return effects
 
     def _create(self, new: Create, one: Transaction, effects: list[Effect]) -> None:
-        path = new.path
-        parent = self.nodes.get(path[: path.rfind("/")]) if path else None
+        path, cversion = new.path, new.cversion
+        slash = path.rfind("/")
+        parent = self.nodes.get(path[:slash]) or self._guessed_parent(path)
         if parent is None:
-            parent = self._guessed_parent(path)
-            if parent is None:
-                return
-        if new.cversion < 0 or new.cversion > parent.cversion:
-            parent.cversion = parent.cversion + 1 if new.cversion < 0 else new.cversion
+            return
+        if cversion < 0 or cversion > parent.cversion:
+            parent.cversion = parent.cversion + 1 if cversion < 0 else cversion
             parent.pzxid = one.zxid
             self._recount(parent)
         if path in self.nodes:
             return
         owner = one.session if new.is_ephemeral else new.owner
-        node = StoredZnode(path, new.data, one.zxid, one.at, owner)
-        self._add(path, node)
+        node = self.nodes[path] = _new_znode(path, new.data, one.zxid, one.at, owner)
+        self._sum += node.crc
+        self._join(parent, path[slash + 1 :], path, node)
         effects.append(("created", path, node))
 
     def _delete(self, path: str, zxid: int, effects: list[Effect]) -> None:
         node = self.nodes.pop(path, None)
         if node is None:
             return
-        parent = self.nodes.get(path[: path.rfind("/")])
+        slash = path.rfind("/")
+        parent = self.nodes.get(path[:slash])
         if parent is not None:
             if parent.children is not None:
-                parent.children.discard(path[path.rfind("/") + 1 :])
+                parent.children.discard(path[slash + 1 :])
             if zxid > parent.pzxid:
                 parent.pzxid = zxid
                 self._recount(parent)
-        self.digest = self.digest - node.crc & _MASK
+        self._sum -= node.crc
         if node.owner and (owned := self._owned.get(node.owner)) is not None:
             owned.pop(path, None)
         effects.append(("removed", path, node))
@@ -186,25 +189,31 @@ class ZnodeTree:
         at = 0
         while (at := path.find("/", at + 1)) > 0:
             if path[:at] not in self.nodes:
-                self._add(path[:at], StoredZnode(path[:at], b"", 0, 0, 0))
+                self._add(path[:at], _new_znode(path[:at], b"", 0, 0, 0))
         return self.nodes.get(path[: path.rfind("/")])
 
     def _add(self, path: str, node: StoredZnode) -> None:
         before = self.nodes.get(path)
         if before is not None:
-            self.digest = self.digest - before.crc & _MASK
+            self._sum -= before.crc
         self.nodes[path] = node
         slash = path.rfind("/")
-        if slash >= 0:
-            parent = self.nodes.get(path[:slash])
-            if parent is not None:
-                if parent.children is None:
-                    parent.children = set()
-                parent.children.add(path[slash + 1 :])
-        if node.owner:
-            self._owned.setdefault(node.owner, {})[path] = None
+        parent = self.nodes.get(path[:slash]) if slash >= 0 else None
+        self._join(parent, path[slash + 1 :], path, node)
         node.crc = 0
         self._recount(node)
+
+    def _join(self, parent: StoredZnode | None, name: str, path: str, node: StoredZnode) -> None:
+        """Make a new znode known to its parent and its owner."""
+        if parent is not None:
+            if parent.children is None:
+                parent.children = set()
+            parent.children.add(name)
+        if node.owner:
+            owned = self._owned.get(node.owner)
+            if owned is None:
+                owned = self._owned[node.owner] = {}
+            owned[path] = None
 
     def _recount(self, node: StoredZnode) -> None:
         """Bring the digest up to date with one znode."""
@@ -224,7 +233,7 @@ class ZnodeTree:
             ),
             node.path_and_data_crc,
         )
-        self.digest = self.digest - node.crc + crc & _MASK
+        self._sum += crc - node.crc
         node.crc = crc
 
 
