@@ -190,6 +190,16 @@ def test_a_replay_ends_as_a_server_would(tmp_path: Path) -> None:
     assert start.tree.nodes[""].cversion == 2
 
 
+def test_another_program_s_file_among_the_logs_is_passed_over(tmp_path: Path) -> None:
+    """It is named; what the others have is whole."""
+    folder = written(tmp_path, log_1=story().bytes(), log_9=b"PK, a zip")
+
+    zxids, _, replay = played([folder])
+
+    assert zxids == [*range(1, 9)]
+    assert "log.9 is no transaction log" in replay.notes[0]
+
+
 def test_a_log_that_has_just_begun_is_no_error(tmp_path: Path) -> None:
     """A server allocates it before it writes the first record."""
     folder = written(tmp_path, log_1=story().bytes(), log_9=bytes(64), log_a=struct.pack("x"))

@@ -14,8 +14,8 @@ import msgspec
 from zktop.model.facts import Millis
 from zktop.txnlog.damage import Damage, DataFileError
 from zktop.txnlog.data_files import DataFile, opened
-from zktop.txnlog.log_records import HEADER_BYTES, ByteStream, LogRecords
-from zktop.txnlog.merged_records import Hole, MergedRecords, ServerLogs, hole_between
+from zktop.txnlog.log_records import HEADER_BYTES, LogRecords
+from zktop.txnlog.merged_records import Hole, MergedRecords, Record, ServerLogs, hole_between
 from zktop.txnlog.snapshot_file import SnapshotFile
 from zktop.txnlog.transactions import (
     Transaction,
@@ -174,13 +174,15 @@ class LogReplay:
     def _first_records(self, files: Sequence[DataFile]) -> list[_Log]:
         found = []
         for file in files:
-            with opened(file) as stream:
-                if file.zxid is not None and _is_blank(stream):
-                    continue
-            with opened(file) as stream:
-                for zxid, body in LogRecords(stream, file.name):
-                    found.append(_Log(file, zxid, head_of(body)[1]))
-                    break
+            try:
+                first = _first_record(file)
+            except DataFileError as error:
+                if len(files) == 1:
+                    raise
+                self._note(f"{error} It is not used.")
+                continue
+            if first is not None:
+                found.append(_Log(file, first[0], head_of(first[1])[1]))
         return sorted(found, key=lambda log: (log.zxid, log.file.name))
 
     def _members(self, after: int) -> list[ServerLogs]:
@@ -236,9 +238,14 @@ class LogReplay:
             )
 
 
-def _is_blank(stream: ByteStream) -> bool:
-    """Whether a log is new: there is nothing in it, not even a header."""
-    return not stream.read(HEADER_BYTES).strip(b"\0")
+def _first_record(file: DataFile) -> Record | None:
+    """Return the first record of a log; None if a server has only just begun it."""
+    with opened(file) as stream:
+        is_blank = not stream.read(HEADER_BYTES).strip(b"\0")
+    if is_blank and file.zxid is not None:
+        return None
+    with opened(file) as stream:
+        return next(iter(LogRecords(stream, file.name)), None)
 
 
 def _newest_time(tree: ZnodeTree) -> Millis:
