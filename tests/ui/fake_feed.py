@@ -8,6 +8,7 @@ from time import monotonic
 from textual import events
 from textual.keys import format_key
 from textual.pilot import Pilot
+from textual.widget import Widget
 from ui.fake_contenders import FakeContenders
 
 from zktop.app.exports import ReportExports
@@ -21,6 +22,7 @@ from zktop.ui.settings import UiSettings
 
 CONSEQUENCES = 2  # rounds of messages after a key
 WAIT_S = 30.0
+MOST_PANES = 20  # of one screen
 Moment = tuple[Millis, Iterable[AnyFact]]
 
 
@@ -95,6 +97,15 @@ async def pressed(pilot: Pilot[int], *keys: str) -> None:
         while is_busy(app):
             assert monotonic() < end, f"the key {key} is still being handled"
             await pilot._wait_for_screen()
+
+
+async def focus_by_tab(pilot: Pilot[int], pane: type[Widget]) -> None:
+    """Press Tab until this pane has the focus."""
+    for _ in range(MOST_PANES):
+        if isinstance(pilot.app.focused, pane):
+            return
+        await pressed(pilot, "tab")
+    raise AssertionError(f"Tab never reaches {pane.__name__}, but {pilot.app.focused}")
 
 
 def is_busy(app: object) -> bool:

@@ -4,7 +4,7 @@ import pytest
 from model.builders import NOW, session
 from model.findings.cases import ZXID, facts, k
 from ui.example_queues import looked, page_on, ring_of, shown
-from ui.fake_feed import app_of, frames, settled, until
+from ui.fake_feed import app_of, focus_by_tab, frames, settled, until
 
 from zktop.model.facts import Gone, join
 from zktop.model.text import Text
@@ -86,9 +86,8 @@ async def test_enter_goes_to_the_lock_of_the_line() -> None:
 
 async def test_in_a_pane_of_screen_1_it_is_about_the_line_under_the_cursor() -> None:
     """A root blocker is a session."""
-    async with page_on("locks", chain(), (160, 50)) as (app, pilot):
-        while not isinstance(app.focused, BlockersPane):
-            await pilot.press("tab")
+    async with page_on("locks", chain(), (160, 50)) as (_, pilot):
+        await focus_by_tab(pilot, BlockersPane)
         told = await shown(pilot, "w")
 
         assert "selected" in next(one for one in told.splitlines() if "not waiting itself" in one)

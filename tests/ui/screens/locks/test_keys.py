@@ -5,7 +5,7 @@ from model.builders import NOW, lock
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 from ui.example_ensemble import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble
-from ui.fake_feed import app_of, frames, panel, settled
+from ui.fake_feed import app_of, focus_by_tab, frames, panel, settled
 from ui.screens.locks.locks_app import WIDE, chosen, page_of
 
 from zktop.ui.screens.locks.panes import AlertsPane, BlockersPane
@@ -91,8 +91,7 @@ async def test_enter_opens_what_an_alert_or_a_blocker_is_about(
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        while not isinstance(app.focused, pane):
-            await pilot.press("tab")
+        await focus_by_tab(pilot, pane)
         await pilot.press("enter")
         await settled(pilot)
 

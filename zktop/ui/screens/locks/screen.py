@@ -210,7 +210,7 @@ class LocksScreen(SplitPage):
     def _minute_lines(self, height: int, heights: PaneHeights) -> int:
         """The last minute also has the lines that a short table leaves free."""
         table = self.table.count + 1 + self.table.gutter.height
-        spare = height - self._alerts.outer_size.height - heights.about - heights.minute - table
+        spare = height - heights.alerts - heights.about - heights.minute - table
         more = max(0, spare // STEP_LINES * STEP_LINES) if heights.minute else 0
         return min(heights.minute + more, max(MAX_MINUTE_LINES, heights.minute))
 
