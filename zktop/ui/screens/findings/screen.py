@@ -171,6 +171,13 @@ class FindingsScreen(Page):
             return 0
         return next(cells for least, cells in LIST_CELLS if width >= least)
 
+    @property
+    def _explanation_lines(self) -> int:
+        """The lines of the explanation, also before Textual has laid out a changed list."""
+        height = self._arranged[0]
+        above = int(height) if height.isdigit() else 0
+        return max(0, self.size.height - above - self._explanation.gutter.height)
+
     def _show_case(self) -> None:
         state, report, pane = self.view_state, self.report, self._explanation
         if state is None or report is None:
@@ -184,7 +191,7 @@ class FindingsScreen(Page):
 
         What fits is found once for each entry and size, so that new evidence closes no section.
         """
-        width, room = self.size.width - self._list_cells - 4, self._explanation.room.height
+        width, room = self.size.width - self._list_cells - 4, self._explanation_lines
         place = self._case, width, room
         for opened in self._choices(place):
             writer = LineWriter(width, opened)

@@ -50,6 +50,7 @@ class Pane(Panel, TextView):
     """
     keeps_cursor = False
     held = False  # the user has put the cursor on a line
+    wanted_height = 0  # in lines with the frame; Textual gives it with its next layout
 
     def moved(self) -> None:
         super().moved()
@@ -81,6 +82,7 @@ class Pane(Panel, TextView):
         needed = len(lines) + len(heads) + self.gutter.height if lines else 0
         wanted = height if fills else min(height, needed)
         self.display = wanted > self.gutter.height
+        self.wanted_height = wanted if self.display else 0
         set_height(self, wanted)
         self.can_focus = any(targets)
         self.show(lines, targets, heads)

@@ -169,6 +169,7 @@ class LocksScreen(SplitPage):
             self._reorder.now()
         else:
             self._reorder.when_due()
+        self._list_problems(state, report)
         heights = self._heights()
         self._surround(state, report, heights)
         self._describe(heights.about)
@@ -194,10 +195,19 @@ class LocksScreen(SplitPage):
         room = self.main_cells - FRAME_CELLS
         table.show(rows, () if rows else empty_state(state, room))
 
+    @property
+    def _page_height(self) -> int:
+        return self.size.height - 1  # the line with the health
+
+    @property
+    def _most_heights(self) -> PaneHeights:
+        """The maximum heights in a window of this size, whatever the panes show."""
+        height = self._page_height
+        return next((heights for least, heights in HEIGHTS if height >= least), SHORT)
+
     def _heights(self) -> PaneHeights:
         """Return the heights of the panes; if there are few locks, events get the free lines."""
-        height = self.size.height - 1  # the line with the health
-        heights = next((heights for least, heights in HEIGHTS if height >= least), SHORT)
+        height, heights = self._page_height, self._most_heights
         if self.columns == 1:
             spare = height - sum(heights) - self.table.count - 1
             more = max(0, spare // STEP_LINES * STEP_LINES)
@@ -205,12 +215,12 @@ class LocksScreen(SplitPage):
         heights = heights._replace(minute=self._minute_lines(height, heights))
         if self.columns == 2:  # noqa: PLR2004  below the pulse and the lock
             return heights._replace(events=heights.events + (height - MIN_LINES) // 4)
-        return heights._replace(events=height - self._blockers.outer_size.height)
+        return heights._replace(events=height - self._blockers.wanted_height)
 
     def _minute_lines(self, height: int, heights: PaneHeights) -> int:
         """The last minute also has the lines that a short table leaves free."""
         table = self.table.count + 1 + self.table.gutter.height
-        spare = height - heights.alerts - heights.about - heights.minute - table
+        spare = height - self._alerts.wanted_height - heights.about - heights.minute - table
         more = max(0, spare // STEP_LINES * STEP_LINES) if heights.minute else 0
         return min(heights.minute + more, max(MAX_MINUTE_LINES, heights.minute))
 
@@ -219,14 +229,22 @@ class LocksScreen(SplitPage):
         """The number of columns of panes."""
         return next(number for least, number in COLUMNS if self.size.width >= least)
 
-    def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
-        """Fill the panes around the table."""
-        number, side = self.columns, self.side_cells
-        main = self.main_cells - FRAME_CELLS
-        news = (side if number < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
-        self._blockers.show_report(state, report, heights.blockers, news)
+    @property
+    def _news_cells(self) -> int:
+        """The width of a pane of the newest column, without its frame."""
+        side = self.side_cells
+        return (side if self.columns < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
+
+    def _list_problems(self, state: ViewState, report: Report) -> None:
+        """Fill the panes whose height follows from their text; the others share the rest."""
+        heights, main = self._most_heights, self.main_cells - FRAME_CELLS
+        self._blockers.show_report(state, report, heights.blockers, self._news_cells)
         is_short = heights.alerts == SHORT.alerts
         self._alerts.show_report(state, report, heights.alerts, main, is_short=is_short)
+
+    def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
+        """Fill the other panes around the table."""
+        number, main, news = self.columns, self.main_cells - FRAME_CELLS, self._news_cells
         fills = number == 3  # noqa: PLR2004  columns
         self._events.show_report(state, report, heights.events, news, fills=fills)
         self._minute.show_state(state, report, heights.minute if number > 1 else 0, main)
