@@ -135,9 +135,7 @@ class LiveRun:
     def reports(self, seconds: float | None = None) -> Iterator[Report]:
         """Yield a report after every change, and at least once a second; the last is thorough."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
-        with no_collections():
-            first = self.look(thorough=end <= time.monotonic())
-        yield first
+        yield self.look(thorough=end <= time.monotonic())
         while time.monotonic() < end:
             self._wait(end)
             yield self.look(thorough=time.monotonic() >= end)
@@ -151,13 +149,18 @@ class LiveRun:
 
     def look(self, *, thorough: bool = True) -> Report:
         """Report on everything read so far; a thorough look leaves no examination overdue."""
+        is_first = not self._now
+        with no_collections() if is_first else nullcontext():
+            return self._look(is_thorough=thorough)
+
+    def _look(self, *, is_thorough: bool) -> Report:
         began, cpu = time.monotonic(), time.thread_time()
         self._fold()
         self._now = max(self._now, time.time_ns() // 1_000_000)
         if self.recorder:
-            self.recorder.look(self._now, thorough=thorough)
+            self.recorder.look(self._now, thorough=is_thorough)
         report = self._examiner.look(
-            self.world, self._now, thorough=thorough, ours=self.ours(), cost=self._count_cost()
+            self.world, self._now, thorough=is_thorough, ours=self.ours(), cost=self._count_cost()
         )
         self._pace.looked(began, time.thread_time() - cpu)
         self._relist(report.relist)
