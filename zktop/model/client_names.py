@@ -7,13 +7,15 @@ names; `owner` in JSON stays the plain label.
 `SharedNames` finds labels of several sessions: it counts all members once, then the changes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.history.change import LockChange, all_members
+from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
 from zktop.model.world.ensemble import Ensemble
@@ -31,21 +33,24 @@ class _Sharing:
 
     __slots__ = ("ends", "places")
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self) -> None:
         self.places: dict[Session, int] = {}
         self.ends: dict[int, int] = {}  # last digits -> number of sessions
-        self.enter(session)
 
-    def enter(self, session: Session) -> None:
-        places = self.places.get(session, 0)
-        self.places[session] = places + 1
-        if not places:
-            end = session & LAST_DIGITS
-            self.ends[end] = self.ends.get(end, 0) + 1
+    def enter(self, sessions: Iterable[Session]) -> None:
+        places, ends = self.places, self.ends
+        for session in sessions:
+            if session in places:
+                places[session] += 1
+            else:
+                places[session] = 1
+                end = session & LAST_DIGITS
+                ends[end] = ends.get(end, 0) + 1
 
-    def leave(self, session: Session) -> None:
-        if session in self.places and not _one_less(self.places, session):
-            _one_less(self.ends, session & LAST_DIGITS)
+    def leave(self, sessions: Iterable[Session]) -> None:
+        for session in sessions:
+            if session in self.places and not _one_less(self.places, session):
+                _one_less(self.ends, session & LAST_DIGITS)
 
     @property
     def apart(self) -> Apart | None:
@@ -66,39 +71,37 @@ class SharedNames:
 
     def __init__(self) -> None:
         self.shared: PersistentMap[Text, Apart] = PersistentMap()
-        self._sessions: dict[
-            Text, Session | _Sharing
-        ] = {}  # by label; for one node, just its session
+        # By label; for one node, just its session.
+        self._sessions: dict[Text, Session | _Sharing] = {}
 
     def count(self, changes: Iterable[LockChange]) -> None:
         """Count the members that came and went."""
-        touched: dict[Text, None] = {}
+        went: defaultdict[Text, list[Session]] = defaultdict(list)
+        came: defaultdict[Text, list[Session]] = defaultdict(list)
         for change in changes:
             before, after = all_members(change.before), all_members(change.after)
             for part in change.apart:
-                went = before[part.here : part.here + part.left]
-                came = after[part.there : part.there + part.joined]
-                for members, comes in ((went, False), (came, True)):
-                    for member in members:
-                        if member.owner and (label := member.label):
-                            self._count(label, member.owner, comes=comes)
-                            touched[label] = None
-        self._publish(touched)
+                _add_sessions(went, before[part.here : part.here + part.left])
+                _add_sessions(came, after[part.there : part.there + part.joined])
+        labels = dict.fromkeys((*went, *came))
+        for label in labels:
+            self._count(label, went[label], came[label])
+        self._publish(labels)
 
-    def _count(self, label: Text, session: Session, *, comes: bool) -> None:
-        known = self._sessions.get(label)
-        if isinstance(known, _Sharing):
-            (known.enter if comes else known.leave)(session)
-            if not known.places:
-                del self._sessions[label]
-        elif not comes:
-            if known == session:
-                del self._sessions[label]
-        elif known is None:
-            self._sessions[label] = session
-        else:
-            self._sessions[label] = sharing = _Sharing(known)
-            sharing.enter(session)
+    def _count(self, label: Text, went: Sequence[Session], came: Sequence[Session]) -> None:
+        known = self._sessions.pop(label, None)
+        if known is None and len(came) == 1:
+            (self._sessions[label],) = came
+            return
+        sharing = known if isinstance(known, _Sharing) else _Sharing()
+        if isinstance(known, Session):
+            sharing.enter((known,))
+        sharing.leave(went)
+        sharing.enter(came)
+        if len(sharing.places) == 1 and 1 in sharing.places.values():
+            (self._sessions[label],) = sharing.places
+        elif sharing.places:
+            self._sessions[label] = sharing
 
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""
@@ -109,6 +112,13 @@ class SharedNames:
             if apart != self.shared.get(label):
                 changes[label] = apart
         self.shared = self.shared.with_changes(changes)
+
+
+def _add_sessions(sessions: defaultdict[Text, list[Session]], members: Iterable[Member]) -> None:
+    """Add the owners of these members to the lists of their labels."""
+    for member in members:
+        if member.owner and (label := member.label):
+            sessions[label].append(member.owner)
 
 
 NO_OWNER: Final = Text("no owner")
