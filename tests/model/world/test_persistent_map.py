@@ -77,7 +77,8 @@ def test_what_was_merged_does_not_keep_old_values() -> None:
     gone = weakref.ref(old)
     entries = PersistentMap({number: Value() for number in range(10_000)}).with_changes({5: old})
     del old
-    entries = entries.flattened().with_changes({5: Value()}).flattened()
+    others = {number: Value() for number in range(100, 100 + MAX_RECENT)}  # enough to be merged
+    entries = entries.with_changes(others).with_changes({5: Value(), **others})
 
     assert 5 in entries.merged[0][1]
     assert gone() is None

@@ -84,10 +84,10 @@ class Family(msgspec.Struct, frozen=True):
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
         """Return the family of `path` with these facts added."""
         draft = _Draft(self)
-        draft.oldest = min(self.oldest, *[fact.zxid for fact in facts])
-        draft.arrived_at = max(self.arrived_at, *[fact.at for fact in facts])
         below = len(path) + (path != "/")
         for fact in facts:
+            draft.oldest = min(draft.oldest, fact.zxid)
+            draft.arrived_at = max(draft.arrived_at, fact.at)
             if isinstance(fact, NodeBatch):
                 draft.read(fact.names, fact.stats, fact.data, fact.zxid)
             elif isinstance(fact, Node):

@@ -47,12 +47,14 @@ class PersistentMap(Mapping[K, V]):
         """Return the mapping with these entries set; None deletes an entry."""
         if not changes:
             return self
+        recent = {**self.recent, **changes}
+        if len(recent) > (MAX_RECENT if len(self.base) > FEW_ENTRIES else FEW_RECENT):
+            return self._merged_with(recent)
         gone = [key for key, value in changes.items() if value is None]
         came = len(changes) - len(gone) - len(self.among(changes.keys()))
-        following = PersistentMap(self.base, {**self.recent, **changes}, self.length + came)
+        following = PersistentMap(self.base, recent, self.length + came)
         following.mark, following.merged = self.mark, self.merged
-        limit = MAX_RECENT if len(self.base) > FEW_ENTRIES else FEW_RECENT
-        return following if len(following.recent) <= limit else following.flattened()
+        return following
 
     def changed_since(self, before: "PersistentMap[K, V]") -> set[K]:
         """Return the keys whose values are not the same objects as in the earlier version.
@@ -94,17 +96,16 @@ class PersistentMap(Mapping[K, V]):
                 return found
         return None
 
-    def flattened(self) -> "PersistentMap[K, V]":
-        """Return the same entries with the recent changes merged into the base."""
-        entries = {**self.base, **self.recent}
-        for key, value in self.recent.items():
-            if value is None:
-                del entries[key]
+    def _merged_with(self, recent: Mapping[K, V | None]) -> "PersistentMap[K, V]":
+        """Return a new base: this one with these recent changes."""
+        entries = {**self.base, **recent}
+        for key in [key for key, value in recent.items() if value is None]:
+            del entries[key]
         flat = PersistentMap(cast("dict[K, V]", entries))
         flat.mark = Mark()
         if len(flat) > FEW_ENTRIES:  # below that, the list of keys would be longer than the map
             remembered = self.merged[: MERGES_REMEMBERED - 1]
-            flat.merged = ((self.mark, tuple(self.recent)), *remembered)  # no values
+            flat.merged = ((self.mark, tuple(recent)), *remembered)  # no values
         return flat
 
     @overload

@@ -158,7 +158,7 @@ def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
         if isinstance(fact, NodeBatch):
             families[fact.path].append(fact)
             below = fact.path if fact.path == "/" else f"{fact.path}/"
-            found.znodes.update([Text(below + name) for name in fact.names])
+            found.znodes.update(cast("Iterable[Text]", map(below.__add__, fact.names)))
         elif isinstance(fact, _ABOUT_ONE_CHILD):
             path = fact.path
             slash = path.rfind("/")
