@@ -75,8 +75,8 @@ class _NamesFact(_PathFact, frozen=True):
     names: tuple[Text, ...]
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if not are_clean(self.names):
+        if not are_clean((self.path, *self.names)):
+            msgspec.structs.force_setattr(self, "path", clean(self.path))
             msgspec.structs.force_setattr(self, "names", tuple(map(clean, self.names)))
 
 

@@ -149,14 +149,16 @@ def encode_item(operation: int, path: str) -> bytes:
 
 
 def encode_data_reads(above: str, names: Iterable[str]) -> bytes:
-    """Encode a GET_DATA item for each of these children; most names have the same length."""
-    begin = above.encode("utf-8")
-    written = [name.encode("utf-8") for name in names]
-    heads = {
-        size: ITEM.pack(GET_DATA, 0, -1, len(begin) + size) + begin
-        for size in {*map(len, written)}
-    }
-    return b"".join([heads[len(name)] + name + b"\0" for name in written])
+    """Encode a GET_DATA item for each of these children; names of one length share a header."""
+    begin, head, size = above.encode("utf-8"), b"", -1
+    parts: list[bytes] = []
+    for name in names:
+        written = name.encode("utf-8")
+        if len(written) != size:
+            size = len(written)
+            head = ITEM.pack(GET_DATA, 0, -1, len(begin) + size) + begin
+        parts.append(head + written + b"\0")
+    return b"".join(parts)
 
 
 def decode_multi(payload: Payload) -> list[Any]:
