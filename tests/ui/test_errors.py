@@ -111,3 +111,14 @@ def test_details_that_cannot_be_written_are_no_second_error(tmp_path: Path) -> N
     assert "could not be written" in said
     assert "is full" in ErrorLog(full).note("This", ValueError("no"))
     assert ErrorLog().note("This", ValueError("no")).endswith("the rest continues.")
+
+
+async def test_a_filter_that_closes_while_the_app_ends_is_no_error() -> None:
+    """The line for filters loses the focus, and says so when there is no screen any more."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+
+    app.set_filter("orders")
+
+    assert app.error_log.last is None

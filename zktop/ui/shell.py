@@ -252,6 +252,8 @@ class Shell(ClusterApp):
         return self.settings.table
 
     def draw(self) -> None:
+        if not self.screen_stack:
+            return  # the app ends
         page, state = self.page, self.view_state
         name = page.entry.name if page is not None else self.visit.page
         self._page_drawn_at = perf_counter()
