@@ -3,8 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from zktop.cli.contend import command as contend
-from zktop.cli.scene import command as scene_command
+from zktop.cli.main import zktop
 from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.scenes import SCENES
 from zktop.demo_types import Scene, StartContender
@@ -39,7 +38,7 @@ def test_every_article_can_be_found(article: int, words: list[str]):
 
 def test_the_list_of_recipes_is_complete():
     """It has each recipe and each flaw, on lines that fit a terminal."""
-    listed = CliRunner().invoke(contend, ["--list"]).stdout
+    listed = CliRunner().invoke(zktop, ["contend", "--list"]).stdout
 
     assert [r.name for r in RECIPES if f"{r.name}: {r.source}" not in listed] == []
     assert [f.name for r in RECIPES for f in r.flaws if f"--flaw {f.name}:" not in listed] == []
@@ -48,7 +47,7 @@ def test_the_list_of_recipes_is_complete():
 
 def test_the_list_of_scenes_names_them_all():
     """`zktop scene --list` prints one line for each scene, in order."""
-    listed = CliRunner().invoke(scene_command, ["--list"]).stdout.splitlines()
+    listed = CliRunner().invoke(zktop, ["scene", "--list"]).stdout.splitlines()
 
     assert [line.split()[0] for line in listed] == [scene.name for scene in SCENES]
 
