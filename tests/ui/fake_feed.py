@@ -1,15 +1,20 @@
 """A feed for tests, with frames that the real examiner makes from facts; and waits for the UI."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 from time import monotonic
 
 from textual import events
+from textual._context import visible_screen_stack
+from textual.app import App
 from textual.keys import format_key
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widget import Widget
 from ui.fake_contenders import FakeContenders
+from ui.quiet_loop import wait_for_quiet
 
 from zktop.app.exports import ReportExports
 from zktop.model.examiner import Examiner
@@ -20,7 +25,6 @@ from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame, News, OnNews, Status
 from zktop.ui.settings import UiSettings
 
-CONSEQUENCES = 2  # rounds of messages after a key
 WAIT_S = 30.0
 MOST_PANES = 20  # of one screen
 Moment = tuple[Millis, Iterable[AnyFact]]
@@ -82,21 +86,18 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], what: str) -
 
 
 async def pressed(pilot: Pilot[int], *keys: str) -> None:
-    """Press keys and wait after each until it has been handled.
-
-    The pilot's own `press` waits until the CPU is idle, which takes thirty times as long.
-    """
+    """Press keys and wait after each until it has been handled, also where keys are held."""
     app = pilot.app
     for key in keys:
         typed = " " if key == "space" else format_key(key)
         is_typed = len(typed) == 1 and typed.isascii()
         app.post_message(events.Key(key, typed if is_typed else None))
-        for _ in range(CONSEQUENCES):
-            await pilot._wait_for_screen()
+        await wait_for_quiet()
         end = monotonic() + WAIT_S
         while is_busy(app):
             assert monotonic() < end, f"the key {key} is still being handled"
-            await pilot._wait_for_screen()
+            await wait_for_quiet()
+            await asyncio.sleep(0)
 
 
 async def focus_by_tab(pilot: Pilot[int], pane: type[Widget]) -> None:
@@ -127,8 +128,13 @@ async def settled(pilot: Pilot[int]) -> list[str]:
         await until(pilot, lambda: is_idle(app), "an idle app: no held key, no frame due, no news")
     if isinstance(app, Zktop) and app.error_log.last is not None:
         raise app.error_log.last  # the UI continues after an error; a test must not
-    compositor = pilot.app.screen._compositor  # the only way to the text
-    return [strip.text.rstrip() for strip in compositor.render_strips()]
+    return [strip.text.rstrip() for strip in painted(app)]
+
+
+def painted(app: App[object]) -> list[Strip]:
+    """The lines of the screen, with the screens below a dialog."""
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()  # the only way to the text
 
 
 def panel(lines: Sequence[str], title: str) -> list[str]:

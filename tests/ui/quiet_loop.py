@@ -1,13 +1,16 @@
 """Pauses of Textual's pilot that end when the app has nothing to do.
 
 The pilot's own pause samples the processor's time, 20 ms at a time, until the process is idle.
-That takes half of the time of all tests here, and more on a busy machine.
+That takes half of the time of all tests here, and more on a busy machine. In addition, it sends a
+message to every widget of the screen and waits for all answers: most of the work after a key.
 """
 
 import asyncio
 from time import monotonic
 
 from textual._context import active_app
+from textual.app import App
+from textual.pilot import Pilot
 
 SOON_S = 0.02  # timers due by then belong to what is being handled
 FOR_THREADS_S = 0.001
@@ -18,6 +21,17 @@ async def wait_for_quiet(_min_s: float = 0.0, max_s: float = 1.0) -> None:
     loop, end = asyncio.get_running_loop(), monotonic() + max_s
     while monotonic() < end and (wait_s := _work(loop)) is not None:  # noqa: ASYNC110  no event
         await asyncio.sleep(wait_s)
+
+
+async def press(pilot: Pilot[App[object]], *keys: str) -> None:
+    """Press keys like `Pilot.press`, which waits for every widget in addition."""
+    await pilot.app._press_keys(keys)
+
+
+async def pause(pilot: Pilot[App[object]], delay: float | None = None) -> None:
+    """Pause like `Pilot.pause`, which waits for every widget in addition."""
+    await (wait_for_quiet() if delay is None else asyncio.sleep(delay))
+    pilot.app.screen._on_timer_update()
 
 
 def _work(loop: asyncio.AbstractEventLoop) -> float | None:

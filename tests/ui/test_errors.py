@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 from ui.example_ensemble import trouble
-from ui.fake_feed import app_of, settled, until
+from ui.fake_feed import app_of, painted, settled, until
 
 from zktop.ui.base_app import MAX_LOG_BYTES, ErrorLog
 from zktop.ui.screens.locks.screen import LocksScreen
@@ -65,7 +65,7 @@ async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:
         await until_shown(pilot)
-        shown = [strip.text for strip in app.screen._compositor.render_strips()]
+        shown = [strip.text for strip in painted(app)]
 
         assert sum("could not be drawn" in one for one in shown) == 1
         assert any("/locks/stock" in one for one in shown)

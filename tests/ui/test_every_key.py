@@ -3,7 +3,7 @@
 import pytest
 from ui.example_ensemble import trouble
 from ui.fake_contenders import FakeContenders
-from ui.fake_feed import FakeFeed, pressed, settled
+from ui.fake_feed import FakeFeed, painted, pressed, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS
@@ -21,6 +21,7 @@ async def test_every_key_twice(page: str) -> None:
         await settled(pilot)
         for key in dict.fromkeys(PRESSED):
             await pressed(pilot, key, key)
+            painted(app)
             assert app.error_log.last is None, key
             await pressed(pilot, "escape", "escape")
             app.turn_to(page)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.style import Style
 from ui.example_states import SITUATIONS, Situation
-from ui.fake_feed import FakeFeed, settled
+from ui.fake_feed import FakeFeed, painted, settled
 
 from zktop.ui.app import Zktop
 from zktop.ui.screens import PAGES
@@ -43,7 +43,7 @@ def as_it_is(_app: Zktop, lines: list[str]) -> list[str]:
 def with_reverse(app: Zktop, _lines: list[str]) -> list[str]:
     """The lines, with reversed text in brackets; any colour is an error."""
     found = []
-    for strip in app.screen._compositor.render_strips():
+    for strip in painted(app):
         text = ""
         for segment in strip:
             style = segment.style

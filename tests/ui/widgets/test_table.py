@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from ui.fake_feed import painted
 
 from zktop.ui.styled_text import Run, line, text_of
 from zktop.ui.widgets.table import Column, Table, first_in_sight
@@ -57,7 +58,7 @@ def new_table() -> Table[Item]:
 async def screen(pilot: Pilot[None]) -> list[str]:
     """The lines on screen."""
     await pilot.pause()
-    return [strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips()]
+    return [strip.text.rstrip() for strip in painted(pilot.app)]
 
 
 def line_on_screen(table: Table[Item]) -> int:
