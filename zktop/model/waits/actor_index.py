@@ -5,7 +5,7 @@ behind it in effect wait for those before it. Only *tangled* actors can cause de
 several places, and those with a place that they do not leave by finishing.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -42,17 +42,22 @@ class ActorIndex:
         found = self._locks.get(actor, {})
         return 1 if isinstance(found, str) else sum(found.values())
 
-    def enter(self, queue: WaitQueue, request: WaitRequest) -> None:
-        """Add a request that is new in its queue."""
+    def enter(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
+        """Add requests that are new in their queue."""
+        locks, lock, is_passing = self._locks, queue.lock, queue.kind not in _STICKY_KINDS
+        for request in requests:
+            if is_passing and request.releases and request.actor not in locks:
+                locks[request.actor] = lock  # the only place, as for nearly every actor
+            else:
+                self._enter_tangled(queue, request)
+
+    def _enter_tangled(self, queue: WaitQueue, request: WaitRequest) -> None:
         actor, lock = request.actor, queue.lock
         if not request.releases:
             self.unowned.add(actor)
         before = self._locks.get(actor)
         if is_sticky(queue, request):
             self._sticky[actor] = self._sticky.get(actor, 0) + 1
-        elif before is None:
-            self._locks[actor] = lock
-            return
         if before is None:
             self._locks[actor] = lock
         else:

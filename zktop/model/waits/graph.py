@@ -113,8 +113,7 @@ class WaitGraph:
         if old is not None:
             self._leave(old, deleted)
         if queue.binds:
-            for request in created:
-                self._index.enter(queue, request)
+            self._index.enter(queue, created)
         self._drop_thinned(queue.lock)
 
     def _leave(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
