@@ -16,6 +16,8 @@ TEXT: Final = (
     r'<text class="(?P<ink>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" '
     r'textLength="(?P<width>[\d.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
 )
+SCREEN: Final = 'clip-path="url(#zktop-clip-terminal)"'  # of the group with all areas and texts
+CRISP: Final = ' shape-rendering="crispEdges"'  # without it, areas have visible seams
 BRAILLE: Final = range(0x2800, 0x2900)
 DOTS: Final = (
     (0, 0),
@@ -35,6 +37,9 @@ def portable_svg(picture: str) -> str:
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
     picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number differs in each run
+    picture = picture.replace(CRISP, "").replace(
+        SCREEN, f"{SCREEN}{CRISP}"
+    )  # for all areas at once
     return re.sub(TEXT, _drawn, picture)
 
 

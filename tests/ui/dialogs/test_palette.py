@@ -250,4 +250,5 @@ async def test_the_keys_are_listed_with_the_items() -> None:
     async with app.run_test(size=(120, 50)) as pilot:
         lines = await opened(pilot)
 
-    assert next(one for one in lines if "deadlocks and findings" in one).split()[-2] == "3"
+    inside = [piece for one in lines for piece in one.split("│")]
+    assert next(one for one in inside if "deadlocks and findings" in one).split()[-1] == "3"
