@@ -1,7 +1,6 @@
 """Screen 2: one lock with its holders, its queue, and which release wakes which client."""
 
 from collections.abc import Mapping
-from time import perf_counter
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -14,6 +13,7 @@ from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
+from zktop.ui.screens.common.paced import Paced
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
@@ -30,7 +30,6 @@ from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import Line, joined, line, text_of
-from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
@@ -102,7 +101,7 @@ class LockScreen(Page):
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._drawn_at, self._is_due = 0.0, False
+        self._drawing = Paced(self, self._again, HUGE_QUEUE_S)
         self._drawn_for: object = None  # the selection, the filter and the size
 
     def compose(self) -> ComposeResult:
@@ -119,18 +118,15 @@ class LockScreen(Page):
         """Draw this state; a huge queue at most twice a second."""
         before, self._drawn_for = self._drawn_for, (state.subject, state.filter.text, self.size)
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
-        wait = self._drawn_at + HUGE_QUEUE_S - perf_counter()
-        if self._drawn_for != before or not is_huge or wait <= 0:
-            self._again()
-        elif not self._is_due:
-            self._is_due = True
-            call_after(wait, self, self._again)
+        if self._drawn_for != before or not is_huge:
+            self._drawing.now()
+        else:
+            self._drawing.when_due()
 
     def _again(self) -> None:
         state = self.view_state
         if state is None:
             return
-        self._is_due, self._drawn_at = False, perf_counter()
         path = self._chosen_path(state, self.report)
         self._detail = self._detail_of(state, self.report, path)
         if self._detail is None:

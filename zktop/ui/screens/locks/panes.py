@@ -7,7 +7,7 @@ from typing import Final
 from textual import events
 from textual.actions import SkipAction
 
-from zktop.model.facts import Cost, Millis
+from zktop.model.facts import Cost
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
 from zktop.model.history.lock_load import SECOND_MS
@@ -39,7 +39,6 @@ from zktop.ui.widgets.text_view import TextView
 
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
 NO_LOCK: Final = line((" No lock is selected.", "dim"))
-GRAPH_STEP_MS: Final[Millis] = 250
 
 
 class Pane(Panel, TextView):
@@ -209,20 +208,7 @@ class EventsPane(Pane):
         self.put(lines, targets or [None] * len(lines), (), height, fills=fills)
 
 
-class GraphPane(Pane):
-    """A panel about the last minute. It is drawn at most four times a second."""
-
-    _shown_for: tuple[object, ...] = ()
-
-    def is_due(self, state: ViewState, *shown_for: object) -> bool:
-        """True if the time, the size or anything else that the panel shows has changed."""
-        at = state.at or 0
-        step = at // GRAPH_STEP_MS if state.is_newest else at
-        before, self._shown_for = self._shown_for, (step, state.is_ascii, *shown_for)
-        return not state.is_newest or self._shown_for != before
-
-
-class PulsePane(GraphPane, can_focus=False):
+class PulsePane(Pane, can_focus=False):
     """Graphs of the last minute."""
 
     def __init__(self) -> None:
@@ -230,8 +216,6 @@ class PulsePane(GraphPane, can_focus=False):
 
     def show_state(self, state: ViewState, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
-        if not self.is_due(state, height, width):
-            return
         seconds = state.pulse.until(state.at or 0, SHOWN_S)
         is_live = state.feed.is_live
         each = max(1, (height - self.gutter.height) // GRAPHS)
@@ -240,7 +224,7 @@ class PulsePane(GraphPane, can_focus=False):
         self.put(lines, (), (), height)
 
 
-class MinutePane(GraphPane):
+class MinutePane(Pane):
     """What the most important clients did in the last minute, and how many waited."""
 
     def __init__(self) -> None:
@@ -250,9 +234,6 @@ class MinutePane(GraphPane):
     def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
         room = height - self.gutter.height
-        alarms = [(one.id, one.confidence) for one in report.deadlocks]
-        if not self.is_due(state, room, width, alarms):
-            return
         lines = self._strips.lines(state, report, width, room) if height else []
         self.frame(FrameWords(f"Last {SHOWN_S} s", "5 timeline"))
         self.put([one.drawn for one in lines], [one.link for one in lines], (), height)

@@ -15,6 +15,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import Reorder
+from zktop.ui.screens.common.paced import Paced
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
@@ -60,6 +61,7 @@ HEIGHTS: Final = (  # by the minimum height of the page
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
 FRAME_CELLS: Final = 2
 MAX_MINUTE_LINES: Final = 32  # of the last minute below a short table
+PANES_S: Final = 0.25  # from one drawing of the panes to the next
 STEP_LINES: Final = 5  # panes grow by these, so that they do not move with every lock
 
 
@@ -134,6 +136,8 @@ class LocksScreen(SplitPage):
         self.table = LockTable()
         self.table.newest = self._rows.rows
         self._reorder = Reorder(self.table, self._order)
+        self._panes = Paced(self, self._surround, PANES_S)
+        self._drawn_for: object = None  # what the user chose, and the size
 
     def compose(self) -> ComposeResult:
         """Create the panes; the table comes first, so it gets the focus."""
@@ -169,10 +173,18 @@ class LocksScreen(SplitPage):
             self._reorder.now()
         else:
             self._reorder.when_due()
-        self._list_problems(state, report)
-        heights = self._heights()
-        self._surround(state, report, heights)
-        self._describe(heights.about)
+        self._describe(self._most_heights.about)
+        before, self._drawn_for = self._drawn_for, self._chosen_view(state)
+        if self._drawn_for != before:
+            self._panes.now()
+        else:
+            self._panes.when_due()
+
+    def _chosen_view(self, state: ViewState) -> object:
+        """What the panes show at once: the user's choices, and the size of the page."""
+        moment = None if state.is_newest else state.at
+        choices = state.filter.text, state.acknowledged.weights, state.hides_notes, moment
+        return choices, self.size, self.side_cells
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
@@ -242,8 +254,13 @@ class LocksScreen(SplitPage):
         is_short = heights.alerts == SHORT.alerts
         self._alerts.show_report(state, report, heights.alerts, main, is_short=is_short)
 
-    def _surround(self, state: ViewState, report: Report, heights: PaneHeights) -> None:
-        """Fill the other panes around the table."""
+    def _surround(self) -> None:
+        """Fill the panes around the table."""
+        state, report = self.view_state, self.report
+        if state is None or report is None:
+            return
+        self._list_problems(state, report)
+        heights = self._heights()
         number, main, news = self.columns, self.main_cells - FRAME_CELLS, self._news_cells
         fills = number == 3  # noqa: PLR2004  columns
         self._events.show_report(state, report, heights.events, news, fills=fills)

@@ -1,0 +1,36 @@
+"""A drawing that is made at once, but not more often than a reader can follow."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+from textual.message_pump import MessagePump
+
+from zktop.ui.textual_fixes.key_queue import call_after
+
+
+class Paced:
+    """Calls a function at once, or as soon as the last call was `pause_s` ago."""
+
+    def __init__(self, owner: MessagePump, draw: Callable[[], object], pause_s: float) -> None:
+        self._owner, self._draw, self._pause_s = owner, draw, pause_s
+        self._drawn_at = -pause_s
+        self._is_due = False  # a call is scheduled
+
+    def now(self) -> None:
+        """Draw at once."""
+        self._is_due = False
+        self._draw()
+        self._drawn_at = perf_counter()
+
+    def when_due(self) -> None:
+        """Draw as soon as it is time."""
+        wait = self._drawn_at + self._pause_s - perf_counter()
+        if wait <= 0:
+            self.now()
+        elif not self._is_due:
+            self._is_due = True
+            call_after(wait, self._owner, self._later)
+
+    def _later(self) -> None:
+        if self._is_due:  # otherwise it was drawn meanwhile
+            self.now()
