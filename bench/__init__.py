@@ -3,6 +3,7 @@
 MEASUREMENTS = (
     "cost",
     "headless",
+    "keys",
     "live",
     "model",
     "past",

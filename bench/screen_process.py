@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench.ensemble import facts
 from bench.sizes import size
+from zktop.app.garbage_collection import no_collections
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, Link, Node, Stat, join
 from zktop.model.text import Text
@@ -57,11 +58,11 @@ class Painted:
 
     def _run(self) -> None:
         self._examiner, self._chance = Examiner(), random.Random(7)
-        now = _now()
-        link = Link(zxid=0, at=now, state="connected", session=1)
-        self._world = World().after(*self.begin(), link)
-        self._on_news(Status("live"))
-        self._look(thorough=not self._rate)  # at rest nothing is left to examine
+        link = Link(zxid=0, at=_now(), state="connected", session=1)
+        with no_collections():  # as in a live run
+            self._world = World().after(*self.begin(), link)
+            self._on_news(Status("live"))
+            self._look(thorough=not self._rate)  # at rest nothing is left to examine
         self._rest(SETTLES_S)
         begun = time.monotonic()
         number = 0

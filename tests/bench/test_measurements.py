@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 LAST = {  # what each measurement prints last
     "cost": "changes unseen",
     "headless": "zktop --help",
+    "keys": "key to effect, screen 6, learn, slowest",
     "live": "event to report p99",
     "model": "memory_of_",
     "past": "past memory",

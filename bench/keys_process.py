@@ -1,0 +1,20 @@
+"""The UI on ten thousand locks that stand still after a while, for `bench.keys`."""
+
+from bench.screen_process import Painted
+from zktop.app.contenders import Contenders
+from zktop.config.types import Config
+from zktop.ui.app import Zktop
+
+RATE, SECONDS = 50, 3.0  # so that the graphs and the timeline have something to show
+
+
+def main() -> None:
+    """Show the feed until the bench ends it."""
+    feed = Painted(RATE, None, seconds=SECONDS)
+    contenders = Contenders(Config())  # for screen 6; nobody starts any
+    Zktop(feed, contenders).run()
+    feed.stop()
+
+
+if __name__ == "__main__":
+    main()
