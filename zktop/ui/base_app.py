@@ -32,6 +32,7 @@ from textual.timer import Timer, TimerCallback
 from zktop.model.text import clean
 from zktop.ui.settings import UiSettings
 from zktop.ui.terminal_filters import AsciiFilter, NoColorFilter
+from zktop.ui.textual_fixes.dialog_opening import draw_page_behind_faster
 from zktop.ui.textual_fixes.drawn_text import release_drawn
 from zktop.ui.textual_fixes.key_queue import KeyHandled, KeyQueue
 from zktop.ui.textual_fixes.terminal_driver import TerminalDriver
@@ -114,6 +115,7 @@ class BaseApp(App[int]):
         self.has_colours = "NO_COLOR" not in os.environ
         self.settings = settings
         release_drawn()
+        draw_page_behind_faster()
         super().__init__(ansi_color=None if self.has_colours else True)
         self.error_log = ErrorLog(settings.log)
         self._ascii = AsciiFilter(enabled=settings.is_ascii)

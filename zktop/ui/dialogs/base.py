@@ -36,6 +36,9 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
 class Overlay(ModalScreen[T | None], Generic[T]):
     """A screen above the pages. Closing it twice is harmless."""
 
+    # No size has a style of its own: one drawing less while it opens.
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  as Textual declares it
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012
     is_closing = False
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
@@ -150,7 +153,7 @@ class TextDialog(Dialog[None]):
         self._draw()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._draw)
+        self._draw()  # with the first picture
 
     def _draw(self) -> None:
         view = self.query_one(TextView)

@@ -47,7 +47,7 @@ class ColumnsDialog(Dialog[None]):
         self._draw()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._draw)
+        self._draw()
 
     def on_text_list_moved(self) -> None:
         column = self._column

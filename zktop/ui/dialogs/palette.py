@@ -66,7 +66,7 @@ class PaletteDialog(Dialog[PaletteItem]):
         self._show()
 
     def on_resize(self, _event: events.Resize) -> None:
-        self.call_after_refresh(self._show)
+        self._show()  # with the first picture
 
     def action_accept(self) -> None:
         item = self.query_one(TextList).target

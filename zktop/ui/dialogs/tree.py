@@ -54,7 +54,7 @@ class TreeDialog(Dialog[LineLink]):
             yield TextList(id="tree")
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._draw)
+        self._draw()
 
     def show_state(self, state: ViewState) -> None:
         """Draw the tree of another moment."""
