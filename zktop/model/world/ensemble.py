@@ -114,10 +114,10 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def presence(self, session: Session) -> Presence | None:
         """Return the connection of a session, the newest one if several servers claim it."""
-        claimed = [one.presence(session) for one in self.tables]
-        claims = sorted(filter(None, claimed), key=Presence.newness, reverse=True)
+        claims = [claim for one in self.tables if (claim := one.presence(session))]
         if len(claims) < 2:  # noqa: PLR2004  most often one server has it
             return claims[0] if claims else None
+        claims.sort(key=Presence.newness, reverse=True)
         also = tuple(claim.server for claim in claims[1:])
         return msgspec.structs.replace(claims[0], also=also)
 

@@ -1,6 +1,7 @@
 """The sessions of a report with their locks and names, updated from one report to the next."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -12,7 +13,7 @@ from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
 
-class SessionLocks(msgspec.Struct, eq=False):
+class SessionLocks(msgspec.Struct, eq=False, gc=False):
     """The locks that a session holds or waits for, each with its node there."""
 
     holds: dict[Text, Member]
@@ -82,8 +83,10 @@ class SessionDirectory:
 
     def _label(self, session: Session) -> Text | None:
         locks = self.locks.get(session, NO_LOCKS)
-        members = (*locks.holds.values(), *locks.waits.values())
-        return next((label for one in members if (label := one.label)), None)
+        for member in chain(locks.holds.values(), locks.waits.values()):
+            if label := member.label:
+                return label
+        return None
 
 
 def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
