@@ -58,7 +58,7 @@ class ReportCollector:
         yield from server_families(report)
         yield gauge(
             "zktop_coverage_ratio",
-            "Share of the new contenders that zktop saw; the others came and went unseen.",
+            "Share of the new clients that zktop saw, in the lock folders that it saw.",
             ("root",),
             (((root,), share) for root, share in self._counters.coverage()),
         )
