@@ -3,10 +3,10 @@
 A recording is gzipped JSON lines. The first line is a header; then there is one line per fact, and
 one for each time at which the live run examined its world. A replay that examines the world at
 the same times makes the same reports. Once a minute a new gzip member starts with all facts known
-by then, so that a reader can start there. Each member has its time in its gzip header, where a
-search through the compressed bytes finds it.
+by then, so that a reader can start there. The gzip header of each member contains its time, so
+that a search through the compressed bytes finds it.
 
-A file that was cut off by a crash or a full disk is valid up to its last complete line, and so is
+A file that was cut off by a crash or a full disk is valid up to its last complete line; so is
 one that ends in garbage.
 """
 
@@ -32,18 +32,18 @@ from zktop.model.world.world import World, facts_between, facts_of
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
 STATE_INTERVAL_MS: Millis = 60_000
-MAX_DATA_BYTES = 256  # of a znode's data that redaction keeps
-MAX_VALUE_LENGTH = 64  # of a value if the data is a JSON object
+MAX_DATA_BYTES = 256  # redaction keeps this much of a znode's data
+MAX_VALUE_LENGTH = 64  # characters of a value, if the data is a JSON object
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
 _CHUNK = 1 << 16
 _LEVEL, _BULK_LEVEL = 6, 2  # of compression
-_MAX_BLOCKS = 8  # that wait to be compressed
+_MAX_BLOCKS = 8  # waiting to be compressed
 _DAMAGED = (msgspec.DecodeError, UnicodeDecodeError)
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_only=True):
-    """The first line: what was recorded, by which tool."""
+    """The first line: what was recorded, and by which tool."""
 
     schema: Literal["zktop.recording/1"] = SCHEMA
     tool: str
@@ -51,17 +51,17 @@ class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_onl
     roots: list[str]
     redacted: bool = True
     settings: Settings | None = None  # those of the live run
-    opens_at: Millis | None = None  # what a replay shows first; before it is what verdicts need
+    opens_at: Millis | None = None  # a replay starts here; verdicts need the facts before it
 
 
-class _Form(msgspec.Struct):
+class _SchemaOnly(msgspec.Struct):
     schema: str = ""
 
 
 class LookMark(Fact, frozen=True, tag="look"):
-    """The live run examined its world at this time, all of it or only what had changed."""
+    """The live run examined its world at this time."""
 
-    thorough: bool = True
+    thorough: bool = True  # all of it, not only what had changed
 
 
 class StateMark(Fact, frozen=True, tag="state"):
@@ -71,23 +71,19 @@ class StateMark(Fact, frozen=True, tag="state"):
 
 
 class ImportSummary(Fact, frozen=True, tag="import"):
-    """The last line of an import: which part of ZooKeeper's files the recording stands on."""
+    """The last line of an import: which transactions of ZooKeeper's files it contains."""
 
     members: tuple[str, ...]  # the folders that were read
     first_zxid: int
     first_at: Millis
     transactions: int
-    with_digest: int  # transactions behind which the server wrote a digest of its tree
-    proven: int  # ... and the replayed tree had the same
-    notes: tuple[str, ...] = ()  # what is missing or was passed over
+    with_digest: int  # transactions for which the server wrote a digest of its tree
+    proven: int  # those of them after which the replayed tree has the same digest
+    notes: tuple[str, ...] = ()  # what is missing or was skipped
 
-
-RecordingLine = Annotated[
-    Header | LookMark | StateMark | ImportSummary | AnyFact,
-    msgspec.Meta(description="one line of a recording"),
-]
 
 AnyLine = Header | LookMark | StateMark | ImportSummary | AnyFact
+RecordingLine = Annotated[AnyLine, msgspec.Meta(description="one line of a recording")]
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyLine] = msgspec.json.Decoder(RecordingLine)
@@ -111,17 +107,13 @@ class Recorder:
         if not new:
             return
         self._world = self._world.after(*new)
-        if self._member is None:
-            self._begin(max(fact.at for fact in new))  # they may be an old state
-            self._write(self._header)
+        self._begin_file(max(fact.at for fact in new))  # the first facts may be much older
         for fact in new:
             self._write(fact)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
         """Mark a time at which the world was examined; start a new member once a minute."""
-        if self._member is None:
-            self._begin(at)
-            self._write(self._header)
+        self._begin_file(at)
         self._write(LookMark(zxid=self._world.zxid, at=at, thorough=thorough))
         if self._state_at is not None and at - self._state_at >= STATE_INTERVAL_MS:
             self._begin(at)
@@ -137,6 +129,12 @@ class Recorder:
             self._member.close()
             self._member = None
 
+    def _begin_file(self, at: Millis) -> None:
+        """Write the header, unless it was written."""
+        if self._member is None:
+            self._begin(at)
+            self._write(self._header)
+
     def _begin(self, at: Millis) -> None:
         self.close()
         self._state_at = at
@@ -148,9 +146,9 @@ class Recorder:
 
 
 class BulkRecorder:
-    """Writes whole blocks of lines: a hundred times faster, because it keeps no world.
+    """Writes whole blocks of lines: a hundred times faster than `Recorder`, as it keeps no world.
 
-    Another thread compresses them. The caller says when to repeat the state.
+    Another thread compresses them. The caller decides when to repeat the state.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -162,15 +160,15 @@ class BulkRecorder:
         self._thread.start()
 
     def begin(self, at: Millis) -> None:
-        """Start a member of the file, in which reading can start."""
+        """Start a gzip member, where a reader can start."""
         self._put(at)
 
     def write(self, lines: Sequence[AnyLine]) -> None:
-        """Write lines; this may wait for earlier ones."""
+        """Write lines; wait while too many blocks are being compressed."""
         self._put(_encoder.encode_lines(lines))
 
     def close(self) -> None:
-        """Write what is left; raise the error if there was one."""
+        """Write the remaining blocks; raise the error if there was one."""
         self._blocks.put(None)
         self._thread.join()
         if self._error is not None:
@@ -182,7 +180,7 @@ class BulkRecorder:
         self._blocks.put(block)
 
     def _run(self) -> None:
-        """Write blocks; after an error discard them, so that the writer never waits for ever."""
+        """Write blocks; after an error discard them, so that the caller never waits for ever."""
         try:
             self._write_blocks()
         except OSError as error:
@@ -209,7 +207,7 @@ def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
 
 
 class Recording:
-    """A recorded file: its header, its lines, and the offsets where reading can start."""
+    """A recorded file: its header, its lines, and the offsets at which reading can start."""
 
     def __init__(self, path: Path) -> None:
         """Open a recording; raise UsageError for any other file."""
@@ -230,7 +228,7 @@ class Recording:
             self.cut_off = True
 
     def story(self) -> Iterator[LookMark | AnyFact]:
-        """Iterate over facts and looks, without the facts that repeat the state."""
+        """Iterate over facts and looks, but not over the facts that repeat the state."""
         repeated = 0
         for line in self.lines():
             match line:
@@ -255,7 +253,7 @@ class Recording:
             return first
         if (schema := _schema(line)).startswith(f"{_NAME}/"):
             raise UsageError(f"{self.path} is written as {schema}; this zktop reads {SCHEMA}.")
-        raise UsageError(f"{self.path} is not a zktop recording: it does not start like one.")
+        raise UsageError(f"{self.path} is not a zktop recording: it has no valid first line.")
 
     def _whole_lines(self, offset: int) -> Iterator[bytes]:
         rest = b""
@@ -272,7 +270,7 @@ class Recording:
     def _unpack(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             file.seek(offset)
-            packed, unpacker = file.read(_CHUNK), _member()
+            packed, unpacker = file.read(_CHUNK), _gzip_unpacker()
             while packed:
                 before = unpacker.copy()
                 try:
@@ -284,16 +282,16 @@ class Recording:
                 if unpacker.eof:
                     if not packed:
                         return  # the end of a member: nothing is missing
-                    unpacker = _member()
+                    unpacker = _gzip_unpacker()
         self.cut_off = True
 
 
-def _member() -> "zlib._Decompress":
+def _gzip_unpacker() -> "zlib._Decompress":
     return zlib.decompressobj(wbits=31)  # a gzip stream
 
 
 def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Unpack byte by byte what precedes the damage; unpacked at once, it would be lost."""
+    """Unpack what precedes the damage byte by byte; a larger piece would be lost entirely."""
     with suppress(zlib.error):
         for place in range(len(packed)):
             yield unpacker.decompress(packed[place : place + 1])
@@ -302,7 +300,7 @@ def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[byte
 def _schema(line: bytes) -> str:
     """The schema that a line names, or an empty string."""
     try:
-        return msgspec.json.decode(line, type=_Form).schema
+        return msgspec.json.decode(line, type=_SchemaOnly).schema
     except _DAMAGED:
         return ""
 
@@ -318,7 +316,7 @@ def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header)
 
 
 def redacted(fact: AnyFact) -> AnyFact:
-    """Shorten a znode's data to what may name its owner."""
+    """Shorten a znode's data to the part that may name its owner."""
     if not isinstance(fact, Node) or fact.data is None or len(fact.data) <= MAX_DATA_BYTES:
         return fact
     return msgspec.structs.replace(fact, data=without_payload(fact.data))
@@ -335,6 +333,8 @@ def without_payload(data: bytes) -> bytes:
     if not isinstance(content, dict):
         return b""
     short = {
-        key: value for key, value in content.items() if len(json.dumps(value)) <= MAX_VALUE_LENGTH
+        key: value
+        for key, value in content.items()
+        if not isinstance(value, dict | list) and len(json.dumps(value)) <= MAX_VALUE_LENGTH
     }
-    return json.dumps({k: v for k, v in short.items() if not isinstance(v, dict | list)}).encode()
+    return json.dumps(short).encode()

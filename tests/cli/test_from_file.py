@@ -42,7 +42,7 @@ def test_a_file_that_is_not_a_recording_is_a_usage_error(zktop: Zktop, tmp_path:
     code, out, err = zktop("snapshot", "--from", str(file))
 
     assert (code, out) == (2, "")
-    assert err == f"{file} is not a zktop recording: it does not start like one.\n"
+    assert err == f"{file} is not a zktop recording: it has no valid first line.\n"
 
 
 @pytest.mark.parametrize("at", ["yesterday", "+x", "12:00"])

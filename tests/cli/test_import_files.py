@@ -117,7 +117,7 @@ def test_what_is_missing_is_said_by_the_import_and_by_readers(
     later = zktop("check", "--from", "a.zktop")[2]
 
     assert f"note: {log} ends within a record at byte " in err
-    assert ": it was read up to there.\n" in later
+    assert ": it was read up to here.\n" in later
     assert later in err
 
 
@@ -125,7 +125,7 @@ def test_what_is_missing_is_said_by_the_import_and_by_readers(
     ("args", "sentence"),
     [
         (("none", "-o", "a.zktop"), "none cannot be read: No such file or directory."),
-        (("notes.txt", "-o", "a.zktop"), "notes.txt is neither a transaction log nor a snapshot"),
+        (("notes.txt", "-o", "a.zktop"), "notes.txt is not a transaction log or snapshot"),
         (("log.1", "-o", "no/a.zktop"), "no/a.zktop cannot be written: No such file"),
         (("log.1", "-o", "/dev/full"), "/dev/full cannot be written: No space left"),
         (("log.1", "-o", "a", "--since", "+5s"), "--since takes a time like 2026-"),

@@ -27,7 +27,7 @@ def test_a_file_that_is_not_a_recording_is_refused(zktop: Zktop, tmp_path: Path)
     code, out, err = zktop("replay", str(file))
 
     assert (code, out) == (2, "")
-    assert err == f"{file} is not a zktop recording: it does not start like one.\n"
+    assert err == f"{file} is not a zktop recording: it has no valid first line.\n"
 
 
 def test_a_missing_file_is_refused(zktop: Zktop, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.txnlog.compressed import SNAPPY_MAGIC, Gunzipped, Unsnapped
+from zktop.txnlog.compressed import SNAPPY_MAGIC, GzipReader, SnappyReader
 from zktop.txnlog.log_records import ByteStream
 
 DATA = bytes(range(256)) * 4000
@@ -36,8 +36,8 @@ def test_gzip_and_snappy_are_unpacked() -> None:
     packed = gzip.compress(DATA) + gzip.compress(DATA)
     copied = bytes.fromhex("0c0861626315 03".replace(" ", ""))
 
-    assert all_of(Gunzipped(io.BytesIO(packed))) == 2 * DATA
-    assert all_of(Unsnapped(io.BytesIO(snappy(literal(DATA[:60_000]), copied)))) == (
+    assert all_of(GzipReader(io.BytesIO(packed))) == 2 * DATA
+    assert all_of(SnappyReader(io.BytesIO(snappy(literal(DATA[:60_000]), copied)))) == (
         DATA[:60_000] + b"abcabcabcabc"
     )
 
@@ -46,8 +46,8 @@ def test_gzip_and_snappy_are_unpacked() -> None:
 def test_a_damaged_stream_ends_and_says_so(at: int, piece: bytes) -> None:
     """What comes out before the damage is a beginning of the data, or the damage is noticed."""
     for kind, packed in (
-        (Gunzipped, gzip.compress(DATA)),
-        (Unsnapped, snappy(literal(DATA[:500]))),
+        (GzipReader, gzip.compress(DATA)),
+        (SnappyReader, snappy(literal(DATA[:500]))),
     ):
         stream = kind(io.BytesIO(packed[:at]))
         whole = all_of(stream)

@@ -165,7 +165,7 @@ def test_digests_prove_the_replay_and_a_wrong_one_is_said(tmp_path: Path) -> Non
 
     assert (proven.proven, proven.with_digest, proven.notes) == (8, 8, [])
     (note,) = differs.notes
-    assert note.startswith("From 0x6 on, digests of the servers differ from the replay: 5 of 8")
+    assert note.startswith("From 0x6 on, the servers' digests differ from the replay's: 5 of 8")
 
 
 def test_an_old_closed_session_takes_its_own_znodes(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_another_program_s_file_among_the_logs_is_passed_over(tmp_path: Path) ->
     zxids, _, replay = played([folder])
 
     assert zxids == [*range(1, 9)]
-    assert "log.9 is no transaction log" in replay.notes[0]
+    assert "log.9 is not a transaction log" in replay.notes[0]
 
 
 def test_a_log_that_has_just_begun_is_no_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads ZooKeeper's own files: transaction logs and snapshots become records, a tree, facts.
+"""Reads ZooKeeper's own files: turns transaction logs and snapshots into a tree, and into facts.
 
-All but `data_files` is pure: bytes in, values out. Times and zxids are those of the files.
+All modules but `data_files` are pure: bytes in, values out. Times and zxids come from the files.
 """

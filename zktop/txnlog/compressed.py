@@ -1,6 +1,6 @@
-"""Unpacks gzip and snappy streams as ZooKeeper writes them, a piece at a time.
+"""Unpacks gzip and snappy streams as ZooKeeper writes them, piece by piece.
 
-A damaged or cut stream ends where the damage begins; `is_damaged` says so afterwards.
+A damaged or truncated stream ends where the damage begins; `is_damaged` is then True.
 """
 
 import zlib
@@ -16,7 +16,7 @@ _MAX_BLOCK_BYTES: Final = 16 << 20  # Java writes blocks of 32 KB
 _GZIP_STREAM: Final = 31
 
 
-class Gunzipped:
+class GzipReader:
     """A gzip stream, unpacked."""
 
     def __init__(self, stream: ByteStream) -> None:
@@ -46,7 +46,7 @@ class Gunzipped:
         return b""
 
 
-class Unsnapped:
+class SnappyReader:
     """A stream of Java's SnappyOutputStream, unpacked."""
 
     def __init__(self, stream: ByteStream) -> None:
@@ -61,7 +61,7 @@ class Unsnapped:
             if block is None:
                 break
             try:
-                self._rest = unsnap(block)
+                self._rest = unpack_snappy(block)
             except (ValueError, IndexError):
                 self.is_damaged = True
         data, self._rest = self._rest[:size], self._rest[size:]
@@ -70,17 +70,17 @@ class Unsnapped:
     def _next_block(self) -> bytes | None:
         if not self._is_begun:
             self._is_begun = True
-            self._exactly(_SNAPPY_HEADER_BYTES)
-        head = self._exactly(4)
+            self._read_exactly(_SNAPPY_HEADER_BYTES)
+        head = self._read_exactly(4)
         if len(head) < 4:  # noqa: PLR2004  the length of an int
             self.is_damaged = bool(head)
             return None
         length = int.from_bytes(head)
-        block = self._exactly(length) if length <= _MAX_BLOCK_BYTES else b""
+        block = self._read_exactly(length) if length <= _MAX_BLOCK_BYTES else b""
         self.is_damaged = len(block) < length
         return None if self.is_damaged else block
 
-    def _exactly(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         parts = []
         while size > 0 and (part := self._stream.read(min(size, _CHUNK))):
             parts.append(part)
@@ -88,10 +88,10 @@ class Unsnapped:
         return b"".join(parts)
 
 
-def unsnap(block: bytes) -> bytes:
+def unpack_snappy(block: bytes) -> bytes:
     """Unpack one raw snappy block; raise ValueError or IndexError if it is not one.
 
-    >>> unsnap(bytes.fromhex("0c 08 61 62 63 15 03"))
+    >>> unpack_snappy(bytes.fromhex("0c 08 61 62 63 15 03"))
     b'abcabcabcabc'
     """
     size, at = _varint(block)
@@ -134,7 +134,7 @@ def _literal_length(block: bytes, code: int, at: int) -> tuple[int, int]:
 
 
 def _copy(block: bytes, tag: int, at: int) -> tuple[int, int, int]:
-    """Return how much to repeat, from how far back, and where the next element is."""
+    """Return how many bytes to repeat, from how far back, and where the next element starts."""
     kind = tag & 3
     if kind == 1:
         return (tag >> 2 & 7) + 4, (tag >> 5 << 8) | block[at], at + 1

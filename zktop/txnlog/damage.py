@@ -6,11 +6,11 @@ from zktop.errors import UsageError
 
 
 class DataFileError(UsageError):
-    """A file is not what it should be; the sentence names it and the offset."""
+    """A file that cannot be used; the message names the file and the offset."""
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """Bytes of a log that are not a whole record. `size` is None if nothing follows."""
+    """Bytes of a log that are not a complete record. `size` is None if no record follows."""
 
     file: str
     offset: int
@@ -21,10 +21,10 @@ class Damage(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         if self.size is None:
             return (
-                f"{self.file} ends within a record at byte {self.offset}: it was read up to there."
+                f"{self.file} ends within a record at byte {self.offset}: it was read up to here."
             )
         lost = self._lost()
-        return f"{self.size} damaged bytes at {self.offset} of {self.file} were passed over{lost}."
+        return f"{self.size} damaged bytes at {self.offset} of {self.file} were skipped{lost}."
 
     def _lost(self) -> str:
         if not self.zxid or self.following is None or self.following >> 32 != self.zxid >> 32:

@@ -1,6 +1,6 @@
 """Finds transaction logs and snapshots in files, folders and tar archives, and opens them.
 
-The content decides what a file is. Nothing is opened for writing. The files of a tar are unpacked
+A file's content decides what it is. No file is opened for writing. The files of a tar are unpacked
 into a temporary folder, without the zeros that pad logs.
 """
 
@@ -16,25 +16,25 @@ from typing import BinaryIO, Final, Literal
 import msgspec
 
 from zktop.txnlog import log_records, snapshot_file
-from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, Gunzipped, Unsnapped
+from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, GzipReader, SnappyReader
 from zktop.txnlog.damage import DataFileError
 from zktop.txnlog.log_records import ByteStream
 
 _NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")
 _KEEPER: Final = re.compile(r"changelog_\d+")
-_TAR_WORD, _TAR_WORD_AT = b"ustar", 257
-_PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+_PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
 _CHUNK: Final = 1 << 20
 
 FileKind = Literal["log", "snapshot"]
 
 
 class DataFile(msgspec.Struct, frozen=True):
-    """A log or a snapshot: where it is, and how to call it."""
+    """A log or a snapshot."""
 
     path: Path
-    name: str  # for sentences
-    member: str  # the folder that it lies in: files of one ensemble member
+    name: str  # for messages
+    member: str  # its folder, which holds the files of one ensemble member
     kind: FileKind
     zxid: int | None = None  # from the name: of a log's first record, or a snapshot's last
 
@@ -69,10 +69,10 @@ def opened(file: DataFile) -> Iterator[ByteStream]:
     except OSError as error:
         raise _unreadable(file.name, error) from error
     with stream:
-        yield _unpacking(_Reported(stream, file.name), _begin(stream))
+        yield _decompressed(_NamedStream(stream, file.name), _first_bytes(stream))
 
 
-class _Reported:
+class _NamedStream:
     """A stream whose read errors name the file."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
@@ -89,14 +89,15 @@ def _unreadable(name: str, error: OSError) -> DataFileError:
     return DataFileError(f"{name} cannot be read: {error.strerror or error}.")
 
 
-def _unpacking(stream: ByteStream, begin: bytes) -> ByteStream:
+def _decompressed(stream: ByteStream, begin: bytes) -> ByteStream:
     if begin.startswith(GZIP_MAGIC):
-        return Gunzipped(stream)
-    return Unsnapped(stream) if begin.startswith(SNAPPY_MAGIC) else stream
+        return GzipReader(stream)
+    return SnappyReader(stream) if begin.startswith(SNAPPY_MAGIC) else stream
 
 
-def _begin(stream: BinaryIO) -> bytes:
-    begin = stream.read(_TAR_WORD_AT + len(_TAR_WORD))
+def _first_bytes(stream: BinaryIO) -> bytes:
+    """Read what shows the kind of a file, and go back to its beginning."""
+    begin = stream.read(_TAR_MAGIC_AT + len(_TAR_MAGIC))
     stream.seek(0)
     return begin
 
@@ -126,12 +127,12 @@ def _single_file(path: Path) -> DataFile:
 def _kind_of(path: Path) -> FileKind:
     if _KEEPER.match(path.name):
         raise DataFileError(
-            f"{path} is a log of ClickHouse Keeper, which has a format of its own; "
-            "zktop reads those of ZooKeeper."
+            f"{path} is a log of ClickHouse Keeper, which has its own format; "
+            "zktop reads only ZooKeeper's."
         )
     try:
         with path.open("rb") as stream:
-            begin = _unpacking(stream, _begin(stream)).read(4)
+            begin = _decompressed(stream, _first_bytes(stream)).read(4)
     except OSError as error:
         raise _unreadable(str(path), error) from error
     if begin == log_records.MAGIC:
@@ -140,25 +141,25 @@ def _kind_of(path: Path) -> FileKind:
         return "snapshot"
     what = f"begins with {begin.hex(' ')}" if begin else "is empty"
     raise DataFileError(
-        f"{path} is neither a transaction log nor a snapshot of ZooKeeper 3.1 or later, "
-        f"and no tar of them: it {what}."
+        f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, "
+        f"nor a tar of them: it {what}."
     )
 
 
 def _is_tar(path: Path) -> bool:
     try:
         with path.open("rb") as stream:
-            begin = _begin(stream)
+            begin = _first_bytes(stream)
             if begin.startswith(_PACKED_TAR_MAGICS):
                 return True
             if begin.startswith(GZIP_MAGIC):
-                begin = _first(Gunzipped(stream), _TAR_WORD_AT + len(_TAR_WORD))
+                begin = _read_up_to(_TAR_MAGIC_AT + len(_TAR_MAGIC), GzipReader(stream))
     except OSError as error:
         raise _unreadable(str(path), error) from error
-    return begin[_TAR_WORD_AT:] == _TAR_WORD
+    return begin[_TAR_MAGIC_AT:] == _TAR_MAGIC
 
 
-def _first(stream: ByteStream, size: int) -> bytes:
+def _read_up_to(size: int, stream: ByteStream) -> bytes:
     data = b""
     while len(data) < size and (part := stream.read(size - len(data))):
         data += part
@@ -193,11 +194,11 @@ def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     if source is None:
         return
     with source, target.open("wb") as file:
-        _copy(iter(lambda: source.read(_CHUNK), b""), file)
+        _write_sparse(iter(lambda: source.read(_CHUNK), b""), file)
 
 
-def _copy(chunks: Iterable[bytes], file: BinaryIO) -> None:
-    """Write a file with holes where a whole chunk is zeros."""
+def _write_sparse(chunks: Iterable[bytes], file: BinaryIO) -> None:
+    """Write a file that has holes instead of chunks of zeros."""
     size = 0
     for chunk in chunks:
         size += len(chunk)

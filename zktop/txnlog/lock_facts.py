@@ -1,8 +1,8 @@
 """Turns the changes of a replayed tree into the facts that a live run would read.
 
 Only folders that may hold locks are reported, as in live discovery: a folder that has contenders
-or is named like a lock, and the folders in it. It is reported from the first sign of a lock on,
-with everything in it at that time.
+or is named like a lock, and the folders in it. At the first sign of a lock, the folder is
+reported with everything in it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,13 +29,13 @@ SERVER: Final = Text("transaction log")
 WHY_BLIND: Final = Text("ZooKeeper does not write it to disk")
 WHY_NO_EXPIRY: Final = Text("ZooKeeper does not write pings to disk")
 MAX_DATA_BYTES: Final = 4096
-SHORT_DATA_BYTES: Final = 256  # which are never shortened
-MIN_DELETIONS: Final = 256  # before a folder is listed again, or twice its children
-_LISTED, _TOLD = 1, 2
+SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
+MIN_DELETIONS: Final = 256  # list a folder again after these, and at least twice its children
+_LISTED, _REPORTED = 1, 2
 
 
-class Places(Protocol):
-    """Which znodes may be locks; the same rules as for a live ensemble."""
+class LockDiscovery(Protocol):
+    """Decides which znodes may be locks, by the same rules as for a live ensemble."""
 
     def is_contender(self, name: str) -> bool:
         """Whether a name looks like that of a contender."""
@@ -44,17 +44,17 @@ class Places(Protocol):
         """Whether a znode of this name may be a folder of contenders."""
 
     def lists(self, path: str, names: Sequence[str]) -> bool:
-        """Whether the children of a path are worth telling, given some of them."""
+        """Whether to report the children of a path, given the names of some of them."""
 
 
 class _Folder:
-    """A reported folder: the zxid and the time of its newest listing, and deletions since."""
+    """A reported folder, its newest listing, and the number of deletions since."""
 
     __slots__ = ("at", "deletions", "known_at", "names", "node", "stat", "zxid")
 
     def __init__(self, node: StoredZnode, zxid: int) -> None:
         self.node = node
-        self.known_at = zxid  # when it was listed first
+        self.known_at = zxid  # of the first listing
         self.zxid = self.at = self.deletions = 0
         self.names: tuple[Text, ...] = ()
         self.stat = NO_STAT
@@ -69,12 +69,12 @@ class LockFacts:
     def __init__(
         self,
         tree: ZnodeTree,
-        places: Places,
+        discovery: LockDiscovery,
         chroot: str = "",
         shorten: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """Look at a tree; `chroot` is left out of all paths, with everything outside of it."""
-        self._tree, self._places, self._chroot, self._shorten = tree, places, chroot, shorten
+        """Read a tree below `chroot`; facts have paths without it."""
+        self._tree, self._discovery, self._chroot, self._shorten = tree, discovery, chroot, shorten
         self._folders: dict[str, _Folder] = {}
         self._single: dict[str, StoredZnode] = {}  # reported without their folder
         self._last_heard: dict[Session, Millis] = {}
@@ -83,7 +83,7 @@ class LockFacts:
         self.touched: set[str] = set()  # folders that the last transaction changed
 
     def begin(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """Yield facts about everything there is, and what files cannot show."""
+        """Yield facts about the whole tree, and about the tables that files do not have."""
         yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
         for node in self._tree.nodes.values():
@@ -105,7 +105,7 @@ class LockFacts:
             is_in_folder = above in self._folders
             if is_in_folder:
                 touched.add(above)
-            elif not node.mark and not self._may_matter(effect, path):
+            elif not node.mark and not (effect == "created" and self._is_inside(path)):
                 continue
             if effect == "removed":
                 facts.append(self._removed(path, zxid, at, removal))
@@ -153,14 +153,11 @@ class LockFacts:
             return False
         return bool(path) and not path.startswith("/zookeeper")
 
-    def _may_matter(self, effect: str, path: str) -> bool:
-        return effect == "created" and self._is_inside(path)
-
     def _discover(
         self, path: str, node: StoredZnode, names: Sequence[str], zxid: int, at: Millis
     ) -> Iterator[AnyFact]:
-        """Yield a znode that may be a lock, with everything in it."""
-        if not self._places.lists(self._shown(path), names):
+        """Yield the facts of a znode if it may be a lock, with everything in it."""
+        if not self._discovery.lists(self._shown(path), names):
             return
         if node.session:
             yield self._single_node(path, node, zxid, at)
@@ -170,7 +167,7 @@ class LockFacts:
             yield from self._list(path, node, zxid, at)
 
     def _single_node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> AnyFact:
-        node.mark |= _TOLD
+        node.mark |= _REPORTED
         self._single[path] = node
         return self._node(path, node, zxid, at)
 
@@ -193,7 +190,7 @@ class LockFacts:
                     to_list.append((below, child))
 
     def _is_folder(self, name: str, node: StoredZnode) -> bool:
-        return not node.session and (bool(node.children) or self._places.is_folder_name(name))
+        return not node.session and (bool(node.children) or self._discovery.is_folder_name(name))
 
     # Effects
 
@@ -205,11 +202,11 @@ class LockFacts:
             yield from self._list(path, node, zxid, at)
 
     def _created(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """Find out whether a new znode makes its parent or itself look like a lock."""
+        """Yield facts if a new znode makes its parent or itself look like a lock."""
         slash = path.rfind("/")
         above, name = path[:slash], path[slash + 1 :]
         parent = self._tree.nodes.get(above)
-        if parent is not None and self._places.is_contender(name) and self._is_inside(above):
+        if parent is not None and self._discovery.is_contender(name) and self._is_inside(above):
             yield from self._discover(above, parent, (name,), zxid, at)
         if not node.mark and above not in self._folders:
             yield from self._discover(path, node, (), zxid, at)
@@ -218,7 +215,7 @@ class LockFacts:
         self, path: str, node: StoredZnode, zxid: int, at: Millis, *, is_in_folder: bool
     ) -> AnyFact:
         if not is_in_folder:
-            node.mark |= _TOLD
+            node.mark |= _REPORTED
             self._single[path] = node
         if node.mark & _LISTED:
             self.touched.add(path)
@@ -235,7 +232,7 @@ class LockFacts:
         return Gone(zxid=zxid, at=at, path=self.text(path), by=by, how=how)
 
     def _relisted(self, path: str, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """List a folder again after many deletions, so that readers may forget these."""
+        """List a folder again after many deletions, so that readers can forget the deletions."""
         folder = self._folders[path]
         folder.deletions += 1
         if folder.deletions > max(MIN_DELETIONS, 2 * len(folder.node.children or ())):
@@ -276,8 +273,7 @@ class LockFacts:
         data = node.data
         if len(data) > SHORT_DATA_BYTES:
             data = self._shorten(data[:MAX_DATA_BYTES])
-        shown = Text(path[len(self._chroot) :] or "/")
-        return Node(zxid=zxid, at=at, path=shown, stat=_stat(node), data=data)
+        return Node(zxid=zxid, at=at, path=self.text(path), stat=_stat(node), data=data)
 
     def _expiry(self, zxid: int, at: Millis) -> Expiry:
         timeouts_ms = dict(self._tree.timeouts_ms)

@@ -2,8 +2,8 @@
 
 A log is a header of 16 bytes, records, and zeros up to the allocated size. A record is a checksum
 (8 bytes), a length (4), that many bytes, and the letter B. The checksum covers only those bytes.
-Damage costs the damaged records alone: reading goes on at the next place where length, checksum
-and final letter fit. At most one record is in memory, however large a damaged length is.
+Only damaged records are lost: reading continues at the next place where length, checksum and
+final letter are right. At most one record is in memory, however large a damaged length is.
 """
 
 import zlib
@@ -23,8 +23,8 @@ _END: Final = 0x42  # the letter B
 _FRAME: Final = Struct(">QI")
 _ZXID: Final = Struct(">Q")
 _ZXID_AT: Final = 12
-_BEFORE_A_RECORD: Final = b"B\0\0\0\0"  # the end of one, and the unused half of a checksum
-_MAX_STEP: Final = 1 << 20  # transactions that damage may hide
+_BEFORE_A_RECORD: Final = b"B\0\0\0\0"  # a record's end, and the unused half of a checksum
+_MAX_STEP: Final = 1 << 20  # so many transactions may be lost by damage
 
 
 class ByteStream(Protocol):
@@ -35,10 +35,10 @@ class ByteStream(Protocol):
 
 
 class LogRecords:
-    """The records of one log, in order. After iteration, `damage` says what was passed over."""
+    """The records of one log, in order. After iteration, `damage` lists what was skipped."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:
-        """Check the header; raise DataFileError if this is no transaction log."""
+        """Check the header; raise DataFileError if this is not a transaction log."""
         self.damage: list[Damage] = []
         self.has_torn_end = False
         self._stream, self._name = stream, name
@@ -66,7 +66,7 @@ class LogRecords:
                 (self._zxid,) = read_zxid(body, _ZXID_AT)
                 yield self._zxid, body
             self._at = at
-            if not self._go_on():
+            if not self._find_next():
                 return
 
     @property
@@ -87,7 +87,7 @@ class LogRecords:
         if begin[:4] != MAGIC:
             what = begin[:8].hex(" ") or "nothing"
             raise DataFileError(
-                f"{self._name} is no transaction log of ZooKeeper 3.1 or later: "
+                f"{self._name} is not a transaction log of ZooKeeper 3.1 or later: "
                 f"it begins with {what}."
             )
         if len(begin) < HEADER_BYTES:
@@ -97,8 +97,8 @@ class LogRecords:
             raise DataFileError(f"{self._name} has format version {version}; only 2 is known.")
         self._at = HEADER_BYTES
 
-    def _go_on(self) -> bool:
-        """Read more, or pass over zeros or damage; return whether there may be a record."""
+    def _find_next(self) -> bool:
+        """Read more bytes, or skip padding or damage; False if no record can follow."""
         in_block = len(self._block) - self._at
         if not self._fill(_FRAME.size):
             rest = self._block[self._at :]
@@ -107,27 +107,27 @@ class LogRecords:
             return False
         checksum, length = _FRAME.unpack_from(self._block, self._at)
         if not checksum and not length:
-            return self._pass_zeros()
+            return self._skip_padding()
         size = _FRAME.size + length + 1
         is_possible = RECORD_HEADER_BYTES <= length <= MAX_RECORD_BYTES
         if is_possible and in_block < size and self._fill(size):
             return True
-        return self._pass_damage(size if is_possible else None)
+        return self._skip_damage(size if is_possible else None)
 
-    def _pass_zeros(self) -> bool:
-        """Pass over the padding; anything behind it means that a part was lost."""
+    def _skip_padding(self) -> bool:
+        """Skip the padding; if anything follows it, a part of the log was lost."""
         begin = self.position
         while True:
             rest = self._block[self._at :]
             if stripped := rest.lstrip(b"\0"):
                 self._at = max(self._at, len(self._block) - len(stripped) - _FRAME.size)
-                return self._pass_damage(None, begin)
+                return self._skip_damage(None, begin)
             self._at = len(self._block)
             if not self._fill(1):
                 return False
 
-    def _pass_damage(self, size: int | None, begin: int | None = None) -> bool:
-        """Find the next record; `size` is that of the damaged one if its length can be right."""
+    def _skip_damage(self, size: int | None, begin: int | None = None) -> bool:
+        """Find the next record; `size` is the damaged one's if its length may be right."""
         begin, zxid = self.position if begin is None else begin, self._zxid
         is_next_found = size is not None and self._is_record_after(size)
         if not is_next_found and not self._find_record():
@@ -138,14 +138,14 @@ class LogRecords:
         return True
 
     def _is_record_after(self, size: int) -> bool:
-        """Step over a damaged record if one follows it."""
+        """Skip a damaged record if another record follows it."""
         if not self._is_record(size):
             return False
         self._at += size
         return True
 
     def _find_record(self) -> bool:
-        """Search for the end of a record with a record behind it."""
+        """Search for the end of a record that another record follows."""
         self._at += 1
         while True:
             hit = self._block.find(_BEFORE_A_RECORD, self._at)
@@ -181,7 +181,7 @@ class LogRecords:
         return is_new_epoch or 0 < zxid - self._zxid <= _MAX_STEP
 
     def _fill(self, size: int) -> bool:
-        """Have this many bytes from the position on in the block; False at the end of the file."""
+        """Read until the block has this many bytes ahead; False at the end of the file."""
         missing = size - (len(self._block) - self._at)
         if missing <= 0:
             return True

@@ -1,8 +1,8 @@
-"""Replays the files of one or several members: from a snapshot on, every transaction in order.
+"""Replays the files of one or several members: a snapshot, then every transaction in order.
 
-A snapshot is fuzzy: nodes were written while transactions went on. So the replay starts with the
-transaction after the one in its name, skips changes that the snapshot already has, and is exact
-from the newest transaction on that the snapshot shows.
+A snapshot is fuzzy: the server wrote it while transactions went on. So the replay starts with the
+transaction after the one in the snapshot's name, skips changes that the snapshot already has, and
+is exact from the newest transaction that the snapshot shows.
 """
 
 from collections import defaultdict
@@ -57,7 +57,7 @@ class _Log(msgspec.Struct, frozen=True):
 
 
 class LogReplay:
-    """The transactions in some files. Iterate over `steps` once; then read the totals."""
+    """The transactions in a set of files. Iterate over `steps` once; then read the totals."""
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         self.notes: list[str] = []
@@ -67,7 +67,7 @@ class LogReplay:
         self._damage = 0
         self._wrong_from: int | None = None  # the first transaction with another digest
         self._tree = ZnodeTree()
-        self._exact_from = 0  # the transaction from which on the tree is exact
+        self._exact_from = 0  # the tree is exact after this transaction
         self._hole: Hole | None = None  # before the next restart
         self._logs = self._first_records([one for one in files if one.kind == "log"])
         snapshots = [one for one in files if one.kind == "snapshot"]
@@ -77,12 +77,12 @@ class LogReplay:
     def steps(
         self, since: Millis | None = None, until: Millis | None = None
     ) -> Iterator[Restart | Step]:
-        """Yield a restart, and then each transaction up to a time."""
+        """Yield a restart, and then each transaction, from one time to another."""
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
         for zxid, body in merged:
             if zxid != before + 1 and (hole := hole_between(before, zxid)) is not None:
-                self._pass(hole)
+                self._resume_after(hole)
                 has_begun = False
             one = self._decoded(body)
             at = max(at, one.at)
@@ -119,12 +119,12 @@ class LogReplay:
                 self._wrong_from = one.zxid
         return Step(one, effects, at)
 
-    # The beginning
+    # Where to start
 
     def _start(self, since: Millis | None) -> int:
-        """Load the tree to start with; return the last transaction that it certainly has."""
+        """Load the first tree; return the last transaction that it certainly contains."""
         first = min((log.zxid for log in self._logs), default=None)
-        for file in self._usable(first, since):
+        for file in self._snapshots_to_try(first, since):
             if self._load(file):
                 return file.zxid or 0
         if first is None:
@@ -135,7 +135,7 @@ class LogReplay:
         self._tree = ZnodeTree(is_guessed=not is_whole)
         return 0 if is_whole else first - 1
 
-    def _usable(self, first: int | None, since: Millis | None) -> list[DataFile]:
+    def _snapshots_to_try(self, first: int | None, since: Millis | None) -> list[DataFile]:
         """The snapshots to start from, the best one first."""
         if first is None:
             return self._snapshots[::-1]
@@ -149,8 +149,8 @@ class LogReplay:
             return [*near[::-1], *[one for one in joined if one not in near], *before[::-1]]
         return [*joined, *before[::-1]]
 
-    def _pass(self, hole: Hole) -> None:
-        """Go on from the newest good snapshot in a hole; without one, from the tree before it."""
+    def _resume_after(self, hole: Hole) -> None:
+        """Continue with the newest good snapshot in a hole, or else with the tree before it."""
         self._note(str(hole))
         self._hole, self._exact_from = hole, 0
         inside = [one for one in self._snapshots if hole.after < (one.zxid or 0) < hole.before]
@@ -186,7 +186,7 @@ class LogReplay:
         return sorted(found, key=lambda log: (log.zxid, log.file.name))
 
     def _members(self, after: int) -> list[ServerLogs]:
-        """The members' logs from a transaction on."""
+        """The logs of each member, from the transaction after this one."""
         logs: dict[str, list[_Log]] = defaultdict(list)
         for log in self._logs:
             logs[log.file.member].append(log)
@@ -208,10 +208,12 @@ class LogReplay:
             one = decode(body)
         except TransactionError as error:
             one = without_operations(body)
-            self._note(f"{error}: it is left out.")
+            self._note(f"{error}: it was skipped.")
         if not one.is_known:
             self.unreadable += 1
-            self._note(f"Transaction {one.zxid:#x} has type {one.kind}, which is unknown here.")
+            self._note(
+                f"Transaction {one.zxid:#x} has type {one.kind}, which zktop does not know."
+            )
         return one
 
     # Notes
@@ -230,16 +232,16 @@ class LogReplay:
             what = "transaction was" if number == 1 else "transactions were"
             self._note(f"{number} {what} never committed in epoch {epoch} and left out.")
         if self._damage > MAX_NOTES:
-            self._note(f"{self._damage - MAX_NOTES} more damaged places were passed over.")
+            self._note(f"{self._damage - MAX_NOTES} more damaged places were skipped.")
         if self._wrong_from is not None:
             self._note(
-                f"From {self._wrong_from:#x} on, digests of the servers differ from the replay: "
+                f"From {self._wrong_from:#x} on, the servers' digests differ from the replay's: "
                 f"{self.proven} of {self.with_digest} transactions are proven."
             )
 
 
 def _first_record(file: DataFile) -> Record | None:
-    """Return the first record of a log; None if a server has only just begun it."""
+    """Return the first record of a log; None if a server has only just created the file."""
     with opened(file) as stream:
         is_blank = not stream.read(HEADER_BYTES).strip(b"\0")
     if is_blank and file.zxid is not None:

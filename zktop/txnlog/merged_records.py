@@ -1,8 +1,8 @@
 """Merges the records of all members by zxid, each transaction once.
 
-A zxid is an epoch, the reign of one leader, and a counter. Within an epoch each number is used, so
-a jump is a hole. A leader that lost its followers may keep proposals that were never committed; a
-member whose log goes on with the next epoch at an earlier record proves that.
+A zxid consists of an epoch (the term of one leader) and a counter. Within an epoch each number is
+used, so a gap is a hole. A leader that lost its followers may keep proposals that were never
+committed. Another member's log proves it if its next epoch starts after an earlier record.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.txnlog.compressed import Gunzipped, Unsnapped
+from zktop.txnlog.compressed import GzipReader, SnappyReader
 from zktop.txnlog.damage import Damage, DataFileError
 from zktop.txnlog.data_files import DataFile, opened
 from zktop.txnlog.log_records import LogRecords
@@ -29,7 +29,7 @@ class Hole(msgspec.Struct, frozen=True):
     missing: int | None
 
     def __str__(self) -> str:
-        number = "Some transactions are" if self.missing is None else f"{self.missing} are"
+        number = "Some transactions are"
         if self.missing is not None:
             number = f"{self.missing} transaction{'s are' if self.missing != 1 else ' is'}"
         return (
@@ -77,7 +77,7 @@ class ServerLogs:
         self.head = next(self._records, None)
 
     def rest(self) -> Iterator[Record]:
-        """Yield this record and all that follow, without keeping count."""
+        """Yield this record and all that follow, without updating `head` and `last`."""
         if self.head is not None:
             yield self.head
             yield from self._records
@@ -104,7 +104,7 @@ class ServerLogs:
                     if record[0] > last:
                         last = record[0]
                         yield record
-                if isinstance(stream, Gunzipped | Unsnapped) and stream.is_damaged:
+                if isinstance(stream, GzipReader | SnappyReader) and stream.is_damaged:
                     records.note_torn_end()
                 self._is_sure = self._is_sure and len(records.damage) == seen
                 for damage in records.damage:
@@ -112,10 +112,10 @@ class ServerLogs:
 
 
 class MergedRecords:
-    """The records of all members. After iteration, `ghosts` has those never committed."""
+    """The records of all members. After iteration, `ghosts` counts those never committed."""
 
     def __init__(self, members: Sequence[ServerLogs]) -> None:
-        self.ghosts: dict[int, int] = defaultdict(int)  # number by epoch
+        self.ghosts: dict[int, int] = defaultdict(int)  # by epoch
         self._members = members
 
     def __iter__(self) -> Iterator[Record]:
@@ -126,7 +126,7 @@ class MergedRecords:
         while heads := [one for one in self._members if one.head is not None]:
             zxid = min(one.head[0] for one in heads if one.head)
             having = [one for one in heads if one.head and one.head[0] == zxid]
-            body = self._same(having)
+            body = self._shared_body(having)
             if len(having) < len(heads) and any(one.ends_epoch_before(zxid) for one in heads):
                 self.ghosts[zxid >> 32] += 1
             else:
@@ -134,14 +134,14 @@ class MergedRecords:
             for one in having:
                 one.advance()
 
-    def _same(self, having: Sequence[ServerLogs]) -> bytes:
+    def _shared_body(self, having: Sequence[ServerLogs]) -> bytes:
         """Return the record that these members share; raise DataFileError if they differ."""
         first, *others = [one.head[1] for one in having if one.head]
         for other in others:
             if other != first and head_of(other) != head_of(first):
                 zxid = having[0].head[0] if having[0].head else 0
                 raise DataFileError(
-                    f"These files are of different ensembles: transaction {zxid:#x} is not the "
-                    "same in all of them. Import the members of one ensemble."
+                    f"These files come from different ensembles: transaction {zxid:#x} is not "
+                    "the same in all of them. Import the members of one ensemble."
                 )
         return first

@@ -1,7 +1,7 @@
-"""Reads a snapshot: the sessions and all znodes, as a server wrote them while it kept working.
+"""Reads a snapshot: the sessions and all znodes, which a server writes while it keeps working.
 
-So a snapshot has everything up to the transaction in its name, and some later changes. Each seal
-is the checksum of all bytes before it.
+So a snapshot has everything up to the transaction in its name, and some later changes. A seal is
+the checksum of all bytes before it.
 """
 
 import zlib
@@ -55,14 +55,14 @@ class SnapshotFile:
     """A snapshot as a stream. Iterate over `znodes`, then call `finish`."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:
-        """Read the sessions; raise DataFileError if this is no snapshot."""
+        """Read the sessions; raise DataFileError if this is not a snapshot."""
         self._stream, self._name = stream, name
         self._block, self._base, self._at = b"", 0, 0
         self._sum, self._summed = 1, 0  # checksum of the block's bytes before this position
         begin = self._take(4)
         if begin != MAGIC:
             what = begin.hex(" ")
-            raise DataFileError(f"{name} is no snapshot of ZooKeeper: it begins with {what}.")
+            raise DataFileError(f"{name} is not a snapshot of ZooKeeper: it begins with {what}.")
         version = self._int()
         if version != _KNOWN_VERSION:
             raise DataFileError(f"{name} has format version {version}; only 2 is known.")
@@ -73,7 +73,7 @@ class SnapshotFile:
 
     def znodes(self) -> Iterator[SnapshotZnode]:
         """Yield all znodes, parents before their children."""
-        self._pass_acls()
+        self._skip_acls()
         while (path := self._field()) != b"/":
             data = self._field()
             _, czxid, mzxid, ctime, mtime, version, cversion, aversion, owner, pzxid = (
@@ -97,7 +97,7 @@ class SnapshotFile:
         """Check the seals; return the digest of the tree if there is one."""
         self._check_seal()
         digest = None
-        if self._has(_DIGEST.size + _SEAL_BYTES):
+        if self._fill(_DIGEST.size + _SEAL_BYTES):
             zxid, version, value = _DIGEST.unpack(self._take(_DIGEST.size))
             self._check_seal()
             if version == _DIGEST_VERSION and zxid:
@@ -112,7 +112,7 @@ class SnapshotFile:
         if seal != expected or self._field() != b"/":
             raise DataFileError(f"{self._name} is damaged: its checksum at byte {at} is wrong.")
 
-    def _pass_acls(self) -> None:
+    def _skip_acls(self) -> None:
         for _ in range(self._int()):
             self._take(8)
             for _ in range(max(0, self._int())):
@@ -135,16 +135,16 @@ class SnapshotFile:
     def _take(self, size: int) -> bytes:
         end = self._at + size
         if end > len(self._block):
-            if not self._has(size):
+            if not self._fill(size):
                 at = self._base + len(self._block)
-                raise DataFileError(f"{self._name} ends at byte {at}, before its end.")
+                raise DataFileError(f"{self._name} is cut off at byte {at}.")
             end = self._at + size
         taken = self._block[self._at : end]
         self._at = end
         return taken
 
-    def _has(self, size: int) -> bool:
-        """Have this many bytes in the block; False at the end of the file."""
+    def _fill(self, size: int) -> bool:
+        """Read until the block has this many bytes ahead; False at the end of the file."""
         missing = size - (len(self._block) - self._at)
         if missing <= 0:
             return True

@@ -1,7 +1,7 @@
 """Decodes the records of a transaction log: who changed what, when, in which transaction.
 
-Access rights are skipped, because nothing needs them and they may hold password hashes. Names may
-be any bytes; bytes that are not UTF-8 become surrogates.
+Access rights are skipped: nothing needs them, and they may contain password hashes. Names may be
+any bytes; bytes that are not UTF-8 become surrogates.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ import msgspec
 from zktop.model.facts import Millis, Session
 
 CONTAINER: Final = 0x8000_0000_0000_0000  # the owner of a container
-_TTL: Final = 0xFF00_0000_0000_0000  # ... and the top byte of that of a node with a time to live
+_TTL: Final = 0xFF00_0000_0000_0000  # the top byte of the owner of a node with a time to live
 _TTL_BITS: Final = 0xFF_FFFF_FFFF
 
 _HEADER: Final = Struct(">QiQqi")
@@ -36,7 +36,7 @@ class TransactionError(ValueError):
 
 
 class Create(msgspec.Struct, frozen=True, gc=False):
-    """A new znode; `cversion` is that of its parent afterwards, -1 for one more than before."""
+    """A new znode; `cversion` is its parent's new one, -1 if that grows by one."""
 
     path: str
     data: bytes
@@ -65,7 +65,7 @@ class OpenSession(msgspec.Struct, frozen=True, gc=False):
 
 
 class CloseSession(msgspec.Struct, frozen=True, gc=False):
-    """A session ends; `paths` are the znodes that go with it, None before 3.6."""
+    """A session ends; `paths` are the znodes deleted with it, None before 3.6."""
 
     paths: tuple[str, ...] | None
 
@@ -74,7 +74,7 @@ Operation = Create | Delete | SetData | SetAcl | OpenSession | CloseSession
 
 
 class Transaction(msgspec.Struct, frozen=True, gc=False):
-    """One record: its operations, all done or none. Refused ones have no operations."""
+    """One record. All its operations are done, or none: a refused request has none."""
 
     zxid: int
     at: Millis
@@ -87,7 +87,7 @@ class Transaction(msgspec.Struct, frozen=True, gc=False):
 
 
 def decode(body: bytes) -> Transaction:
-    """Decode one record; raise TransactionError if it makes no sense."""
+    """Decode one record; raise TransactionError if its body cannot be read."""
     session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
     try:
         if kind == CLOSE_SESSION:
@@ -131,7 +131,7 @@ def _bytes(body: bytes, at: int) -> tuple[bytes, int]:
     return body[start:end], end
 
 
-def _pass_acl(body: bytes, at: int) -> int:
+def _skip_acl(body: bytes, at: int) -> int:
     if body.startswith(_OPEN_ACL, at):
         return at + len(_OPEN_ACL)
     (count,) = _INT(body, at)
@@ -143,14 +143,14 @@ def _pass_acl(body: bytes, at: int) -> int:
 
 
 def _create(body: bytes, at: int) -> tuple[Operation, int]:
-    """Read a create, the most frequent one, without calls for its fields."""
+    """Read a create; it is the most frequent record, so its fields are read without calls."""
     (length,) = _INT(body, at)
     end_of_path = at + 4 + length
     (length,) = _INT(body, end_of_path)
     begin, end = end_of_path + 4, end_of_path + 4 + max(length, 0)
     path = body[at + 4 : end_of_path].decode("utf-8", "surrogateescape")
     data = body[begin:end]
-    at = end + len(_OPEN_ACL) if body.startswith(_OPEN_ACL, end) else _pass_acl(body, end)
+    at = end + len(_OPEN_ACL) if body.startswith(_OPEN_ACL, end) else _skip_acl(body, end)
     is_ephemeral = body[at] != 0
     at += 1
     if at == len(body):  # before 3.4
@@ -161,14 +161,14 @@ def _create(body: bytes, at: int) -> tuple[Operation, int]:
 def _create_container(body: bytes, at: int) -> tuple[Operation, int]:
     path, at = _text(body, at)
     data, at = _bytes(body, at)
-    at = _pass_acl(body, at)
+    at = _skip_acl(body, at)
     return Create(path, data, False, _INT(body, at)[0], CONTAINER), at + 4  # noqa: FBT003
 
 
 def _create_with_ttl(body: bytes, at: int) -> tuple[Operation, int]:
     path, at = _text(body, at)
     data, at = _bytes(body, at)
-    at = _pass_acl(body, at)
+    at = _skip_acl(body, at)
     (cversion,), (ttl,) = _INT(body, at), _LONG(body, at + 4)
     owner = _TTL | (ttl & _TTL_BITS)
     return Create(path, data, False, cversion, owner), at + 12  # noqa: FBT003
@@ -187,7 +187,7 @@ def _set_data(body: bytes, at: int) -> tuple[Operation, int]:
 
 def _set_acl(body: bytes, at: int) -> tuple[Operation, int]:
     path, at = _text(body, at)
-    at = _pass_acl(body, at)
+    at = _skip_acl(body, at)
     return SetAcl(path, _INT(body, at)[0]), at + 4
 
 
@@ -212,7 +212,7 @@ _WITHOUT_EFFECT: Final = (ERROR, 13)  # a refused request, and the check of a ve
 
 
 def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
-    """Return the operations of a multi: none at all if one of them was refused."""
+    """Return the operations of a multi, and where it ends: no operation if one was refused."""
     (count,) = _INT(body, _HEADER_BYTES)
     at, operations, has_failed = _HEADER_BYTES + 4, [], False
     for _ in range(count):
@@ -252,12 +252,12 @@ def _paths(body: bytes, at: int) -> tuple[tuple[str, ...], int]:
 
 
 def head_of(body: bytes) -> tuple[int, int]:
-    """Return the session and the time of a record, which no two ensembles share."""
+    """Return the session and the time of a record; another ensemble's record has others."""
     session, _, _, at, _ = _HEADER.unpack_from(body)
     return session, at
 
 
 def without_operations(body: bytes) -> Transaction:
-    """Return a record by its header alone."""
+    """Decode only the header of a record."""
     session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
     return Transaction(zxid, at, session, cxid, kind, ())

@@ -1,6 +1,6 @@
 """The tree of znodes, replayed from transactions exactly as a server does it.
 
-From 3.6 on, servers write a digest of the whole tree behind each transaction. A replay with the
+From 3.6 on, servers write a digest of the whole tree after each transaction. A replay with the
 same digest has the same tree: every path, every byte of data and every number of every Stat.
 """
 
@@ -47,7 +47,7 @@ class StoredZnode(msgspec.Struct, gc=False):
     cversion: int = 0  # the number of children ever created
     aversion: int = 0
     children: set[str] | None = None
-    crc: int = 0  # of all that the digest counts
+    crc: int = 0  # of everything that the digest counts
     mark: int = 0  # for users of the tree
 
     @property
@@ -73,16 +73,14 @@ class ZnodeTree:
     """A fold over transactions."""
 
     def __init__(self, *, is_guessed: bool = False) -> None:
-        """Begin empty; put in missing parents if the state before the first record is unknown."""
+        """Start empty; if `is_guessed`, earlier znodes are unknown: add parents as needed."""
         self.nodes: dict[str, StoredZnode] = {}
         self.timeouts_ms: dict[Session, int] = {}
         self._sum = 0
         self.ended_timeout_ms = 0  # of the session that the last transaction ended
         self.is_guessed = is_guessed
         self._owned: dict[Session, dict[str, None]] = {}
-        for path in ("", "/zookeeper"):
-            self._add(path, _new_znode(path, b"", 0, 0, 0))
-        for path in ("/zookeeper/quota", "/zookeeper/config"):
+        for path in ("", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"):
             self._add(path, _new_znode(path, b"", 0, 0, 0))
 
     @property
@@ -107,7 +105,7 @@ class ZnodeTree:
         return tree, file.finish(), newest
 
     def apply(self, one: Transaction) -> list[Effect]:
-        """Apply a transaction; return what it changed. What is already so is passed over."""
+        """Apply a transaction; return what it changed, without changes the tree already has."""
         effects: list[Effect] = []
         for operation in one.operations:
             if isinstance(operation, Create):
@@ -133,7 +131,7 @@ class ZnodeTree:
         if cversion < 0 or cversion > parent.cversion:
             parent.cversion = parent.cversion + 1 if cversion < 0 else cversion
             parent.pzxid = one.zxid
-            self._recount(parent)
+            self._update_digest(parent)
         if path in self.nodes:
             return
         owner = one.session if new.is_ephemeral else new.owner
@@ -153,7 +151,7 @@ class ZnodeTree:
                 parent.children.discard(path[slash + 1 :])
             if zxid > parent.pzxid:
                 parent.pzxid = zxid
-                self._recount(parent)
+                self._update_digest(parent)
         self._sum -= node.crc
         if node.owner and (owned := self._owned.get(node.owner)) is not None:
             owned.pop(path, None)
@@ -167,14 +165,14 @@ class ZnodeTree:
         node.mzxid, node.mtime = one.zxid, one.at
         if node.path_and_data_crc is not None:
             node.path_and_data_crc = _crc(change.path, change.data)
-        self._recount(node)
+        self._update_digest(node)
         effects.append(("changed", change.path, node))
 
     def _set_acl(self, change: SetAcl) -> None:
         node = self.nodes.get(change.path)
         if node is not None:
             node.aversion = change.version
-            self._recount(node)
+            self._update_digest(node)
 
     def _close(self, end: CloseSession, one: Transaction, effects: list[Effect]) -> None:
         self.ended_timeout_ms = self.timeouts_ms.pop(one.session, 0)
@@ -183,7 +181,7 @@ class ZnodeTree:
             self._delete(path, one.zxid, effects)
 
     def _guessed_parent(self, path: str) -> StoredZnode | None:
-        """Put in the missing ancestors if the tree began in the middle of the story."""
+        """Add the missing ancestors if the znodes before the first transaction are unknown."""
         if not self.is_guessed or not path.startswith("/"):
             return None
         at = 0
@@ -201,10 +199,10 @@ class ZnodeTree:
         parent = self.nodes.get(path[:slash]) if slash >= 0 else None
         self._join(parent, path[slash + 1 :], path, node)
         node.crc = 0
-        self._recount(node)
+        self._update_digest(node)
 
     def _join(self, parent: StoredZnode | None, name: str, path: str, node: StoredZnode) -> None:
-        """Make a new znode known to its parent and its owner."""
+        """Add a znode to the children of its parent and to the znodes of its owner."""
         if parent is not None:
             if parent.children is None:
                 parent.children = set()
@@ -215,8 +213,8 @@ class ZnodeTree:
                 owned = self._owned[node.owner] = {}
             owned[path] = None
 
-    def _recount(self, node: StoredZnode) -> None:
-        """Bring the digest up to date with one znode."""
+    def _update_digest(self, node: StoredZnode) -> None:
+        """Update the digest after a change of one znode."""
         if node.path_and_data_crc is None:
             return
         crc = zlib.crc32(
