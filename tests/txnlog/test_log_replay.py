@@ -79,7 +79,7 @@ def test_a_fuzzy_snapshot_is_replayed_as_a_server_does(tmp_path: Path) -> None:
     assert start.tree.nodes["/a"].children == {"x", "y", "z"}
 
 
-def test_a_damaged_snapshot_is_passed_over(tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_skipped(tmp_path: Path) -> None:
     """An older one serves as well, and a note names the bad one."""
     good = snapshot({"": (0, b"")})
     folder = written(tmp_path, snapshot_0=good[:-3], log_1=story().bytes())
@@ -87,7 +87,7 @@ def test_a_damaged_snapshot_is_passed_over(tmp_path: Path) -> None:
     zxids, _, replay = played([folder])
 
     assert zxids == [*range(1, 9)]
-    assert "snapshot.0 ends at byte" in replay.notes[0]
+    assert "snapshot.0 is cut off at byte" in replay.notes[0]
     assert replay.notes[0].endswith("It is not used.")
 
 
