@@ -15,7 +15,7 @@ from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 
-ENDED_MS: Final[Millis] = 10_000  # an alert that is gone for less only flickers
+ENDED_MS: Final[Millis] = 10_000  # an alert that is gone for a shorter time has not ended
 
 
 class AlertWeight(NamedTuple):
@@ -72,7 +72,7 @@ def _weights(report: Report, wanted: frozenset[str]) -> Mapping[str, AlertWeight
 
 
 def _weighed(report: Report, wanted: frozenset[str]) -> Iterator[tuple[str, AlertWeight]]:
-    """Weigh a deadlock as such, not as the finding with the same id."""
+    """Weigh a deadlock itself rather than the finding with the same id."""
     dead = {one.id for one in report.deadlocks}
     for deadlock in report.deadlocks:
         if deadlock.id in wanted:
@@ -94,7 +94,7 @@ class Acknowledged(msgspec.Struct, frozen=True):
         return Acknowledged({**self.weights, **new}, self.gone_since)
 
     def without(self, ids: Collection[str]) -> "Acknowledged":
-        """Take acknowledgements back."""
+        """Remove acknowledgements."""
         kept = {name: weight for name, weight in self.weights.items() if name not in ids}
         return Acknowledged(kept, self.gone_since)
 

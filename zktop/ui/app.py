@@ -8,7 +8,7 @@ from typing import Final
 
 from zktop.ui.actions.alerts import AlertActions
 from zktop.ui.actions.commands import CommandActions
-from zktop.ui.actions.contenders import ContenderActions, why_none
+from zktop.ui.actions.contenders import ContenderActions, why_no_contenders
 from zktop.ui.actions.export import ExportActions
 from zktop.ui.actions.record import RecordActions
 from zktop.ui.actions.time import TimeActions
@@ -45,13 +45,13 @@ class Zktop(
     def action_show_screen(self, name: str) -> None:
         """Go to a screen, if this session has it."""
         if page_named(name).needs_contenders and self.contenders is None:
-            self.show_message(why_none(self))
+            self.show_message(why_no_contenders(self))
         else:
             self.turn_to(name, self._live_case() if name == "findings" else None)
 
     def action_explain_no_contenders(self) -> None:
         """Say why this session has no contenders."""
-        self.show_message(why_none(self))
+        self.show_message(why_no_contenders(self))
 
     def _live_case(self) -> Selection | None:
         """The worst current deadlock, if the selected one has ended."""

@@ -140,7 +140,7 @@ class BaseApp(App[int]):
         return [*super().get_line_filters(), *(one for one in own if one.enabled)]
 
     def get_driver_class(self) -> type[Driver]:
-        """A driver that survives the closing of the terminal."""
+        """Return a driver that survives a closed terminal."""
         textuals = super().get_driver_class()
         if textuals is not LinuxDriver:
             return textuals
@@ -160,7 +160,7 @@ class BaseApp(App[int]):
         would never take effect.
         """
         timer = super().set_timer(delay, callback, name=name, pause=pause)
-        timer._skip = False  # noqa: SLF001  there is no argument for it
+        timer._skip = False  # noqa: SLF001  Textual has no argument for it
         return timer
 
     def obey_signals(self) -> None:
@@ -213,7 +213,7 @@ class BaseApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Deliver a key, or queue it while another is being handled."""
         if isinstance(event, events.Key) and not self.screen_stack:
-            return  # the app ends
+            return  # the app is closing
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.key_queue.holds(event):

@@ -70,7 +70,7 @@ class Complaint(msgspec.Struct, frozen=True):
 
 News = Frame | Status | Complaint
 OnNews = Callable[[News], None]
-Copy = Callable[[str], str | None]  # copies a text; returns where to; None if that failed
+Copy = Callable[[str], str | None]  # copies a text and returns where it went; None if it failed
 
 
 class Feed(Protocol):
@@ -113,7 +113,7 @@ class WritePermission(Protocol):
         """Give permission if this is the word; True if contenders may write now."""
 
     def word_for(self, path: str) -> str | None:
-        """The word to type before a contender enters this lock; None: no question."""
+        """The word to type before a contender enters this lock; None if no word is needed."""
 
 
 class ContendersPort(Protocol):
@@ -141,7 +141,7 @@ class ContendersPort(Protocol):
 
     @property
     def lessons(self) -> Sequence[Lesson]:
-        """All lessons, in the order of learning."""
+        """All lessons, in the order to learn them."""
 
     @property
     def count(self) -> SceneCount:
@@ -193,7 +193,7 @@ class Exports(Protocol):
         """Write these locks of a report as text; `source` is the ensemble or the file."""
 
     def clip(self, frames: Sequence[Frame], opens_at: Millis) -> bytes:
-        """These frames as a recording that a replay opens at this moment."""
+        """These frames as a recording that opens at this moment."""
 
 
 class ClusterPorts(msgspec.Struct, frozen=True):
@@ -212,7 +212,7 @@ class ClusterList(Protocol):
         """The hosts of each cluster, by name; the one that zktop starts with is the first."""
 
     def open(self, name: str) -> ClusterPorts:
-        """The ports of a cluster, whose feed is not started yet."""
+        """The ports of a cluster; its feed has not started yet."""
 
 
 class FindingHook(Protocol):

@@ -34,6 +34,7 @@ CONTENDING: Final = (LOCKS, LOCK, FINDINGS, SESSIONS, DEMO)
 
 FIRST_GROUPS: Final[tuple[Group, ...]] = ("time", "contenders")  # listed first on their own page
 
+WRITTEN_OUT: Final = ("enter", "up", "down", "left", "right")  # Textual has symbols for these
 FIXED: Final = {"ctrl+c": "quits", "ctrl+q": "quits", "ctrl+z": "suspends"}  # not configurable
 
 
@@ -49,7 +50,7 @@ class Action(NamedTuple):
     writes: bool = False
     run: str = ""  # the Textual action, where it is not the id
     needs_contenders: bool = False
-    panes: tuple[str, ...] = ()  # ids of widgets: with the focus there, it leads the footer
+    panes: tuple[str, ...] = ()  # ids; with the focus on one of them, first in the footer
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -245,10 +246,10 @@ def added_mistakes(
 
 
 def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Keys that run two actions in one place; blames the action that the user changed."""
+    """Keys that run two actions in one place, with the action that the user changed."""
     names = {key.id: frozenset(key.names) for key in table}
     for first, second in combinations(table, 2):
-        if names[first.id].isdisjoint(names[second.id]) or not _meet(first, second):
+        if names[first.id].isdisjoint(names[second.id]) or not _overlap(first, second):
             continue
         later, earlier = (second, first) if second.id in changed else (first, second)
         for name in second.names:
@@ -257,7 +258,7 @@ def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[
 
 
 def named(text: str) -> str:
-    """Textual's name of a key.
+    """Textual's name for a key.
 
     >>> named("?"), named("ctrl+k"), named("G"), named("shift+tab")
     ('question_mark', 'ctrl+k', 'G', 'shift+tab')
@@ -271,14 +272,13 @@ def named(text: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A key as people write it.
+    """A key as users write it.
 
     >>> shown("question_mark"), shown("ctrl+p"), shown("pageup"), shown("escape")
     ('?', 'ctrl+p', 'pgup', 'esc')
     """
     prefix, plus, base = name.rpartition("+")
-    words = {"enter": "enter", "up": "up", "down": "down", "left": "left", "right": "right"}
-    return prefix + plus + (words.get(base) or format_key(base))
+    return prefix + plus + (base if base in WRITTEN_OUT else format_key(base))
 
 
 def _parts(text: str) -> list[str]:
@@ -308,7 +308,7 @@ def _is_key(base: str) -> bool:
         return False
 
 
-def _meet(first: Action, second: Action) -> bool:
+def _overlap(first: Action, second: Action) -> bool:
     """True if one of the two would hide the other: both global, or on the same page."""
     if not first.pages or not second.pages:
         return not first.pages and not second.pages

@@ -57,7 +57,7 @@ class SeekTo(Message):
     at: Millis
 
     def can_replace(self, message: Message) -> bool:
-        """True if a newer moment makes this one unnecessary, as while the cursor is dragged."""
+        """True if a newer moment makes this one unnecessary, as when the cursor is dragged."""
         return isinstance(message, SeekTo)
 
 

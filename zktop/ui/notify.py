@@ -40,20 +40,20 @@ class Notifier:
     def after(self, report: Report) -> NewAlerts:
         """What to announce after this report. Call it for every report, in order."""
         now = report.now
-        red = {one.id: one for one in proven_causes(report)}
-        self._seen = {name: self._seen.get(name, now) for name in red}
+        causes = {one.id: one for one in proven_causes(report)}
+        self._seen = {name: self._seen.get(name, now) for name in causes}
         self._announced = {
-            name: now if name in red else at
+            name: now if name in causes else at
             for name, at in self._announced.items()
-            if name in red or now - at < FORGET_MS
+            if name in causes or now - at < FORGET_MS
         }
         if self._first is None:
             self._first = now
-            self._announced = dict.fromkeys(red, now)
-            return NewAlerts(already_there=tuple(red.values()))
+            self._announced = dict.fromkeys(causes, now)
+            return NewAlerts(already_there=tuple(causes.values()))
         fresh = [
             one
-            for name, one in red.items()
+            for name, one in causes.items()
             if name not in self._announced and (one.at_once or self._seen[name] < now)
         ]
         self._announced |= dict.fromkeys((one.id for one in fresh), now)

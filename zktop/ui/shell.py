@@ -183,7 +183,7 @@ class Shell(ClusterApp):
             self.draw()
 
     def _is_still(self, page: Page, news: Sequence[News]) -> bool:
-        """Whether this page may wait: for a minute, nothing but the time has changed."""
+        """True if the page may wait: for a minute, only the time has changed."""
         last = self.tape.last
         return (
             self._drawn_at - self._page_drawn_at < page.STILL_S
@@ -210,7 +210,7 @@ class Shell(ClusterApp):
         return 0
 
     def _announce(self, visit: Visit, report: Report) -> None:
-        """Report new critical findings by a message, by the bell, and to the user's command."""
+        """Announce new critical findings: by a message, the bell, and the user's command."""
         new = visit.notifier.after(report)
         if new.already_there:
             self._alert(visit, summary(new.already_there))
@@ -253,7 +253,7 @@ class Shell(ClusterApp):
 
     def draw(self) -> None:
         if not self.screen_stack:
-            return  # the app ends
+            return  # the app is closing
         page, state = self.page, self.view_state
         name = page.entry.name if page is not None else self.visit.page
         self._page_drawn_at = perf_counter()
@@ -281,7 +281,7 @@ class Shell(ClusterApp):
 
     def _draw_head(self, state: ViewState, page: str) -> None:
         result = self._filter_result(state)
-        state = replace(state, subject=self.selection)  # a page may choose what it shows
+        state = replace(state, subject=self.selection)  # a page may show an unselected item
         try:
             self._head.show(state, page, self.visit.recording, self.trouble, result)
         except Exception as error:  # noqa: BLE001  the header itself cannot show its error
@@ -370,7 +370,7 @@ class Shell(ClusterApp):
         if not visit.pages.query(f"#{ident}"):
             await visit.pages.mount(page_named(name).made())
         if name == "findings" != visit.page:
-            self.clear_notifications()  # they would cover what they announced
+            self.clear_notifications()  # they would cover the findings that they announce
         visit.page, visit.pages.current = name, ident
         page = visit.pages.query_one(f"#{ident}", Page)
         self._focus_first(page)

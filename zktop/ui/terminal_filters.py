@@ -73,7 +73,7 @@ _BOX_FIRST, _BOX_LAST = "\u2500", "\u257f"
 
 
 def to_ascii(text: str) -> str:
-    """Replace every character that is not ASCII by one that looks similar and is as wide.
+    """Replace each character that is not ASCII with a similar one of the same width.
 
     >>> to_ascii("é→… ╭─╮ 漢 ⣿")
     'e>~ +-+ ?? ?'

@@ -16,7 +16,7 @@ from zktop.ui.past.tape import Tape
 
 
 class TimeRange(NamedTuple):
-    """The moments between two others, both included."""
+    """All moments from `begin` to `end`, both included."""
 
     begin: Millis
     end: Millis

@@ -40,7 +40,7 @@ class Visit:
         self.status = Status("connecting", f"{tries} {feed.name} ...")
         self.notifier = Notifier()
         self.inbox = Inbox(wake, waits=not feed.is_live)
-        self.page = page  # the one on display while the cluster is shown
+        self.page = page  # the one to show while this cluster is on display
         self.recording = ""  # the file that is being written
         self.subject = Selection()
         self.filter_text = ""

@@ -38,7 +38,7 @@ PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
 }
 
 
-def why_none(app: Shell) -> str:
+def why_no_contenders(app: Shell) -> str:
     """Why this session has no contenders, in a sentence."""
     return READ_ONLY if app.feed.is_live else RECORDING
 
@@ -162,7 +162,7 @@ class ContenderActions(Shell):
         self.push_screen(YesNoDialog("Play again?", says, "play again"), answered)
 
     def _join(self, mode: str) -> None:
-        """Start a contender in the lock under the cursor, of a recipe that fits its layout."""
+        """Start a contender in the lock under the cursor, with a recipe that fits its layout."""
         port, path = self.contenders, self.selection.path
         if port is None:
             return

@@ -99,7 +99,7 @@ class ExportActions(Shell):
 
 
 async def _on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread of its own; the threads of `to_thread` would never end."""
+    """Run blocking work on a thread that ends with it; those of `to_thread` would stay."""
     with ThreadPoolExecutor(1) as one:
         return await asyncio.get_running_loop().run_in_executor(one, work)
 

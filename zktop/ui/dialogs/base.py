@@ -36,7 +36,7 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
 class Overlay(ModalScreen[T | None], Generic[T]):
     """A screen above the pages. Closing it twice is harmless."""
 
-    # No size has a style of its own: one drawing less while it opens.
+    # No style depends on the size, so the overlay is drawn once less when it opens.
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  as Textual declares it
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012
     is_closing = False
@@ -44,9 +44,9 @@ class Overlay(ModalScreen[T | None], Generic[T]):
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close the overlay, unless it is closing already.
 
-        Textual closes the topmost screen, whichever is asked: a second call, or one below another
-        dialog, would close that dialog or the app's last screen. An overlay that is not mounted
-        yet closes after it is; otherwise Textual would mount it without its fields.
+        Textual closes the topmost screen, whichever screen it is called on: a second call, or one
+        on an overlay below another, would close the wrong screen. An overlay that is not mounted
+        yet closes once it is; otherwise Textual would mount it without its fields.
         """
         if not self.is_mounted:
             self.call_later(self._dismiss_later, result)
@@ -57,7 +57,7 @@ class Overlay(ModalScreen[T | None], Generic[T]):
         return super().dismiss(result)
 
     def _dismiss_later(self, result: T | None) -> None:
-        self.dismiss(result)  # Textual may not wait for it here
+        self.dismiss(result)  # without returning it, which Textual would wait for
 
 
 class Dialog(Overlay[T], Generic[T]):
@@ -86,7 +86,7 @@ class Dialog(Overlay[T], Generic[T]):
     moves_in = ""  # CSS selector of the list or text that cursor keys move in
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Until its fields are mounted, a key can only close the dialog."""
+        """Let keys only close the dialog until its fields are mounted."""
         is_possible = self.is_mounted or action == "leave"
         return is_possible and super().check_action(action, parameters)
 
@@ -102,7 +102,7 @@ class Dialog(Overlay[T], Generic[T]):
         self.action_accept()
 
     def lines_without(self, others: int) -> int:
-        """The lines that a box of full height has, without its frame and this many others."""
+        """The lines left in a box of full height after its frame and this many others."""
         return self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES - others
 
     def refuse(self, why: str) -> None:
@@ -153,7 +153,7 @@ class TextDialog(Dialog[None]):
         self._draw()
 
     def on_resize(self) -> None:
-        self._draw()  # with the first picture
+        self._draw()  # also for the first time
 
     def _draw(self) -> None:
         view = self.query_one(TextView)

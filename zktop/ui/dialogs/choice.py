@@ -1,4 +1,4 @@
-"""A list that narrows while the user types, to choose one item; and the choice of a theme."""
+"""Choose an item from a list that narrows while the user types; choose a theme."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, cast

@@ -24,13 +24,13 @@ class ClusterDialog(ChoiceDialog):
 
     def __init__(self, app: Shell) -> None:
         self._shell = app
-        super().__init__("Clusters", self._found(), app.visit.name)
+        super().__init__("Clusters", self._clusters(), app.visit.name)
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.set_interval(REFRESH_S, lambda: self.replace_options(self._found()))
+        self.set_interval(REFRESH_S, lambda: self.replace_options(self._clusters()))
 
-    def _found(self) -> list[Choosable]:
+    def _clusters(self) -> list[Choosable]:
         clusters, visits = self._shell.clusters, self._shell.visits
         hosts = clusters.hosts if clusters is not None else dict.fromkeys(visits, "")
         return [

@@ -1,4 +1,4 @@
-"""The columns of a table: what each means, which are shown, and by which the rows are sorted.
+"""The columns of a table: what each means, which are shown, and which one sorts the rows.
 
 Every choice is applied at once, so the dialog returns nothing.
 """
@@ -14,7 +14,7 @@ from zktop.ui.styled_text import Line, fitted, joined, line, wrapped
 from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.text_view import TextList, TextView
 
-USUAL: Final = ""  # the entry for the usual order, among the names of columns
+USUAL: Final = ""  # in place of a column: the usual order
 NAME_CELLS: Final = 14
 TITLE_CELLS: Final = 25
 ABOUT_LINES: Final = 3
@@ -73,7 +73,7 @@ class ColumnsDialog(Dialog[None]):
             self._table.sort_by(column.name if column else None)
             self._draw()
 
-    action_open = action_accept  # by the mouse
+    action_open = action_accept  # a click
 
     def action_show_or_hide(self) -> None:
         column = self._column

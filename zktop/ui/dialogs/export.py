@@ -55,7 +55,8 @@ class ExportDialog(Dialog[ExportRequest]):
     def compose(self) -> ComposeResult:
         with Box("Write a file", "up, down choose   enter write   esc cancel"):
             yield TextList(id="forms")
-            yield Horizontal(Label("file"), text_field(self._called(self._forms[0]), name="file"))
+            first = self._file_name(self._forms[0])
+            yield Horizontal(Label("file"), text_field(first, name="file"))
             yield Label("", id="wrong", markup=False)
 
     def on_mount(self) -> None:
@@ -75,8 +76,8 @@ class ExportDialog(Dialog[ExportRequest]):
 
     def on_text_list_moved(self) -> None:
         field = self.query_one(Input)
-        if field.value in map(self._called, self._forms):
-            field.value = self._called(self._form)
+        if field.value in map(self._file_name, self._forms):
+            field.value = self._file_name(self._form)
 
     def action_accept(self) -> None:
         name = self.query_one(Input).value.strip()
@@ -91,7 +92,7 @@ class ExportDialog(Dialog[ExportRequest]):
         target = self.query_one(TextList).target
         return target if isinstance(target, str) else self._forms[0]
 
-    def _called(self, form: str) -> str:
+    def _file_name(self, form: str) -> str:
         return f"{self._stem}.{FORMATS[form][0]}"
 
 

@@ -63,7 +63,7 @@ class Entry(NamedTuple):
 def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "") -> list[Line]:
     """The lines of the help; with a search text, only entries that contain all its words."""
     words = wanted.casefold().split()
-    lines = [] if words else _in_short(page, keys, width)
+    lines = [] if words else _summary(page, keys, width)
     about = _paragraphs(page.HELP or "", width)[0 if words else 1 :]
     for heading, section in [("About this screen", about), *_sections(keys, width)]:
         kept = [one for entry in section if _matches(entry, words) for one in entry.lines]
@@ -78,7 +78,7 @@ def _matches(entry: Entry, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _in_short(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
+def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     """What the screen shows, its most useful keys, and an example row: one screenful."""
     about = [one for entry in _paragraphs(page.HELP or "", width)[:1] for one in entry.lines]
     return [

@@ -66,7 +66,7 @@ class PaletteDialog(Dialog[PaletteItem]):
         self._show()
 
     def on_resize(self, _event: events.Resize) -> None:
-        self._show()  # with the first picture
+        self._show()  # also for the first time
 
     def action_accept(self) -> None:
         item = self.query_one(TextList).target

@@ -142,7 +142,7 @@ class TreeDialog(Dialog[LineLink]):
         elif isinstance(target, FoldLink):
             self._fold(target.section)
 
-    action_open = action_accept  # by the mouse
+    action_open = action_accept  # a click
 
     def action_left(self) -> None:
         self._turn(opens=False)
@@ -157,10 +157,10 @@ class TreeDialog(Dialog[LineLink]):
             self._draw()
 
     def _fold(self, path: str) -> None:
-        node = next(one for one in _every(self._paths) if one.path == path)
+        node = next(one for one in _all_nodes(self._paths) if one.path == path)
         self._folded[path] = not self._is_open(node)
         self._draw()
 
 
-def _every(nodes: tuple[PathNode, ...]) -> list[PathNode]:
-    return [one for node in nodes for one in (node, *_every(node.below))]
+def _all_nodes(nodes: tuple[PathNode, ...]) -> list[PathNode]:
+    return [one for node in nodes for one in (node, *_all_nodes(node.below))]

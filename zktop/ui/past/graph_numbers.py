@@ -17,11 +17,11 @@ KEPT_S: Final = 4 * 3600
 WAITS_S: Final = 60  # a percentile covers the waits that ended in the last minute
 MAX_WAITS: Final = 5_000
 MAX_CHANGES: Final = 40_000  # of the number of waiters
-DROPPED: Final = 4  # of a full list, the oldest fourth goes
+DROPPED: Final = 4  # the oldest quarter of a full list is dropped
 
 
 class PulseSecond(NamedTuple):
-    """The figures of one second; None for unknown ones."""
+    """The figures of one second; an unknown figure is None."""
 
     second: int
     acquired: int = 0
@@ -39,7 +39,7 @@ class WaitingChange(NamedTuple):
 
 
 class Pulse:
-    """The seconds of one run, oldest first."""
+    """The figures of one run, second by second."""
 
     def __init__(self) -> None:
         self._seconds: list[PulseSecond] = []

@@ -1,6 +1,6 @@
 """Parse the time that a user wants to go to: a time of day, or an offset.
 
-For "yesterday", or any other way to say a time, add a case to `moment_of`.
+To accept "yesterday", or any other way to write a time, add a case to `moment_of`.
 """
 
 import re

@@ -172,7 +172,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> Deadlock:
-        """The deadlock as it was judged last."""
+        """The deadlock as it was last judged."""
         found = (one for one in self.last.deadlocks if one.id == self.deadlock.id)
         return next(found, self.deadlock)
 

@@ -1,8 +1,8 @@
 """Open a dialog with less drawing of the page behind it.
 
-While a dialog opens, Textual draws it and the page behind it several times. It tints each piece of
-the page's text anew, with six new colours and styles for each, and it lays out and draws all of it
-once more when it tells the new screen its size, which the screen already has.
+While a dialog opens, Textual draws it and the page behind it several times. For each piece of text
+on the page it computes six colours and styles again. When it then sends the new screen its size,
+which has not changed, it lays out and draws everything once more.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ _lay_out = Screen._screen_resized  # noqa: SLF001  it has no public name
 
 
 def draw_page_behind_faster() -> None:
-    """Tint each style of the page once, and lay out a screen only for another size."""
+    """Tint each style of the page once, and lay out a screen only if its size changes."""
     setattr(BackgroundScreen, _tint.__name__, staticmethod(tinted))
     setattr(Screen, _lay_out.__name__, _lay_out_for)
 

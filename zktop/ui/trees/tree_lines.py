@@ -77,7 +77,7 @@ class WaitTreeLines:
         self._number = 0  # distinguishes lines that open the same item
 
     def write(self, writer: LineWriter, trees: Iterable[WaitTree]) -> None:
-        """Write one tree below the other."""
+        """Write the trees, one below another."""
         for tree in trees:
             if tree.deadlock is not None:
                 self._deadlock(writer, tree)

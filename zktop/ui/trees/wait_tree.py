@@ -61,7 +61,7 @@ class Request(NamedTuple):
 
 
 class TreeClient(NamedTuple):
-    """A client, or a node without one; below it the locks that others wait for."""
+    """A client, or a node without one, and below it the locks that others wait for."""
 
     kind: ClientKind
     name: str
@@ -74,7 +74,7 @@ class TreeClient(NamedTuple):
 
 
 class TreeLock(NamedTuple):
-    """A lock; below it its waiters, or those that block others."""
+    """A lock, and below it its waiters, or only those that block others."""
 
     path: Text
     waiting: int
@@ -104,14 +104,14 @@ def overview(report: Report) -> Iterator[WaitTree]:
     for root in report.blockers[:MAX_ROOTS]:
         if made > MAX_ITEMS:
             return
-        building = _Building(report, listed=0)
+        builder = _TreeBuilder(report, listed=0)
         dead = deadlock_of(root, report)
         sessions = [one for actor in root.actors if (one := session_of(actor)) is not None]
         if sessions:
-            tops = building.tops(sessions, "stuck" if dead else "runs")
+            tops = builder.tops(sessions, "stuck" if dead else "runs")
         else:
-            tops = tuple(building.without_session(actor) for actor in root.actors)
-        made += building.made
+            tops = tuple(builder.without_session(actor) for actor in root.actors)
+        made += builder.made
         yield WaitTree(tops, dead, root, is_overview=True)
 
 
@@ -140,11 +140,11 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
     dead = next((one for one in map(_deadlocks(report).get, reversed(way)) if one), None)
     if dead is not None:
         return _of_deadlock(report, dead, selected, way)
-    building = _Building(report, MAX_LISTED, selected, way)
+    builder = _TreeBuilder(report, MAX_LISTED, selected, way)
     if not last.owner:
         actor = Actors(report.settings).of(report.parts[last.path].lock, last.member)
-        return WaitTree((building.without_session(actor),))
-    return WaitTree(building.tops([last.owner], "runs"))
+        return WaitTree((builder.without_session(actor),))
+    return WaitTree(builder.tops([last.owner], "runs"))
 
 
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
@@ -153,21 +153,21 @@ def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     session = next((one for one in owners if main_wait(report, one)), next(iter(owners), None))
     if session is not None:
         return _of_session(report, session, selected)
-    building = _Building(report, MAX_LISTED, selected)
+    builder = _TreeBuilder(report, MAX_LISTED, selected)
     for holder in lock.holders[:1]:
         actor = Actors(report.settings).of(lock, holder)
-        return WaitTree((building.without_session(actor),))
-    return WaitTree((building.lock(lock.path, 1),))
+        return WaitTree((builder.without_session(actor),))
+    return WaitTree((builder.lock(lock.path, 1),))
 
 
 def _of_deadlock(
     report: Report, dead: Deadlock, selected: Selection, way: Collection[Session]
 ) -> WaitTree:
-    building = _Building(report, MAX_LISTED, selected, way)
+    builder = _TreeBuilder(report, MAX_LISTED, selected, way)
     sessions = [one for actor in dead.actors if (one := session_of(actor)) is not None]
     if sessions:
-        return WaitTree(building.tops(sessions, "stuck"), dead)
-    return WaitTree(tuple(building.without_session(actor) for actor in dead.actors), dead)
+        return WaitTree(builder.tops(sessions, "stuck"), dead)
+    return WaitTree(tuple(builder.without_session(actor) for actor in dead.actors), dead)
 
 
 # Upwards
@@ -228,7 +228,7 @@ def _deadlocks(report: Report) -> dict[Session, Deadlock]:
 # Downwards
 
 
-class _Building:
+class _TreeBuilder:
     """Builds one tree; remembers which sessions are listed."""
 
     def __init__(
@@ -325,8 +325,8 @@ class _Building:
             if not is_full and one.owner and self._blocks_elsewhere(one.owner, path)
         ]
         on_the_way = [at for at, one in enumerate(waiters) if one.owner in self.way]
-        is_passed_by = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
-        first = range(0 if is_full or is_passed_by else min(self.listed, len(waiters)))
+        is_long_way = len(self.way) > MAX_WIDE_WAY and bool(on_the_way)
+        first = range(0 if is_full or is_long_way else min(self.listed, len(waiters)))
         return sorted({*nested[:MAX_NESTED], *on_the_way[:MAX_NESTED], *first})
 
     def _blocks_elsewhere(self, session: Session, path: Text) -> bool:
@@ -357,7 +357,7 @@ class _Building:
         return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
     def _watcher(self, view: LockView, session: Session) -> TreeClient:
-        """A session that waits without a node, by its watch."""
+        """A session that waits without a node; only its watch shows it."""
         self.made += 1
         one = view.watcher(session)
         return TreeClient("waits", one.name, session, Request(view.lock.path, None, one.mode))

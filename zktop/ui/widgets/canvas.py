@@ -23,7 +23,7 @@ from zktop.ui.widgets.ink_styles import Light, RunStyles
 
 
 class Hovered(NamedTuple):
-    """The line and the link at the mouse; `is_row` if a click moves the cursor there."""
+    """The line and the link under the mouse; `is_row` if a click moves the cursor there."""
 
     y: int
     is_row: bool = False
@@ -233,7 +233,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         """Do nothing. Textual draws the whole view here for each link that the mouse passes."""
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Highlight the row and the link at the mouse."""
+        """Highlight the row and the link under the mouse."""
         at = event.get_content_offset(self)
         if at is None:
             self._hover(NOT_HOVERED)
@@ -264,7 +264,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return index if is_line and self.cursor is not None and self.can_rest(index) else None
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the mouse; a second click opens."""
+        """Move the cursor to the clicked line; a second click opens the line."""
         at = event.get_content_offset(self)
         if at is None or event.style.meta.get("@click") or self.text_selection is not None:
             return  # the mouse was on a border or a link, or has just selected text

@@ -1,4 +1,4 @@
-"""The line at the bottom in which the user types a filter. Each letter applies at once."""
+"""The line at the bottom in which the user types a filter. It applies after each letter."""
 
 from dataclasses import dataclass
 

@@ -120,7 +120,7 @@ NO_FILTER_RESULT = FilterResult(None, "")
 
 
 class PageHeader(Canvas, can_focus=False):
-    """Two lines; and more about the connection, errors, and mistakes in the filter."""
+    """Two lines, and more for the connection, errors, and mistakes in the filter."""
 
     DEFAULT_CSS = """
     PageHeader { height: auto; max-height: 8; background: $panel; overflow: hidden; }

@@ -40,7 +40,7 @@ INK_STYLES: Final[dict[Ink, str]] = {
     "hot": "$error",
     "high": "$error",
 }
-BLENDS: Final[dict[Ink, float]] = {"warm": 1 / 3, "hot": 2 / 3}  # of high, the rest of medium
+BLENDS: Final[dict[Ink, float]] = {"warm": 1 / 3, "hot": 2 / 3}  # shares of `high` in `medium`
 CURSOR: Final = "on $surface-lighten-2"
 FAINT_CURSOR: Final = "on $panel"  # in a panel without the focus
 HOVER: Final = "on $panel"
@@ -104,8 +104,8 @@ class InkStyles:
             return None
 
 
-MAX_STYLES: Final = 500  # links are many
-Light = Literal["", "cursor", "hover", "link"]  # under the cursor; at the mouse: a row, a link
+MAX_STYLES: Final = 500  # each link needs its own
+Light = Literal["", "cursor", "hover", "link"]  # the cursor; a row or a link under the mouse
 RunLook = tuple[Ink, str | None, Light]  # ink, link, light
 
 

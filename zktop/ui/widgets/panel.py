@@ -101,7 +101,7 @@ class LogPanel(Panel, LogView):
 
 
 def set_height(widget: Widget, height: int) -> None:
-    """Set the height of a widget only if it differs: Textual lays out the screen again."""
+    """Set the height of a widget if it differs; Textual then lays out the screen again."""
     known = widget.styles.height
     if known is None or known.cells != height:
         widget.styles.height = height

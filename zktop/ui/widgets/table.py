@@ -1,6 +1,6 @@
 """A table of any length that draws only its visible rows.
 
-When rows are sorted, the cursor stays on its row, and the row on its line of the screen.
+When rows are sorted, the cursor stays on its row, and the row stays on its line of the screen.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -297,7 +297,7 @@ class Table(Canvas, Generic[R]):
 
     @property
     def has_order(self) -> bool:
-        """True if the user wants another order than the usual one."""
+        """True if the user has chosen an order other than the usual one."""
         return self.sorted_by is not None or self.reversed
 
     @property

@@ -66,7 +66,7 @@ class TextView(Canvas):
 
     @property
     def allow_select(self) -> bool:
-        """True for a text; a list has a row below the mouse, not a character."""
+        """True for a text; a click on a list selects a row, not a character."""
         return self.ALLOW_SELECT and bool(self._lines)
 
     def text_select_all(self) -> None:
