@@ -54,7 +54,7 @@ def ensemble(
     known: Collection[str] = (),
 ) -> Line:
     """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
-    begin = line(("▍zktop", "title"))
+    begin = line(("▍zktop", "key"))
     crumbs = [
         HeaderPiece(rank, line((f"{CRUMB} ", "dim"), place))
         for rank, place in zip(CRUMB_RANKS, places, strict=False)

@@ -16,7 +16,7 @@ INK_STYLES: Final[dict[Ink, str]] = {
     "plain": "$foreground",
     "dim": "dim $foreground",
     "strong": "bold $foreground",
-    "title": "bold $primary",
+    "title": "bold $secondary",
     "key": "bold $accent",
     "holds": "bold $success",
     "waits": "$warning",

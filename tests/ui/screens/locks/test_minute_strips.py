@@ -53,7 +53,7 @@ async def test_strips_show_what_clients_did_and_the_graph_how_many_waited() -> N
         after = panel(await settled(pilot), "Last 60 s")
 
         assert after[0].split()[0] == "A"
-        assert after[0].rstrip().endswith("▒" * 10 + "━━")
+        assert after[0].rstrip().endswith("□" * 10 + "━━")
         assert any("waiting" in one for one in after)
         assert after[-1].split()[-5:] == ["-60s", "-45s", "-30s", "-15s", "now"]
         assert lines[-1].split()[-1] == "00:33:22Z"

@@ -155,7 +155,7 @@ async def test_the_strips_stay_while_the_cursor_moves_among_them() -> None:
 
 def stuck_from(name: str, lines: Sequence[str]) -> int:
     """The cell in which the deadlock of a client begins."""
-    return next(one for one in lines if one.split()[1:2] == [name]).index("▒")
+    return next(one for one in lines if one.split()[1:2] == [name]).index("□")
 
 
 def cursor_cell(screen: Sequence[str]) -> int:
@@ -196,7 +196,7 @@ async def test_waiting_clients_are_an_area_below_the_strips() -> None:
         strip = next(one for one in screen if one.split()[1:2] == ["B"])
         assert "up to 2 clients" in screen[title]
         first = min(one.index(cell) for one in drawn for cell in one if "⠀" < cell <= "⣿")
-        assert abs(first - strip.index("▒")) <= 1
+        assert abs(first - strip.index("□")) <= 1
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (120, 36), (200, 60), (250, 80)])
@@ -207,7 +207,7 @@ async def test_every_size_has_strips_of_locks_and_clients(size: tuple[int, int])
         screen = "\n".join(await settled(pilot))
 
         assert "/locks/x" in screen
-        assert re.search(r"[AB] A .*▒", screen)
+        assert re.search(r"[AB] A .*□", screen)
 
 
 async def test_a_tall_window_shows_every_lock() -> None:

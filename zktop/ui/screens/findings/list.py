@@ -131,11 +131,10 @@ def _deadlocks(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]
         if dead.id in apart:
             continue
         ink = ink_of_deadlock(dead)
-        behind = f" +{dead.behind}" if dead.behind else ""
         drawn = line(
             (f"  {deadlock_name(dead):<4}", ink),
             (_for(dead.since_ms, report.now), "dim"),
-            (f"{len(dead.actors)}{behind}  ", "strong"),
+            (f"{len(dead.actors) + dead.behind} stuck  ", "strong"),
             several(path.rpartition("/")[2] for path in dead.locks),
         )
         yield FindingEntry(dead.id, drawn, _words(dead), "critical")
@@ -186,7 +185,7 @@ def _batch(batch: FindingGroup[Finding], now: Millis) -> FindingEntry:
 
 
 def _finding(finding: Finding, now: Millis) -> FindingEntry:
-    more = f" +{finding.folded}" if finding.folded else ""
+    more = f" ({finding.folded} more)" if finding.folded else ""
     place = (finding.lock or several(finding.locks)).rpartition("/")[2]
     sure = "" if finding.is_sure else "?"
     drawn = line(

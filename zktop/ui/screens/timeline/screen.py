@@ -72,7 +72,7 @@ class TimelineScreen(Page):
         ExampleCell("", "━━━━━", "holds a lock", "holds"),
         ExampleCell("", "═════", "holds one and waits for another", "waits"),
         ExampleCell("", "╌╌╌╌╌", "waits", "waits"),
-        ExampleCell("", "▓▓▓▓▓", "is in a deadlock (▒ likely)", "critical"),
+        ExampleCell("", "■■■■■", "is in a deadlock (□ likely)", "critical"),
         ExampleCell("", "x", "its session expired", "dim"),
     )
     SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen

@@ -170,7 +170,7 @@ def inked(cells: str, letters: Letters | None = None) -> Line:
     return merged(line(*runs))
 
 
-BLOCKS_BY_SIGN: Final = str.maketrans("#=-!?.:", "━═╌▓▒·┇")
+BLOCKS_BY_SIGN: Final = str.maketrans("#=-!?.:p", "━═╌■□·┇●")
 QUEUES: Final = str.maketrans("0123456789*.", "·▁▁▂▂▃▄▅▆▇█·")
 
 
@@ -178,7 +178,7 @@ def solid(drawn: Line) -> Line:
     """Draw a strip of signs as bars: holds, holds and waits, waits, in a deadlock, likely so.
 
     >>> text_of(solid(inked("##==--!!??..")))
-    '━━══╌╌▓▓▒▒··'
+    '━━══╌╌■■□□··'
     """
     return tuple([run._replace(text=run.text.translate(BLOCKS_BY_SIGN)) for run in drawn])
 

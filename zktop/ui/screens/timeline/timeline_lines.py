@@ -30,7 +30,7 @@ MIN_COLUMNS: Final = 10
 LOCK_SIGNS: Final = "A holder, a not listed, R readers, S leases, . free; 0-9 * queue"
 LOCK_BARS: Final = "A━ holder, a━ not listed, R readers, S leases, · free; ▁█ queue"
 CLIENT_SIGNS: Final = "# holds  = holds and waits  - waits  ! deadlock  ? likely  x lost"
-CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ▓ deadlock  ▒ likely  x lost"
+CLIENT_BARS: Final = "━ holds  ═ holds and waits  ╌ waits  ■ deadlock  □ likely  x lost"
 GRAPH_TITLE_LINES: Final = 1
 MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 12
 
@@ -117,17 +117,19 @@ class TimelineLines:
 
     def _contacts(self) -> Iterator[TimelineLine]:
         """Strips of contact times, where a server lists them."""
-        seen, tape = self._seen, self._state.tape
+        seen, state, tape = self._seen, self._state, self._state.tape
         end = min(seen.end, seen.newest + 1)
         alone = [one for one in self._chosen.subjects if one.session is not None]
         alone = alone[: self._chosen.counts.contacts]
         heard = [(one, contacts(tape, one.sessions[0], seen.begin, end)) for one in alone]
         if any(found for _, found in heard):
-            yield self._legend("SESSIONS", "p contact, by the servers' connection tables")
+            sign = "p" if state.is_ascii else "●"
+            yield self._legend("SESSIONS", f"{sign} contact, by the servers' connection tables")
         for one, found in heard:
             if found:
                 server = found[-1][1].partition(":")[0]
                 drawn = strips.contact_strip((at for at, _ in found), seen, tape.begin or 0)
+                drawn = drawn if state.is_ascii else strips.solid(drawn)
                 name = f"{self._named(one)} {server}"
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
 
