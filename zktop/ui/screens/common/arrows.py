@@ -69,8 +69,8 @@ def placed(
 ) -> list[Lane]:
     """Give each target a lane; two lanes in the same column never touch the same line.
 
-    Where there is room, an arrowhead stands to the right of the stroke that leaves its line: a
-    chain goes down like a staircase.
+    Where there is room, an arrowhead is to the right of the stroke that leaves its line, so that
+    a chain goes down like a staircase.
     """
     sources: dict[tuple[int, bool], set[int]] = {}
     for source, those in enumerate(targets):

@@ -19,13 +19,13 @@ TITLES: dict[str, tuple[str, Ink]] = {
 def empty_state(state: ViewState, width: int) -> list[Line]:
     report = state.report
     if report is None:
-        return _before(state, width)
+        return _before_first_report(state, width)
     if state.filter and report.paths:
         return _filtered(state, report, width)
     return _without_locks(state, report, width)
 
 
-def _before(state: ViewState, width: int) -> list[Line]:
+def _before_first_report(state: ViewState, width: int) -> list[Line]:
     title, ink = TITLES.get(state.status.word, ("Waiting for data", "title"))
     text = state.status.says or "No data yet."
     lines = [(), line(("  " + title, ink)), (), *paragraph(text, width)]
@@ -57,13 +57,13 @@ def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
 def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
     where = f"below {several(roots)}" if roots else "everywhere that it has permission to read"
-    whys = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]
+    reasons = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]
     lines = [
         (),
         line(("  No locks found", "title")),
         (),
-        *(one for why in whys for one in paragraph(why, width, "warning")),
-        *([()] if whys else []),
+        *(one for text in reasons for one in paragraph(text, width, "warning")),
+        *([()] if reasons else []),
         *paragraph(
             f"zktop searched {where}. A new lock appears here as soon as it is created.", width
         ),

@@ -38,7 +38,6 @@ EXACT_FROM_CELLS: Final = 60  # narrower lines have no milliseconds, and smaller
 WIDE: Final = 160  # cells of the line
 OTHER_CELLS: Final = 44  # around the path
 NO_WAIT_MS: Final = 5  # a shorter wait is not mentioned
-AT_LEAST: Final = "≥"  # as of ages in tables
 ITSELF: Final = "."  # the node of a lock that is a single node
 MAX_SEARCHED: Final = 2_000  # events
 
@@ -103,7 +102,7 @@ def _with_owners(newest_first: Iterable[Event], report: Report) -> Iterator[Even
 
 
 class _EventWriter(NamedTuple):
-    """Writes events, with paths only if they have a width."""
+    """Writes events as lines. With no cells for the path, it is left out."""
 
     client_names: ClientNames
     path_cells: int
@@ -131,7 +130,7 @@ class _EventWriter(NamedTuple):
         return line((f" {time}{self._gap}", "dim"), (f"{sign:<{cells}}", ink))
 
     def deadlocks(self, cases: Iterable[DeadlockRecord], now: Millis) -> Iterator[EventLine]:
-        """Return lines for the first sight of each deadlock, and for its end."""
+        """Return a line for when each deadlock was first seen, and one for its end."""
         for case in cases:
             names = case.deadlock.locks
             where = several(names if self.path_cells > MIN_PATH_CELLS else map(_last, names))
@@ -185,5 +184,5 @@ def _more(event: Event) -> str:
 
 
 def span(length: Elapsed, at_least: str = "at least ") -> str:
-    """Write how long something lasted, at least if its start was not seen."""
+    """Write how long something lasted, as a lower bound if its start was not seen."""
     return ("" if length.measure == "exact" else at_least) + spoken(length.ms / 1000)

@@ -122,7 +122,7 @@ SIGNS: dict[How, tuple[str, str]] = {
 
 
 def elapsed(ms: Millis) -> str:
-    """Write a time that still grows: in whole seconds, and after a minute in steps of five.
+    """Write a growing duration: in whole seconds, and after a minute in steps of five.
 
     Tenths would flicker, and a screen of quiet locks would be drawn again every second.
 
@@ -167,7 +167,7 @@ def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -
 
 
 def stacked(parts: Iterable[Sequence[Line]]) -> list[Line]:
-    """Put drawings below each other, with an empty line between them; skip empty ones."""
+    """Stack drawings with an empty line between them; skip empty ones."""
     lines: list[Line] = []
     for part in parts:
         if part and lines:

@@ -36,12 +36,12 @@ class LineWriter:
         self.lines.append(drawn)
         self.links.append(link)
 
-    def all(self, drawn: Iterable[Line]) -> None:
+    def write_all(self, drawn: Iterable[Line]) -> None:
         for one in drawn:
             self.write(one)
 
     def title(self, text: str, note: str = "") -> None:
-        """Write the title of a section, after an empty line or the head of what folds."""
+        """Write the title of a section, after an empty line or directly below a fold."""
         if self.lines and self.lines[-1] and not isinstance(self.links[-1], FoldLink):
             self.write()
         self.write(line((f" {text}", "title"), (f"  {note}" if note else "", "dim")))
@@ -59,7 +59,7 @@ class LineWriter:
 
     def say(self, text: str, ink: Ink = "plain", indent: str = "  ") -> None:
         """Write text, wrapped between words."""
-        self.all(wrapped(text, max(20, self.width - 1), ink, indent))
+        self.write_all(wrapped(text, max(20, self.width - 1), ink, indent))
 
     def item(
         self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", link: LineLink | None = None
@@ -67,4 +67,4 @@ class LineWriter:
         """Write text after a mark; only the first line has the link."""
         first, *rest = hanging(line(mark), text, max(20 + len(mark[0]), self.width - 1), ink)
         self.write(first, link)
-        self.all(rest)
+        self.write_all(rest)

@@ -15,7 +15,7 @@ from zktop.ui.widgets.table import RowGroup, Table
 
 
 class LiveRow(Protocol):
-    """The values that decide where a row stands in the table."""
+    """The values that decide the position of a row in the table."""
 
     @property
     def key(self) -> Hashable:
@@ -97,7 +97,7 @@ class LiveRows(Generic[R]):
     def grouped(
         self, rows: Sequence[R], now: Millis, apart: Iterable[Hashable] = ()
     ) -> Sequence[R | RowGroup[R]]:
-        """Replace quiet rows by a line for each group, but not the rows in `apart`.
+        """Replace quiet rows with a line for each group, except the rows in `apart`.
 
         First come rows that are not quiet, or are apart; then groups by name, each open one
         followed by its rows; then quiet rows without a group.

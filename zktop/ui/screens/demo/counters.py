@@ -51,7 +51,7 @@ def _blocked(deadlock: Deadlock) -> str:
 
 
 def _two_holders(locks: Sequence[LockView], count: SceneCount) -> Iterator[str]:
-    """Mutexes that several clients believed to hold at the same time."""
+    """Mutexes that several clients believed they held at the same time."""
     for view in locks:
         number = len(count.believers.get(view.lock.path, ()))
         if view.lock.kind == "mutex" and number > 1:

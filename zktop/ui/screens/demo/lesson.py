@@ -92,7 +92,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
 
 
 def _parts(shown: ShownLesson, width: int) -> list[Line]:
-    """The parts; those that were played, with the sentence that was counted."""
+    """The parts; below each one that was played, its measured sentence."""
     progress, parts = shown.progress, shown.lesson.parts
     loaded = progress.scene.name if progress.scene else None
     following = next_scene(shown.lesson, progress)

@@ -34,12 +34,12 @@ from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
 MAX_LINES = 300
 NO_CONTENDERS = (line((" None yet. Enter plays a lesson, N starts one.", "dim")),)
 NO_MATCHES = (line((" No demo client matches the filter. Esc clears it.", "warning")),)
-MIN_CREW_LINES: Final = 8  # of contenders and log together
+MIN_CLIENT_LINES: Final = 8  # of contenders and log together
 MIN_LOG_LINES: Final = 4
 MIN_TEXT_LINES: Final = 5
 SHORT_TEXT_LINES, SHORT_LOG_LINES = 12, 7  # of a text and a log below a picture
 MIN_WIDTH_CELLS: Final = 20
-READABLE_LINES: Final = 16  # of a text that may be scrolled to make room for the crew
+READABLE_LINES: Final = 16  # of a text; a longer one may scroll to leave room for contenders
 
 
 class Heights(NamedTuple):
@@ -54,9 +54,9 @@ class Heights(NamedTuple):
 def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool) -> Heights:
     """Share the lines: first picture and text, then contenders; the log gets the rest.
 
-    In a small window, picture and text get all lines, or all but a short log: the picture shows
-    the contenders. `is_alone`: there are contenders but no
-    picture of them, so their list comes first.
+    In a small window, picture and text get all lines, or all but those of a short log, because
+    the picture shows the contenders. With `is_alone` no picture shows them, so their list comes
+    first.
 
     >>> share(33, 8, 12, 8, is_alone=False)
     Heights(picture=8, text=12, contenders=6, log=7)
@@ -67,11 +67,11 @@ def share(room: int, picture: int, text: int, contenders: int, *, is_alone: bool
     """
     picture = min(picture, room - MIN_TEXT_LINES)
     left = room - picture
-    crew = contenders + MIN_LOG_LINES if is_alone else MIN_CREW_LINES
-    if not is_alone and left < min(text, READABLE_LINES) + crew:
+    needed = contenders + MIN_LOG_LINES if is_alone else MIN_CLIENT_LINES
+    if not is_alone and left < min(text, READABLE_LINES) + needed:
         log = SHORT_LOG_LINES if picture and left >= SHORT_TEXT_LINES + SHORT_LOG_LINES else 0
         return Heights(picture, left - log, 0, log)
-    text = min(text, max(MIN_TEXT_LINES, left - crew))
+    text = min(text, max(MIN_TEXT_LINES, left - needed))
     left -= text
     contenders = min(contenders, left - MIN_LOG_LINES if is_alone else left // 2)
     return Heights(picture, text, contenders, left - contenders)
@@ -119,7 +119,7 @@ class DemoScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._port: ContendersPort | None = None
-        self._on: str | None = None  # the scene that was loaded at the last draw
+        self._scene: str | None = None  # loaded when the screen was last drawn
         self._picture = ("", 0, 0)  # its scene, its width, and its largest number of lines
         self._counted: dict[str, list[str]] = {}  # sentences of `counters`, by scene
         self._done: set[str] = set()  # scenes that were played to their ends
@@ -132,13 +132,13 @@ class DemoScreen(Page):
                 with Vertical(id="lesson"):
                     yield ListPanel(id="picture")
                     yield TextPanel(id="scene")
-                with Vertical(id="crew"):
+                with Vertical(id="clients"):
                     yield ContenderTable()
                     yield LogPanel(id="log")
 
     def draw(self, state: ViewState) -> None:
         self._port = port = state.contenders
-        if port is None:  # no key leads here then
+        if port is None:  # then no key opens this page
             return
         self._count(port, state)
         self._show_index(port)
@@ -166,7 +166,7 @@ class DemoScreen(Page):
     def _set_heights(
         self, picture: int, text: int, contenders: int, *, has_contenders: bool
     ) -> None:
-        stage, crew = self.query_one("#stage"), self.query_one("#crew")
+        stage, clients = self.query_one("#stage"), self.query_one("#clients")
         room, is_beside = stage.size.height, self.app.screen.has_class("-triple")
         frame = self.query_one("#log", LogPanel).gutter.height
         wanted = [lines + frame if lines else 0 for lines in (picture, text, contenders)]
@@ -176,8 +176,8 @@ class DemoScreen(Page):
             heights = Heights(lesson.picture, room - lesson.picture, *beside[2:])
         else:
             heights = share(room, *wanted, is_alone=has_contenders and not picture)
-        crew.display = heights.log > 0
-        crew.styles.height = room if is_beside else heights.contenders + heights.log
+        clients.display = heights.log > 0
+        clients.styles.height = room if is_beside else heights.contenders + heights.log
         self.query_one("#lesson").styles.height = room if is_beside else "1fr"
         for name, height in zip(("picture", "scene", "contenders", "log"), heights, strict=True):
             pane = self.query_one(f"#{name}")
@@ -204,9 +204,9 @@ class DemoScreen(Page):
         scene = port.progress.scene
         loaded = self._loaded(port)
         listed = list(entries(port, loaded, self._done))
-        on = scene.name if scene else None
-        if on != self._on:  # the cursor follows the scene
-            self._on = on
+        name = scene.name if scene else None
+        if name != self._scene:  # the cursor follows the scene
+            self._scene = name
             index.target = loaded
         index.show([one.drawn for one in listed], [one.target for one in listed])
 
@@ -284,8 +284,8 @@ class DemoScreen(Page):
         """Show the log of all contenders, or of the one under the cursor."""
         pane = self.query_one("#log", LogPanel)
         contender = self.query_one(ContenderTable).row
-        is_meant = self.focused_pane == "contenders"
-        who = contender.name if isinstance(contender, ContenderState) and is_meant else None
+        has_focus = self.focused_pane == "contenders"
+        who = contender.name if isinstance(contender, ContenderState) and has_focus else None
         entries = [
             one
             for one in port.log(MAX_LINES, who)
@@ -364,8 +364,8 @@ class DemoScreen(Page):
     @property
     def recipe(self) -> str | None:
         target = self._index.target
-        is_meant = self.focused_pane == "index" and isinstance(target, RecipeInfo)
-        return target.name if is_meant and isinstance(target, RecipeInfo) else None
+        has_focus = self.focused_pane == "index"
+        return target.name if has_focus and isinstance(target, RecipeInfo) else None
 
     @property
     def subject(self) -> Selection:

@@ -1,4 +1,4 @@
-"""One deadlock: which client to kill, the ring with its steps, and the folded proof."""
+"""One deadlock: which client to kill, the ring and its steps, and the sections that fold."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from zktop.ui.past.tape import DeadlockRecord
 from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock, pill
-from zktop.ui.screens.findings.detail import SURENESS, write_blind, write_reasons
+from zktop.ui.screens.findings.detail import CONFIDENCE_WORDS, write_blind, write_reasons
 from zktop.ui.screens.findings.find_process import find_command
 from zktop.ui.screens.findings.list import deadlock_age
 from zktop.ui.screens.findings.ring import (
@@ -40,11 +40,8 @@ from zktop.ui.view_state import Selection
 from zktop.ui.widgets.panel import FrameWords
 
 SECTIONS: Final = ("proof", "behind", "sentence")  # they fold
-FITTING: Final = (
-    SECTIONS,
-    SECTIONS[1:],
-    (),
-)  # those that are open, by the room; the proof is long
+# Open sections to try, until all lines fit; the proof is the longest.
+FITTING: Final[tuple[tuple[str, ...], ...]] = (SECTIONS, SECTIONS[1:], ())
 GAP_CELLS: Final = 3  # between the ring and its steps
 MAX_OTHER_WAYS: Final = 2
 MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
@@ -88,7 +85,7 @@ class ShownDeadlock:
     @property
     def frame(self) -> FrameWords:
         """The title of the pane: its number, how sure it is, and its size."""
-        confidence = SURENESS[self.judged.confidence][0].partition(" ")[0].rstrip(",")
+        confidence = CONFIDENCE_WORDS[self.judged.confidence][0].partition(" ")[0].rstrip(",")
         state = confidence if self.now else "over"
         copies = "y copy command  Y copy text" if self.command else "y copy text"
         return FrameWords(
@@ -171,7 +168,7 @@ def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
     is_short = width_of(head) + len(about) + 2 <= writer.width
     writer.write((*head, *line((f"  {about}" if is_short else "", "dim"))), _session_link(way))
     if not is_short:
-        writer.all(wrapped(about, writer.width - 1, "dim", " " * 6))
+        writer.write_all(wrapped(about, writer.width - 1, "dim", " " * 6))
     if shown.command is not None:
         writer.write(line((" y copies ", "key"), (shown.command, "strong")))
     else:
@@ -210,7 +207,7 @@ def _write_picture(
             _beside(writer, drawn, steps, moves)
             return
     for drawn in fitting[:1] or [list_ring(shown.first, called, shown.ink)]:
-        writer.all((Run(" "), *one) for one in drawn)
+        writer.write_all((Run(" "), *one) for one in drawn)
     writer.write()
     width = writer.width - 2
     steps = brief_steps(moves, called, width, shown.ink)

@@ -17,8 +17,8 @@ from zktop.ui.screens.findings.lock_order import write_lock_order
 from zktop.ui.styled_text import Ink, line
 from zktop.ui.view_state import Selection
 
-MEANS: Final = {rule.id: rule for rule in RULES}
-SURENESS: Final[dict[str, tuple[str, Ink]]] = {
+RULES_BY_ID: Final = {rule.id: rule for rule in RULES}
+CONFIDENCE_WORDS: Final[dict[str, tuple[str, Ink]]] = {
     "C4": ("confirmed by ZooKeeper's data", "critical"),
     "C3": ("confirmed, given the assumptions", "critical"),
     "C2": ("likely", "warning"),
@@ -35,7 +35,7 @@ MAX_REASONS: Final = 12
 
 def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Evidence]) -> None:
     """Write the confidence and its evidence: for, against, and assumed."""
-    word, _ = SURENESS[confidence]
+    word, _ = CONFIDENCE_WORDS[confidence]
     writer.title("CONFIDENCE", f"{word}   + for   - against   ? assumed")
     given = list(reasons)
     for supports in (True, False, None):
@@ -48,10 +48,10 @@ def write_reasons(writer: LineWriter, confidence: str, reasons: Iterable[Evidenc
 
 def write_blind(writer: LineWriter, rule: str, blind: Iterable[BlindSpot]) -> None:
     """Write which data a rule lacked, if any."""
-    whys = dict.fromkeys(one.why for one in blind if one.rule == rule)
-    if whys:
+    reasons = dict.fromkeys(one.why for one in blind if one.rule == rule)
+    if reasons:
         writer.title("NO DATA", "more of the same may be hidden")
-        for why in list(whys)[:MAX_REASONS]:
+        for why in list(reasons)[:MAX_REASONS]:
             writer.item(("  ? ", "unknown"), why)
 
 
@@ -68,8 +68,8 @@ def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
     for why, rules in by_why.items():
         writer.item(("  ? ", "unknown"), f"{why}. Checks without all their data:", "strong")
         for rule in rules:
-            means = f"{MEANS[rule].name}: {MEANS[rule].means}" if rule in MEANS else ""
-            writer.item(("      - ", "unknown"), means, "dim")
+            known = RULES_BY_ID[rule]
+            writer.item(("      - ", "unknown"), f"{known.name}: {known.means}", "dim")
 
 
 MAX_NODES: Final = 12
@@ -84,10 +84,10 @@ def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
             " ",
             (f" {SEVERITY_WORDS[finding.severity]} ", pill(ink_of(finding))),
             (f" {finding.name.replace('-', ' ')}", "strong"),
-            (f"{since}   {SURENESS[finding.confidence][0]}", "dim"),
+            (f"{since}   {CONFIDENCE_WORDS[finding.confidence][0]}", "dim"),
         )
     )
-    writer.write(line((f" {MEANS[finding.rule].means}", "dim")) if finding.rule in MEANS else ())
+    writer.write(line((f" {RULES_BY_ID[finding.rule].means}", "dim")))
     writer.write()
     writer.say(finding.sentence, "strong")
     inversion = next((one for one in report.inversions if one.id == finding.id), None)
@@ -111,7 +111,7 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     first = alike[0]
     head = f" {first.severity.upper()} {first.rule} {first.name} {TIMES}{len(alike)}"
     writer.write(line((head, ink_of(first))))
-    writer.write(line((f" {MEANS[first.rule].means}", "dim")) if first.rule in MEANS else ())
+    writer.write(line((f" {RULES_BY_ID[first.rule].means}", "dim")))
     writer.title("ALL OF THEM", "enter goes there")
     for one in alike[:MAX_SENTENCES]:
         link = LineLink("findings", Selection(case=one.id), f"case {one.id}")

@@ -44,7 +44,7 @@ def kind_of(finding: Finding) -> FindingKind:
 def group_alike(
     found: Iterable[T], kind: Callable[[T], Hashable | None], opened: Collection[FindingKind]
 ) -> Iterator[T | FindingGroup[T]]:
-    """Replace equal findings by a group, at the position of the first one."""
+    """Replace equal findings with a group, at the position of the first one."""
     findings = list(found)
     alike: defaultdict[Hashable, list[T]] = defaultdict(list)
     for one in findings:

@@ -70,7 +70,7 @@ def entries(
         if passed:
             made += [FindingEntry(None, line((f" {title}", "title"))), *passed]
     if not any(one.case and one.severity for one in made):
-        made = [FindingEntry(None, _calm(wanted, report)), *made]
+        made = [FindingEntry(None, _no_findings(wanted, report)), *made]
     if hidden:
         made.append(
             FindingEntry(None, line((f"  {count(len(hidden), 'note')} hidden (i)", "dim")))
@@ -93,7 +93,7 @@ def passed(
     return FilterCount(shown, total)
 
 
-def _calm(wanted: Filter, report: Report) -> Line:
+def _no_findings(wanted: Filter, report: Report) -> Line:
     if wanted:
         return line((" No finding matches the filter.", "dim"))
     if report.is_lost:

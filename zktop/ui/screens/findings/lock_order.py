@@ -13,7 +13,7 @@ from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.styled_text import Ink, Line, Run, fitted, line
 from zktop.ui.view_state import Selection
 
-MIN_COLUMN_CELLS: Final = 22  # cells of a column; narrower columns are written below each other
+MIN_COLUMN_CELLS: Final = 22  # with narrower columns, the steps are listed in one
 MAX_COLUMNS: Final = 4
 GAP_CELLS: Final = 2
 SAYS: Final[dict[str, tuple[str, Ink]]] = {"got": ("got ", "holds"), "asks": ("asks", "waits")}

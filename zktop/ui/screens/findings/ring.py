@@ -98,7 +98,7 @@ def draw_ring(clients: Sequence[RingClient], ink: Ink = "critical") -> list[Line
 
 
 class _Drawing:
-    """Boxes down the right column and up the left; an odd one stands below, between them."""
+    """Boxes down the right column and up the left; an odd one is below, between them."""
 
     def __init__(self, clients: Sequence[RingClient], ink: Ink) -> None:
         self.clients, self.ink = clients, ink

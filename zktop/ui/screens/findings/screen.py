@@ -37,14 +37,14 @@ from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 
-WIDE_FROM_CELLS: Final = 120  # columns; from here on the list stands at the left
-LIST_LINES: Final = 9  # lines of the list where it stands above
-LIST_CELLS: Final = ((180, 52), (0, 36))  # by the least width of the screen
+WIDE_FROM_CELLS: Final = 120  # in a narrower screen, the list is above the explanation
+LIST_LINES: Final = 9  # of the list above the explanation
+LIST_CELLS: Final = ((180, 52), (0, 36))  # of the list at the left, by the width of the screen
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
 class ShownSections(NamedTuple):
-    """The open sections of an entry, in a window of some size."""
+    """The open sections; `place` is the entry, and the width and height for it."""
 
     place: object = None
     opened: tuple[str, ...] = ()
@@ -173,7 +173,7 @@ class FindingsScreen(Page):
 
     @property
     def _explanation_lines(self) -> int:
-        """The lines of the explanation, also before Textual has laid out a changed list."""
+        """The height of the explanation, even before Textual has laid out a changed list."""
         height = self._arranged[0]
         above = int(height) if height.isdigit() else 0
         return max(0, self.size.height - above - self._explanation.gutter.height)
@@ -189,7 +189,7 @@ class FindingsScreen(Page):
     def _written(self, state: ViewState, report: Report) -> LineWriter:
         """Write about the chosen entry, with as many sections open as fit.
 
-        What fits is found once for each entry and size, so that new evidence closes no section.
+        What fits is decided once for each entry and size, so new evidence never closes a section.
         """
         width, room = self.size.width - self._list_cells - 4, self._explanation_lines
         place = self._case, width, room
@@ -202,7 +202,7 @@ class FindingsScreen(Page):
         return writer
 
     def _choices(self, place: object) -> Sequence[tuple[str, ...]]:
-        """The sections that may be open, the most first; one choice if it has been made."""
+        """The sets of open sections to try, largest first; only one if it was chosen before."""
         if self._sections is not None:
             return (tuple(self._sections),)
         return (self._shown.opened,) if self._shown.place == place else FITTING
@@ -241,14 +241,14 @@ class FindingsScreen(Page):
 
     def _deadlock(self, state: ViewState, report: Report) -> ShownDeadlock | None:
         """The chosen deadlock; None if something else is chosen."""
-        case = self._frozen(state, report) if self._kind is None else None
+        case = self._as_first_seen(state, report) if self._kind is None else None
         if case is None:
             return None
         records = state.tape.deadlocks.values()
         alike = [one for one in records if one.deadlock.signature == case.deadlock.signature]
         return ShownDeadlock(case, report, len(alike))
 
-    def _frozen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
+    def _as_first_seen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
         """The chosen deadlock as it was first seen."""
         case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.first_seen_at <= report.now:
@@ -256,7 +256,7 @@ class FindingsScreen(Page):
         dead = next((one for one in report.deadlocks if one.id == self._case), None)
         return DeadlockRecord(dead, report.now, report) if dead else None
 
-    # What is asked for
+    # The selection
 
     @property
     def _list(self) -> ListPanel:
@@ -346,7 +346,7 @@ class FindingsScreen(Page):
             self._turn_sections({link.section}, opens=link.section not in self._shown.opened)
 
     def copied(self) -> str:
-        """The command that finds the process to stop; if its address is unknown, all as text."""
+        """The command that finds the process to stop; without its address, the whole text."""
         state, report = self.view_state, self.report
         shown = self._deadlock(state, report) if state is not None and report else None
         return (shown.command if shown else None) or self.copied_text()
