@@ -32,6 +32,7 @@ SASL_ONLY = {
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 HOST = "127.0.0.1"
+_taken_ports: list[socket.socket] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +168,21 @@ def has_real_zookeeper() -> bool:
 
 
 def free_port() -> int:
-    """A free port, reserved until the test's server has started on it.
+    """A free port that no other call returns while this process lives.
 
     A port from the kernel's own range may be another test's a moment later, and a client that
-    retries such a port may connect to itself.
+    retries such a port may connect to itself. Other test processes look for ports, too: the UDP
+    port of the same number, which no server needs, tells them that this one is taken.
     """
     while True:
         port = secrets.choice(PORTS)
+        taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with socket.socket() as probe, suppress(OSError):
+            taken.bind((HOST, port))
             probe.bind((HOST, port))
+            _taken_ports.append(taken)
             return port
+        taken.close()
 
 
 def ask(port: int, word: str, timeout: float = 5.0) -> str:
