@@ -1,6 +1,7 @@
 """`--from FILE`: any command on a recording instead of an ensemble."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_file_that_is_not_a_recording_is_a_usage_error(zktop: Zktop, tmp_path:
     assert err == f"{file} is not a zktop recording: it has no valid first line.\n"
 
 
-@pytest.mark.parametrize("at", ["yesterday", "+x", "12:00"])
+@pytest.mark.parametrize("at", ["yesterday", "+x", "25:00", "-5s"])
 def test_an_invalid_time_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str) -> None:
     """With an example of a valid one."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A")
@@ -54,6 +55,20 @@ def test_an_invalid_time_is_a_usage_error(zktop: Zktop, tmp_path: Path, at: str)
 
     assert (code, out) == (2, "")
     assert "expected a time like 2026-01-31T12:00:00Z or +90s" in err
+
+
+def test_a_time_of_day_is_the_nearest_one(zktop: Zktop, tmp_path: Path) -> None:
+    """A recording rarely lasts a day, so the date need not be typed."""
+    file = recorded_story(tmp_path / "a.zktop", "X x: A")
+    at = datetime.fromtimestamp(LATER / 1000 + 1, UTC)
+
+    short, full = (
+        zktop("snapshot", "--from", str(file), "--at", f"{at:{form}}")
+        for form in ("%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+    )
+
+    assert short == full
+    assert short[0] == 0
 
 
 def test_a_time_before_the_first_report_is_an_error(zktop: Zktop, tmp_path: Path) -> None:

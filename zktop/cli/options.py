@@ -6,7 +6,7 @@ Each connection option represents a key of the config file; together they become
 
 import functools
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -18,6 +18,7 @@ from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.parse_values import duration
 from zktop.config.tree import ValueOrigin
 from zktop.model.facts import Millis
+from zktop.model.parse_moment import full_time, moment_of
 
 FILE_PATH = click.Path()  # so that shells complete file names
 
@@ -228,14 +229,18 @@ def _sasl_parts(override: Override) -> Iterator[Override]:
 
 
 class ReplayTime(msgspec.Struct, frozen=True):
-    """A moment of a recording: a time or, if `moment` is None, an offset from the beginning."""
+    """A moment of a recording, as typed; it parses."""
 
-    moment: Millis | None = None
-    offset: Millis = 0
+    text: str
+
+    @property
+    def full(self) -> Millis | None:
+        """The moment, if the text says its date."""
+        return full_time(self.text)
 
     def resolve(self, begin: Millis) -> Millis:
         """Return the time in a recording that begins at `begin`."""
-        return begin + self.offset if self.moment is None else self.moment
+        return moment_of(self.text, begin, begin)
 
 
 class DurationParam(click.ParamType[Millis]):
@@ -253,23 +258,20 @@ class DurationParam(click.ParamType[Millis]):
 
 
 class ReplayTimeParam(click.ParamType[ReplayTime]):
-    """A time as zktop prints it, UTC if it has no zone, or an offset like +30s."""
+    """A full time as zktop prints it, a time of day, or an offset like +30s."""
 
     name = "moment"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> ReplayTime:
-        text = str(value)
-        try:
-            if text.startswith("+"):
-                return ReplayTime(offset=duration(text[1:]))
-            when = datetime.fromisoformat(text)
-        except ValueError:
-            what = f"expected a time like 2026-01-31T12:00:00Z or +90s, got {text!r}."
-            return self.fail(what, param, ctx)
-        zoned = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return ReplayTime(moment=round(zoned.timestamp() * 1000))
+        at = ReplayTime(str(value))
+        with suppress(ValueError):
+            at.resolve(0)
+            if not at.text.startswith("-"):
+                return at
+        what = f"expected a time like 2026-01-31T12:00:00Z or +90s, got {at.text!r}."
+        return self.fail(what, param, ctx)
 
 
 DURATION = DurationParam()
@@ -282,9 +284,9 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_window(*, since: ReplayTime | None, until: ReplayTime | None, **values: Any) -> Any:
         for option, at in (("--since", since), ("--until", until)):
-            if at is not None and at.moment is None:
+            if at is not None and at.full is None:
                 raise click.UsageError(f"{option} takes a time like 2026-01-31T12:00:00Z.")
-        window = since.moment if since else None, until.moment if until else None
+        window = since.full if since else None, until.full if until else None
         return command(window=window, **values)
 
     return SINCE(UNTIL(with_window))
@@ -303,7 +305,7 @@ AT = click.option(
     "--at",
     metavar="TIME",
     type=REPLAY_TIME,
-    help="The state at this time: 2026-01-31T12:00:00Z, or +90s from the beginning.",
+    help="The state at this time: 2026-01-31T12:00:00Z, 12:00:30 or, from the beginning, +90s.",
 )
 
 

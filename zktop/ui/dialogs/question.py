@@ -1,13 +1,14 @@
 """Questions to the user: a word that permits writing, a time, or just yes or no."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.widgets import Input, Label
 
 from zktop.model.facts import Millis
+from zktop.model.parse_moment import moment_of
 from zktop.ui.dialogs.base import Box, Dialog, T, text_field
-from zktop.ui.past.parse_moment import moment_of
 from zktop.ui.screens.common.format import time_ms
 
 
@@ -74,14 +75,10 @@ class SeekDialog(QuestionDialog[Millis]):
     """Returns the time that the user typed."""
 
     def __init__(self, begin: Millis, end: Millis, here: Millis) -> None:
-        def read(text: str) -> Millis:
-            at = moment_of(text, begin, here)
-            if at is None:
-                raise ValueError(f"Not a time: {text}")
-            return at
-
         says = [
             f"{time_ms(begin)}Z to {time_ms(end)}Z is available (UTC).",
             "Examples: 13:57:10, +90s from the start, -10s from here.",
         ]
-        super().__init__("Go to a time", says, time_ms(here), read, "go")
+        super().__init__(
+            "Go to a time", says, time_ms(here), partial(moment_of, begin=begin, here=here), "go"
+        )
