@@ -24,8 +24,8 @@ from zktop.app.look_pace import LOOKS_PER_S
 from zktop.model.facts import Gone, Node, SourceFact
 from zktop.model.settings import Root, Settings
 from zktop.zk import Access, Plan, Source, parse_hosts
-from zktop.zk.read.reader import MAX_BATCH_ITEMS
 from zktop.zk.read.requests import GET_CHILDREN, AddWatch, MultiRead, encode_item
+from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS
 
 WHAT, ADDRESS, ROOT, BELOW, BUSY = sys.argv[1:]
 BETWEEN_S = 0.002  # between two reads of a bystander

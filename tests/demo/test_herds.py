@@ -10,7 +10,7 @@ from kazoo.client import KazooClient
 from zktop.app.live_run import LiveRun
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings, Thresholds
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
 from zktop.ui.screens.lock.lock_detail import LockDetail

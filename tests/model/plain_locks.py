@@ -17,7 +17,7 @@ from zktop.model.layouts.layout import WatchKind
 from zktop.model.locks.lock import Lock, Member, Target
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Znode
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 
 class Queue(msgspec.Struct, frozen=True, eq=False):

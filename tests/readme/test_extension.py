@@ -216,7 +216,7 @@ def test_a_theme_is_one_file(copy: Copy) -> None:
     asked = (
         "import os\n"
         "from zktop.config.themes import all_themes\n"
-        "from zktop.ui.styled_text import INKS\n"
+        "from zktop.ui.inks import INKS\n"
         "print(*(one.name for one in all_themes(os.environ, (*INKS, 'cursor')).usable))\n"
     )
 

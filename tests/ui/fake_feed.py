@@ -16,7 +16,7 @@ from textual.widget import Widget
 from ui.fake_contenders import FakeContenders
 from ui.quiet_loop import wait_for_quiet
 
-from zktop.app.exports import ReportExports
+from zktop.app.export_formats import ReportExports
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings

@@ -39,7 +39,7 @@ def app_with(runs: Runs, *commands: UserCommand) -> object:
         *deadlock_frames(),
         table=(*KEYS, *command_actions(commands)),
         commands=commands,
-        run_words=runs,
+        run_program=runs,
     )
 
 

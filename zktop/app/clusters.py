@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.contenders import Contenders
-from zktop.app.exports import ReportExports
+from zktop.app.export_formats import ReportExports
 from zktop.app.feeds import LiveFeed
 from zktop.config.types import Config
 from zktop.model.settings import Root

@@ -14,16 +14,16 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from zktop.app.clipboard import copy_by_program
 from zktop.app.finding_command import FindingCommand
-from zktop.app.run_words import run_words
+from zktop.app.run_program import run_program
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
 from zktop.config.tree import DEFAULT
 from zktop.config.types import CommandSection, Config
+from zktop.ui.inks import INKS
 from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, remapped
 from zktop.ui.settings import UiSettings
-from zktop.ui.styled_text import INKS
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 from zktop.ui.user_commands import FIELDS, UserCommand, command_actions
 
@@ -47,7 +47,7 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
         refresh=ui.refresh,
         table=(*remapped(ui.keys), *command_actions(commands)),
         commands=commands,
-        run_words=run_words,
+        run_program=run_program,
         changed_keys=frozenset(ui.keys),
         bell=ui.bell,
         finding_hook=FindingCommand(ui.command) if ui.command else None,

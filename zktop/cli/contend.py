@@ -16,9 +16,9 @@ from zktop.config.overrides import Overrides
 from zktop.config.types import Config
 from zktop.demo.__main__ import run_contender
 from zktop.demo.contender_log import ContenderLog
-from zktop.demo.orders_and_steps import OnStep
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES, Recipe
+from zktop.demo.step_reporter import OnStep
 from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle
 from zktop.errors import ExitCode
 from zktop.model.facts import Millis

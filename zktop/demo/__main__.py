@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from zktop.demo.contender import DemoContender
-from zktop.demo.orders_and_steps import OnStep, read_order
+from zktop.demo.contender_orders import read_order
+from zktop.demo.step_reporter import OnStep
 from zktop.demo_types import ContenderOrder, ContenderStep
 from zktop.errors import ExitCode, ZktopError
 

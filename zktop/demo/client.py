@@ -15,7 +15,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
-from zktop.demo.orders_and_steps import StepReporter
+from zktop.demo.step_reporter import StepReporter
 from zktop.demo_types import ClientSettings, WatchedPart
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.session_ids import session_id, session_text

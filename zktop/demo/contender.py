@@ -17,8 +17,9 @@ from kazoo.exceptions import (
 from msgspec.structs import replace
 
 from zktop.demo.client import LockClient, StoppableEvent, StoppedError, Timeout, connect
-from zktop.demo.orders_and_steps import OnStep, StepReporter, check_path
+from zktop.demo.contender_orders import check_path
 from zktop.demo.recipes import PlaceLostError, Recipe, make_recipe, recipe_of
+from zktop.demo.step_reporter import OnStep, StepReporter
 from zktop.demo_types import ContenderOrder, LockClaim, WorkStyle
 from zktop.errors import ExitCode, UsageError
 

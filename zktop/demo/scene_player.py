@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from zktop.demo.client import StoppableEvent, connect
 from zktop.demo.contender_log import ContenderLog
-from zktop.demo.orders_and_steps import StepReporter
 from zktop.demo.processes import CLOSE_TIMEOUT_S, ProcessPool
+from zktop.demo.step_reporter import StepReporter
 from zktop.demo_types import (
     DEMO_ROOT,
     ClientSettings,

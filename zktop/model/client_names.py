@@ -18,9 +18,9 @@ from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
-from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.server_tables import host_of
+from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import host_of
 
 LAST_DIGITS: Final = 0xFFFF
 

@@ -21,8 +21,8 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import DeadlockPlace
 from zktop.model.waits.detector import DeadlockDetector, DeadlockVerdict
-from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
 from zktop.model.world.persistent_map import PersistentMap
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
 

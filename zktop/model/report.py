@@ -26,9 +26,9 @@ from zktop.model.text import Text, clean
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.root_blockers import RootBlocker
-from zktop.model.world.ensemble import Ensemble, ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.server_tables import Presence
+from zktop.model.world.tables_of_all_servers import Ensemble, ExpiryWindow
+from zktop.model.world.tables_of_one_server import Presence
 from zktop.model.world.world import World
 
 OwnerName = Callable[[Session, Text | None], Text | None]

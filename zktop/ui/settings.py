@@ -9,7 +9,7 @@ from zktop.model.facts import Millis
 from zktop.ui.interfaces import Copy, FindingHook
 from zktop.ui.keys import KEYS, Action
 from zktop.ui.themes import LoadThemes, ThemeList
-from zktop.ui.user_commands import RunWords, UserCommand
+from zktop.ui.user_commands import RunProgram, UserCommand
 
 
 class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +23,7 @@ class UiSettings(msgspec.Struct, frozen=True, kw_only=True):
     bell: bool = False
     finding_hook: FindingHook | None = None  # runs the user's command for new findings
     commands: tuple[UserCommand, ...] = ()
-    run_words: RunWords | None = None  # runs a user command
+    run_program: RunProgram | None = None  # runs a user command
     copy: Copy | None = None  # to the clipboard of the desktop or of tmux
     is_ascii: bool = False
     log: Path | None = None  # tracebacks of the UI

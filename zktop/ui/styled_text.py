@@ -1,43 +1,14 @@
 """Lines of text with inks, before a theme turns the inks into colours.
 
-Drawings are pure functions from the model to lines. An ink names the meaning of a piece of text,
-not its colour, so drawings are tested without a terminal, and a theme can change every colour.
+Drawings are pure functions from the model to lines, so they are tested without a terminal.
 """
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-Ink = Literal[
-    "plain",
-    "dim",  # less important, or only assumed
-    "strong",
-    "title",
-    "key",  # a key to press
-    "holds",
-    "waits",
-    "standby",
-    "critical",  # a proven problem: C3, C4
-    "warning",  # a possible problem: C2
-    "info",
-    "good",
-    "unknown",  # no data
-    "ours",  # a demo contender
-    "selected",
-    "paused",  # must not be missed
-    "address",  # of a client or a server
-    "election",
-    "alarm",  # a filled pill: something is wrong
-    "caution",  # ... something may be wrong
-    "allowed",  # ... yes
-    "tab",  # ... the screen that is shown
-    "medium",  # the steps of a graph's gradient
-    "warm",
-    "hot",
-    "high",
-]
-INKS: tuple[Ink, ...] = get_args(Ink)
+from zktop.ui.inks import Ink
 
 
 class Run(NamedTuple):

@@ -17,7 +17,7 @@ FIELDS: Final[Mapping[CommandSubject, tuple[str, ...]]] = {
     "session": ("session", "host", "port", *LOCK_FIELDS),
     "deadlock": ("session", "host", "port", *LOCK_FIELDS),
 }
-RunWords = Callable[[Sequence[str], Callable[[str], None]], Awaitable[str]]
+RunProgram = Callable[[Sequence[str], Callable[[str], None]], Awaitable[str]]
 """Runs a command, hands over each line of its output, and returns how it ended."""
 
 

@@ -15,9 +15,9 @@ from zktop.zk.connect.login import check_login
 from zktop.zk.connect.preflight import Probe, preflight
 from zktop.zk.connect.read_only_client import RecentLog
 from zktop.zk.event_loop import EventLoop, WhileWaiting
-from zktop.zk.read.reader import Answer, ZxidClock
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GetData, check_kazoo, decode_data
+from zktop.zk.read.requests_in_flight import Answer, ZxidClock
 from zktop.zk.servers import flavours
 from zktop.zk.servers.introspect import Introspection
 from zktop.zk.servers.table_formats import EnsembleMember, members

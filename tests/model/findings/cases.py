@@ -31,8 +31,8 @@ from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.persistent_map import PersistentMap
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 PATH = "/locks/orders"
 SECOND = 1_000

@@ -21,7 +21,7 @@ from zktop.model.history.events import UNKNOWN_SINCE, Elapsed, Event, Since
 from zktop.model.history.lock_history import NO_HISTORY
 from zktop.model.locks.lock import Lock
 from zktop.model.world.children_of_znode import Znode
-from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 
 EXACT, AT_LEAST = "exact", "at-least"
 

@@ -11,7 +11,7 @@ from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Lock
-from zktop.model.world.ensemble import NO_ENSEMBLE
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
 
 steps = st.lists(
     st.tuples(st.sampled_from(["create", "leave", "clutter", "look"]), st.integers(0, 7)),

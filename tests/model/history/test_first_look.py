@@ -12,7 +12,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Znode
-from zktop.model.world.ensemble import NO_ENSEMBLE
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
 
 PATHS = ("/a", "/b", "/c")
 ZXIDS = st.sampled_from([10, 20, 30, 110, 120])  # some after the first look, which sees 100

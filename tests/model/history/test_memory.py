@@ -11,7 +11,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.history.derive_events import MAX_DEPARTURES
 from zktop.model.history.duration_samples import MAX_SAMPLES
 from zktop.model.history.events import Since
-from zktop.model.world.ensemble import NO_ENSEMBLE
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
 
 LOCKS = 2_000
 

@@ -11,7 +11,7 @@ from zktop.model.history.sessions import (
     SessionActivity,
     SessionHistories,
 )
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.world import World
 
 ALICE = session("alice")

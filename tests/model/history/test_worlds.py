@@ -11,7 +11,7 @@ from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.settings import Settings
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.world import World
 
 ORDERS = "/orders"

@@ -21,7 +21,7 @@ from zktop.model.layouts import tutorials
 from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.locks.lock import Lock, Member, Target, absolute, relative
 from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 ALICE, BOB, CAROL = (
     member(name, place, 10 + place) for place, name in enumerate(["alice", "bob", "carol"])

@@ -16,7 +16,7 @@ from zktop.model.facts import (
     Watches,
 )
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.world import World
 
 NAMES = ("alice", "bob", "zktop")

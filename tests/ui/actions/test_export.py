@@ -10,7 +10,7 @@ from textual.widgets import Input, Label
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, settled, until
 
-from zktop.app.exports import ReportExports
+from zktop.app.export_formats import ReportExports
 from zktop.ui.actions.export import write_new
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.export import FORMATS, refused

@@ -8,10 +8,10 @@ from ui.fake_feed import app_of, settled
 
 from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.help import GROUPS, INKS, HelpDialog, help_lines
+from zktop.ui.inks import INKS as ALL_INKS
 from zktop.ui.keys import KEYS, Action, known_on, remapped, shown
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.page import Page
-from zktop.ui.styled_text import INKS as ALL_INKS
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.widgets.footer import drawn
 from zktop.ui.widgets.text_view import TextView

@@ -33,7 +33,7 @@ from zk.servers.test_unreadable import facts_from
 
 from zktop.model.facts import Children, Link, Server, Stat
 from zktop.model.session_ids import session_id
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.zk.connect import ask_once as wire
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import probe

@@ -3,7 +3,7 @@
 from zk.read.test_reader import _reader
 
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
-from zktop.zk.read.reader import Answer
+from zktop.zk.read.requests_in_flight import Answer
 from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader
 
 STAT = Stat(1, 1, 0)

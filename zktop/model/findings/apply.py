@@ -29,7 +29,7 @@ from zktop.model.findings.finding import (
     RuleMatch,
     Sign,
 )
-from zktop.model.world.server_tables import TableKind
+from zktop.model.world.tables_of_one_server import TableKind
 
 NEWER_TABLE_PAUSE_MS = 5_000  # between looks for a table that is newer than the lock
 NEWER_TABLE_WAIT_MS = 60_000  # after that, no such table is expected

@@ -23,8 +23,8 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.sentences import LETTER
-from zktop.model.world.ensemble import Ensemble
-from zktop.model.world.server_tables import Presence, TableKind
+from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import Presence, TableKind
 from zktop.model.world.world import World
 
 TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")

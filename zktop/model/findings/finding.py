@@ -16,7 +16,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import signature
 from zktop.model.text import Text, clean
 from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
-from zktop.model.world.server_tables import TableKind
+from zktop.model.world.tables_of_one_server import TableKind
 
 Severity = Literal["critical", "warning", "info"]
 Need = Literal["names", "leases", "history"] | TableKind

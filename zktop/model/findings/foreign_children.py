@@ -9,9 +9,9 @@ from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
 from zktop.model.layouts.children_by_layout import sort_by_layout
-from zktop.model.locks.folder_queue import FolderQueue, UnreadableChild
 from zktop.model.locks.lock import FOREIGN, Member, absolute
-from zktop.model.locks.open_folder import folder_queues
+from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
+from zktop.model.locks.open_folder import only_mixed
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 
@@ -64,7 +64,7 @@ def _behind(ctx: LockContext, obstacles: Iterable[Member]) -> int:
     """The number of waiters behind an obstacle."""
     found = {
         member.node
-        for queue in folder_queues(ctx.lock.queues)
+        for queue in only_mixed(ctx.lock.queues)
         for member in queue.waiters
         if not queue.is_stranded(member) and any(queue.counts(member, one) for one in obstacles)
     }
@@ -76,7 +76,7 @@ def _confidence(ctx: LockContext, *, is_free: bool) -> Confidence:
     layouts = ctx.lock.layout.removeprefix("mixed:").split("+")
     if is_free and all(part.startswith("curator") for part in layouts):
         return "C4"
-    proofs = (p for queue in folder_queues(ctx.lock.queues) for p in queue.proofs.values())
+    proofs = (p for queue in only_mixed(ctx.lock.queues) for p in queue.proofs.values())
     return "C3" if all(proof.is_fresh for proof in proofs) else "C2"
 
 
@@ -114,12 +114,12 @@ def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
 )
 def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     """Clients fail at a child whose name they cannot read, and leave their nodes behind."""
-    for queue in folder_queues(ctx.lock.queues):
+    for queue in only_mixed(ctx.lock.queues):
         for found in queue.unreadable:
             yield _broken(ctx, queue, found)
 
 
-def _broken(ctx: LockContext, queue: FolderQueue, found: UnreadableChild) -> RuleMatch:
+def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> RuleMatch:
     child, path = found.child, absolute(ctx.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
@@ -150,7 +150,7 @@ def _nodes(number: int) -> str:
     return "its node" if number == 1 else "their nodes"
 
 
-def _assumed_versions(queue: FolderQueue) -> str:
+def _assumed_versions(queue: MixedQueue) -> str:
     return queue.folder.views(queue.layout)[0].about or "any known one"
 
 
@@ -187,8 +187,8 @@ def split_queue(ctx: LockContext) -> Iterator[RuleResult]:
 
 def _split(ctx: LockContext) -> Iterator[tuple[Member, Member, Member]]:
     """Yield two waiters that do not count each other, and the node that both wait for."""
-    behind: dict[Text, dict[int, tuple[FolderQueue, Member]]] = {}
-    for queue in folder_queues(ctx.lock.queues):
+    behind: dict[Text, dict[int, tuple[MixedQueue, Member]]] = {}
+    for queue in only_mixed(ctx.lock.queues):
         for member in queue.waiters:
             nearest = queue.nearest(member)
             if nearest is not None:  # members with the same order count each other
@@ -228,7 +228,7 @@ def _effect(ctx: LockContext) -> str:
     """The effect of the children on the lock."""
     if ctx.lock.obstacles or ctx.lock.stranded:
         return "some of them are in the way of contenders"
-    queues = list(folder_queues(ctx.lock.queues))
+    queues = list(only_mixed(ctx.lock.queues))
     if any(queue.fails for queue in queues):
         return "clients will fail at some of them"
     return "clients count some of them, behind all others" if queues else "clients ignore them"

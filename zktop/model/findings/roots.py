@@ -14,8 +14,8 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import clock, count, short
 from zktop.model.waits.confidence import Confidence
-from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 SHOWN_MS = 600_000  # how long a change of the root is shown ...
 WARNING_MS = 30_000  # ... and how long at the full severity of its rule

@@ -14,7 +14,7 @@ from zktop.model.findings.finding import (
     Severity,
 )
 from zktop.model.format import count, several, short, span, waits
-from zktop.model.world.server_tables import Presence
+from zktop.model.world.tables_of_one_server import Presence
 
 MIN_TIMEOUT_TICKS = 2  # the servers' default
 LATER_TABLES_MS = 30_000

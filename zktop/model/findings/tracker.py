@@ -48,7 +48,7 @@ from zktop.model.settings import SECOND_MS, Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
-from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
 MAX_PER_LOOK: Final = 150  # locks and sessions: about 10 ms

@@ -28,7 +28,7 @@ from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.world import World
 
 _AT: Final = attrgetter("at")

@@ -9,8 +9,8 @@ import msgspec
 from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.sequence_diff import Split, splits
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 JointDeletions = dict[Session, int]  # session -> locks that lost its nodes in one transaction
 

@@ -16,7 +16,7 @@ from zktop.model.facts import Gone, Millis
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2

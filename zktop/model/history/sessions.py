@@ -6,8 +6,8 @@ import msgspec
 
 from zktop.model.facts import Connection, Connections, Millis, Session
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
 from zktop.model.world.persistent_map import PersistentMap
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000

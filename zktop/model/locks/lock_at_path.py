@@ -12,10 +12,10 @@ from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.members import is_promoting, known_members
 from zktop.model.locks.open_folder import (
     FolderOpener,
-    folder_queues,
     is_watching,
     memory_of,
     obstacles_of,
+    only_mixed,
     stranded_in,
 )
 from zktop.model.locks.queue_warnings import NEARLY_EXHAUSTED
@@ -166,7 +166,7 @@ class _Build:
             warnings.append("foreign-children")
         if obstacles_of(made.queues):
             warnings.append("blocked-by-foreign")
-        if any(queue.fails for queue in folder_queues(made.queues)):
+        if any(queue.fails for queue in only_mixed(made.queues)):
             warnings.append("broken-by-foreign")
         if self._recognised.guessed:
             warnings.append("low-confidence")

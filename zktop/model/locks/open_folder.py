@@ -8,8 +8,8 @@ from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
-from zktop.model.locks.folder_queue import FolderQueue
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
+from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.shapes.semaphore_queue import LeasePool
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
@@ -99,17 +99,17 @@ def _last_change(family: Family) -> int:
     return family.listed_at if family.stat.pzxid is None else family.stat.pzxid
 
 
-def folder_queues(queues: Iterable[LockQueue]) -> Iterator[FolderQueue]:
+def only_mixed(queues: Iterable[LockQueue]) -> Iterator[MixedQueue]:
     """Yield the queues that share a folder with other children, including gates."""
     for queue in queues:
         inner = queue.gate if isinstance(queue, LeasePool) else queue
-        if isinstance(inner, FolderQueue):
+        if isinstance(inner, MixedQueue):
             yield inner
 
 
 def memory_of(before: Lock | None) -> FolderMemory:
     """Return what the next version of a lock needs from this one."""
-    queues = list(folder_queues(before.queues)) if before is not None else []
+    queues = list(only_mixed(before.queues)) if before is not None else []
     if not queues:
         return NO_MEMORY
     waiting = [(queue, one) for queue in queues for one in queue.waiters]
@@ -129,16 +129,13 @@ def memory_of(before: Lock | None) -> FolderMemory:
 def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
     """Return the nodes that failed clients left behind."""
     return frozenset(
-        one.node
-        for queue in folder_queues(queues)
-        for one in queue.waiters
-        if queue.is_stranded(one)
+        one.node for queue in only_mixed(queues) for one in queue.waiters if queue.is_stranded(one)
     )
 
 
 def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
     """Return the foreign children that block members."""
-    found = {one.node: one for queue in folder_queues(queues) for one in queue.obstacles}
+    found = {one.node: one for queue in only_mixed(queues) for one in queue.obstacles}
     for queue in queues:
         if isinstance(queue, LeasePool) and queue.is_short:
             found.update((one.node, one) for one in queue.taken)

@@ -15,10 +15,10 @@ from zktop.model.layouts.client_view import BY_NUMBER
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import Folder
-from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.leases import Leases, leases_of
 from zktop.model.locks.lock import LockQueue, Member, WatchLookup
 from zktop.model.locks.members import NO_KNOWN_MEMBERS, KnownMembers, members_of
+from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import QueueOptions, RankedQueue, rule_of
 from zktop.model.locks.queue_warnings import count_oddities
 from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
@@ -72,17 +72,17 @@ def one_queue(
     )
     folder = opened(members) if opened is not None and found.holders is None else None
     queue = queue_in(folder, LayoutMembers(layout, rule, members, options))
-    asks_watches = reentry.asks_watches or found.asks_watches or isinstance(queue, FolderQueue)
+    asks_watches = reentry.asks_watches or found.asks_watches or isinstance(queue, MixedQueue)
     leases_found = msgspec.structs.replace(found, layout=layout)
     return Queues((queue,), leases_found, asks_watches=asks_watches)
 
 
-def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | FolderQueue:
+def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | MixedQueue:
     """Make the queue of one layout, with a folder only if other children affect it."""
     oddities = count_oddities(one.layout, one.members)
     if folder is None or not folder.matters(one.layout, one.members, one.name):
         return RankedQueue(one.layout, one.rule, one.members, oddities, one.options)
-    return FolderQueue(one, oddities, folder)
+    return MixedQueue(one, oddities, folder)
 
 
 def grouped_queues(
@@ -133,4 +133,4 @@ def mixed_queues(
 def _queues(groups_of_members: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
     folder = opened([member for one in groups_of_members for member in one.members])
     queues = tuple(queue_in(folder, one) for one in groups_of_members)
-    return Queues(queues, asks_watches=any(isinstance(queue, FolderQueue) for queue in queues))
+    return Queues(queues, asks_watches=any(isinstance(queue, MixedQueue) for queue in queues))

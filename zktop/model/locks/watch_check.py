@@ -18,7 +18,7 @@ from zktop.model.layouts.layout import Layout, WatchKind
 from zktop.model.locks.lock import Lock, LockQueue, Member, Target, absolute, relative
 from zktop.model.locks.shapes import layout_named
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknown", "none-needed"]
 

@@ -29,7 +29,7 @@ from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import lock_path, queue_updates
 from zktop.model.waits.root_blockers import RootBlocker, WaitSums, aged, root_blockers
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause

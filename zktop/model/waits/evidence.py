@@ -26,7 +26,7 @@ from zktop.model.waits.queues_from_locks import lock_path
 from zktop.model.waits.ring import ActorEvidence, rings
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitRequest
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 
 ASTRAY: Final = ("missing", "elsewhere")  # watch verdicts: the actor may not wait as expected
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from zktop.model.actors import STRANDED, UNOWNED, Actors, session_of
 from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Lock, LockQueue, Member
-from zktop.model.locks.open_folder import folder_queues
+from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.session_ids import session_text
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
@@ -73,7 +73,7 @@ def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tu
         return {}
     if lock.kind == "semaphore":  # leases and the queue for them are one to the wait graph
         return {lock.path: (None, (*lock.obstacles, *lock.holders, *lock.waiters))}
-    if lock.kind in _SHARED and any(folder_queues(lock.queues)):
+    if lock.kind in _SHARED and any(only_mixed(lock.queues)):
         by_age = sorted(lock.members, key=attrgetter("czxid"))
         return {lock.path: (None, (*lock.obstacles, *by_age))}
     found: dict[str, tuple[LockQueue | None, tuple[Member, ...]]] = {}
@@ -146,7 +146,7 @@ def _context(lock: Lock) -> tuple[object, ...]:
 
     In a folder one member may depend on the others, so no two versions are equal.
     """
-    is_folder = any(folder_queues(lock.queues))
+    is_folder = any(only_mixed(lock.queues))
     return lock.kind, lock.layout, lock.stranded, _exempt(lock), id(lock) if is_folder else 0
 
 

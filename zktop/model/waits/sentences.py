@@ -14,7 +14,7 @@ from zktop.model.format import clock, span
 from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.ring import DeadlockRule, Ring, WaitEdge, passes_by, queued, upgraders
 from zktop.model.waits.wait_queue import Mode, WaitRequest
-from zktop.model.world.server_tables import Presence
+from zktop.model.world.tables_of_one_server import Presence
 
 LETTER: dict[Mode, str] = {
     "exclusive": "X",

@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.settings import SECOND_MS
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.roots import denied_roots
-from zktop.model.world.server_tables import TABLE_NAMES, ServerTables
+from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables
 from zktop.output.metrics.lock_folders import empty_folders
 from zktop.output.metrics.lock_totals import (
     EVERYWHERE,

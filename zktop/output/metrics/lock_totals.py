@@ -17,7 +17,7 @@ from zktop.model.report import LockRecord, LockView, Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.server_tables import ServerTables
+from zktop.model.world.tables_of_one_server import ServerTables
 
 EVERYWHERE: Final = "/**"  # the root of locks that zktop found without a configured root
 

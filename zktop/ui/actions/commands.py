@@ -40,5 +40,5 @@ class CommandActions(Shell):
     def _show_output(self, command: UserCommand, words: Sequence[str]) -> None:
         from zktop.ui.dialogs.command import OutputDialog  # noqa: PLC0415  after the first frame
 
-        if self.settings.run_words is not None:
-            self.push_screen(OutputDialog(command.title, words, self.settings.run_words))
+        if self.settings.run_program is not None:
+            self.push_screen(OutputDialog(command.title, words, self.settings.run_program))

@@ -11,7 +11,7 @@ from textual.widgets import Label
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS, MOVES
 from zktop.ui.styled_text import Line, line
-from zktop.ui.user_commands import RunWords
+from zktop.ui.user_commands import RunProgram
 from zktop.ui.widgets.text_view import LogView
 
 MAX_LINES: Final = 5_000  # of output, the newest
@@ -46,7 +46,7 @@ class OutputDialog(Dialog[None]):
     """
     moves_in = "#output"
 
-    def __init__(self, title: str, words: Sequence[str], run: RunWords) -> None:
+    def __init__(self, title: str, words: Sequence[str], run: RunProgram) -> None:
         super().__init__()
         self._title, self._words, self._run = title, words, run
         self._lines: deque[Line] = deque(maxlen=MAX_LINES)

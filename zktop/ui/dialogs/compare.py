@@ -7,8 +7,9 @@ from zktop.model.facts import Millis
 from zktop.model.format import count, several, spoken
 from zktop.model.report import LockView, Report
 from zktop.ui.dialogs.base import TextDialog
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Ink, Line, hanging, line
+from zktop.ui.styled_text import Line, hanging, line
 
 MAX_LOCKS: Final = 500
 

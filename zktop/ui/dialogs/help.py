@@ -8,11 +8,12 @@ from textual.widgets import Input
 
 from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.base import TextDialog
+from zktop.ui.inks import Ink
 from zktop.ui.keys import Action, Group, shown
 from zktop.ui.screens.common.example_row import example_row
 from zktop.ui.screens.common.lock_status import legend
 from zktop.ui.screens.page import Page
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, hanging, line, text_of, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, hanging, line, text_of, wrapped
 
 GROUPS: Final[dict[Group, str]] = {
     "move": "Navigation",

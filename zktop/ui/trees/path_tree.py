@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import (
@@ -16,7 +17,7 @@ from zktop.ui.screens.common.lock_status import (
     status_without_finding,
 )
 from zktop.ui.screens.locks.rows import statuses_of
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right
+from zktop.ui.styled_text import Line, Run, fitted, line, right
 from zktop.ui.trees.tree_lines import Branch, write_branches
 from zktop.ui.view_state import Selection
 

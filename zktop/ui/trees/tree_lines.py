@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.root_blockers import RootBlocker
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_WORDS, age, with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import clients_of, deadlock_name, ink_of_deadlock
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.trees.wait_tree import (
     MAX_ROOTS,
     ClientKind,

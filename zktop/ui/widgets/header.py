@@ -13,8 +13,9 @@ from textual.geometry import Offset, Size
 from zktop.model.facts import Millis, Server
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import Report
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.filters import FilterCount
+from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
 from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
@@ -27,7 +28,7 @@ from zktop.ui.screens.common.server_state import (
     out_for,
     outage,
 )
-from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
+from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.canvas import Canvas
 

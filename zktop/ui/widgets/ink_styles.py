@@ -10,7 +10,7 @@ from rich.color import Color, ColorParseError, blend_rgb
 from rich.style import Style
 from textual.widget import Widget
 
-from zktop.ui.styled_text import Ink
+from zktop.ui.inks import Ink
 
 INK_STYLES: Final[dict[Ink, str]] = {
     "plain": "$foreground",

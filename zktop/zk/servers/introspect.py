@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from zktop.model.facts import ServerFact
 from zktop.zk.connect.address import Access, Address, AdminAccess, tls_context
 from zktop.zk.connect.preflight import Probe, probes
-from zktop.zk.read.reader import now_ms
 from zktop.zk.read.request_budget import RequestBudget
+from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError

@@ -8,8 +8,8 @@ is silent.
 
 from collections.abc import Callable
 
-from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import Exists
+from zktop.zk.read.requests_in_flight import Answer, Reader
 
 Job = Callable[[], None]
 

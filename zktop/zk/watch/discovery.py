@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from zktop.model.facts import join, split
 from zktop.model.layouts.lock_site import is_lockish
-from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
+from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
 from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, looks_like_a_place
 from zktop.zk.watch.root_watcher import RootWatcher
 

@@ -9,8 +9,8 @@ from typing import cast
 
 from zktop.model.facts import Children, Gone, SourceFact, split
 from zktop.model.text import Text
-from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_NODE, ListChildren, decode_children
+from zktop.zk.read.requests_in_flight import Answer, Reader
 
 
 class MissingRoots:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from math import ceil
 
 from zktop.model.facts import Stat
-from zktop.zk.read.reader import Answer, Item, Reader, Result
 from zktop.zk.read.requests import GET_DATA
+from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
 from zktop.zk.watch.root_pattern import WatchedRoot
 from zktop.zk.watch.root_watcher import RootWatcher
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 
 from zktop.model.facts import Gone, Millis, Node, SourceFact, split
 from zktop.model.text import Text
-from zktop.zk.read.reader import Answer, Reader
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
+from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.watch.pending import ChangedFolders, UnreadZnodes, has_many_deletions
 from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, upwards
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader

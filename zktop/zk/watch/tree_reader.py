@@ -24,7 +24,6 @@ from zktop.model.facts import (
 )
 from zktop.model.text import Text
 from zktop.zk.read.batch import SiblingNames, below, by_parent
-from zktop.zk.read.reader import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
 from zktop.zk.read.requests import (
     GET_CHILDREN,
     GET_DATA,
@@ -36,6 +35,7 @@ from zktop.zk.read.requests import (
     decode_children,
     decode_stat,
 )
+from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
 from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_place
 
 MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lease counts

@@ -10,11 +10,11 @@ from zktop.model.history.lock_history import FirstLook, LockHistory
 from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, BETWEEN_S, Reorder
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
-from zktop.ui.styled_text import Ink
 
 NOW = 1_800_000_000_000
 MARKS: list[tuple[int, Ink]] = [

@@ -12,7 +12,7 @@ from ui.example_past import BEGIN, past
 from ui.example_states import END, STEP, deadlock_frames
 from ui.fake_feed import app_of, settled, until
 
-from zktop.app.exports import ReportExports
+from zktop.app.export_formats import ReportExports
 from zktop.app.replay import Replay
 from zktop.ui.actions.export import LEAD_MS
 from zktop.ui.app import Zktop

@@ -8,7 +8,7 @@ from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.libraries import RUBY_ELECTION
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.client_order import in_order
-from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
+from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
@@ -22,7 +22,7 @@ def _ruby_election(context: ShapeContext) -> Queues:
     folder = context.opening.of(context.site.family, (context.layout,))(members)
     queue = queue_in(folder, LayoutMembers(context.layout, "first", members))
     foreign = tuple(znode.name for znode in rest if znode.name != "leader_ack")
-    return Queues((queue,), foreign=foreign, asks_watches=isinstance(queue, FolderQueue))
+    return Queues((queue,), foreign=foreign, asks_watches=isinstance(queue, MixedQueue))
 
 
 RUBY: Final = LockShape(

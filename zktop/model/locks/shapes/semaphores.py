@@ -13,9 +13,9 @@ from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks.client_order import in_order
 from zktop.model.locks.folder import foreign
-from zktop.model.locks.folder_queue import FolderQueue, LayoutMembers
 from zktop.model.locks.leases import Leases, number_in
 from zktop.model.locks.lock import LockQueue, Member, Target
+from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
 from zktop.model.locks.shapes.semaphore_queue import LeasePool
@@ -29,7 +29,7 @@ QUEUE_OF_SEMAPHORE: Final = "-__lock__"  # suffix of the sibling in which kazoo'
 
 def _gate(
     layout: Layout, family: Family, context: ShapeContext, below: str
-) -> tuple[RankedQueue | FolderQueue, tuple[Text, ...]]:
+) -> tuple[RankedQueue | MixedQueue, tuple[Text, ...]]:
     """Make the gate of a semaphore; its members wait for a lease, not for a lock."""
     found, rest = context.sorted_children(layout, family, below)
     wanting = [m if m.mode == "lease" else msgspec.structs.replace(m, mode="lease") for m in found]
@@ -89,7 +89,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     strangers = [z.name for z in family if z.name not in ("leases", "locks")]
     found = (*strangers, *(one.node for one in taken), *rest)
     known = Leases(number, are if number else None)
-    return Queues((pool,), known, found, asks_watches=isinstance(gate, FolderQueue))
+    return Queues((pool,), known, found, asks_watches=isinstance(gate, MixedQueue))
 
 
 def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
@@ -132,7 +132,7 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched)
     strangers = tuple(z.name for z in others) + rest
     known = Leases(number, "known" if number is not None else None)
-    return Queues((pool,), known, strangers, asks_watches=isinstance(gate, FolderQueue))
+    return Queues((pool,), known, strangers, asks_watches=isinstance(gate, MixedQueue))
 
 
 KAZOO_SEMAPHORE: Final = LockShape(
@@ -189,7 +189,7 @@ def _kazoo_lease(context: ShapeContext) -> Queues:
     return Queues(tuple(pools), Leases(len(pools), "known"), until=until)
 
 
-def _exclusive(queue: RankedQueue | FolderQueue) -> RankedQueue:
+def _exclusive(queue: RankedQueue | MixedQueue) -> RankedQueue:
     """Return the queue with the mode of the short lock that comes with a lease."""
     members = tuple(msgspec.structs.replace(m, mode="exclusive") for m in queue.members)
     return RankedQueue(queue.layout, "first", members, queue.oddities)

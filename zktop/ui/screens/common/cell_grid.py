@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from zktop.ui.styled_text import Ink, Line, Run, merged
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import Line, Run, merged
 
 HARD: Final = "─│"  # the strokes of a line across, and down
 SOFT: Final = "┄┊"

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from zktop.ui.styled_text import Ink, Line, Run, fitted, hanging, line, width_of
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import Line, Run, fitted, hanging, line, width_of
 
 GAP: Final = 2  # cells between two columns
 MARGIN: Final = 1

@@ -10,7 +10,8 @@ from typing import Final
 
 from zktop.model.facts import Millis
 from zktop.model.history.lock_load import SECOND_MS
-from zktop.ui.styled_text import Ink, Line, Run
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import Line, Run
 
 DOTS: Final = 4  # in the height of a cell
 LEFT_DOTS: Final = (0x00, 0x40, 0x44, 0x46, 0x47)  # the lowest 0 to 4 dots of a column

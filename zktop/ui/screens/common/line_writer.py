@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import Line, hanging, line, wrapped
 from zktop.ui.view_state import Selection
 
 

@@ -10,7 +10,8 @@ from zktop.model.findings.finding import SEVERITIES, Finding
 from zktop.model.findings.letters import LETTERS
 from zktop.model.locks.lock import Lock
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.styled_text import Ink, Line, Run
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import Line, Run
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
 OTHER: Final = "!"  # a finding without letters

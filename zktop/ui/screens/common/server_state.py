@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from zktop.model.facts import Millis, Server, ServerState
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
-from zktop.ui.styled_text import Ink
 
 OUTAGES: Final[dict[ServerState | None, tuple[str, Ink]]] = {
     "down": ("DOWN", "critical"),

@@ -2,7 +2,8 @@
 
 from zktop.demo_types import ContenderState
 from zktop.ui.filters import Filter
-from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import Line, line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, Table
 

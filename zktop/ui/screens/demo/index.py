@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from zktop.demo_types import Lesson, RecipeInfo, Scene
+from zktop.ui.inks import Ink
 from zktop.ui.interfaces import ContendersPort
 from zktop.ui.screens.demo.lesson import lesson_of
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, line
+from zktop.ui.styled_text import NOTHING, Line, Run, line
 
 Target = Lesson | Scene | RecipeInfo
 

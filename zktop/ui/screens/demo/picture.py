@@ -14,12 +14,13 @@ from zktop.demo_types import ContenderState, Departure, SceneCount, Watched
 from zktop.model.facts import Millis, Session, split
 from zktop.model.format import millis, short
 from zktop.model.report import Contender, LockView, Report
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.common.format import side_by_side
 from zktop.ui.screens.demo.counters import deadlocks_below, locks_below
 from zktop.ui.screens.findings.ring import is_ring, ring_order
 from zktop.ui.screens.lock.lock_detail import ShownQueue
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, line, width_of, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 
 MAX_ROWS: Final = 12  # of one lock
 MAX_LANES: Final = 4

@@ -2,7 +2,8 @@
 
 from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, hanging, line, wrapped
+from zktop.ui.inks import Ink
+from zktop.ui.styled_text import NOTHING, Line, Run, hanging, line, wrapped
 
 MARKS: dict[str, tuple[str, Ink]] = {
     "done": ("✓", "good"),

@@ -7,10 +7,11 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count
 from zktop.model.waits.lock_order_story import Inversion, StoryLine
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.steps import brief_paths
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.styled_text import Line, Run, fitted, line
 from zktop.ui.view_state import Selection
 
 MIN_COLUMN_CELLS: Final = 22  # with narrower columns, the steps are listed in one

@@ -8,10 +8,11 @@ from rich.cells import cell_len
 from zktop.model.facts import Millis
 from zktop.model.format import clock, middle
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.cell_grid import HARD, SOFT, CellGrid, Point
 from zktop.ui.screens.common.format import MODE_WORDS
 from zktop.ui.screens.common.lock_status import pill
-from zktop.ui.styled_text import Ink, Line, Run, line
+from zktop.ui.styled_text import Line, Run, line
 
 MIN_DRAWN: Final = 2  # clients
 MAX_DRAWN: Final = 6  # clients; a longer ring is a list

@@ -12,10 +12,11 @@ from zktop.model.format import middle, short
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import lock_words
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, right, width_of
+from zktop.ui.styled_text import Line, Run, fitted, line, right, width_of
 from zktop.ui.view_state import Selection
 
 MAX_STEPS: Final = 24

@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.queue import RankedQueue
+from zktop.ui.inks import Ink
 from zktop.ui.screens.lock.lock_detail import ShownQueue
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line
+from zktop.ui.styled_text import Line, Run, fitted, line
 
 WORDS: Final[dict[LockMode, str]] = {
     "exclusive": "exclusive",

@@ -6,13 +6,14 @@ from typing import Final
 from zktop.model.format import count, several, short
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Contender
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
 from zktop.ui.screens.lock.table import host, who
-from zktop.ui.styled_text import Ink, Line, Run, joined, line, width_of, wrapped
+from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 
 MAX_HOLDERS: Final = 3
 MIN_STRIP_WAITERS: Final = 100  # waiters; a longer queue is also drawn as a strip

@@ -7,9 +7,10 @@ from zktop.model.format import spoken
 from zktop.model.history.duration_samples import Durations
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.locks.lock import Member
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import age, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import NOTHING, Ink, Line, Run, fitted, line
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line
 
 LABELS: Final = ("<10ms", "<40ms", "<160ms", "<640ms", "<2.5s", "<10s", "<41s", "more")
 LABEL_CELLS: Final = 7

@@ -7,10 +7,11 @@ from zktop.model.format import iso, middle, short
 from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Contender
 from zktop.model.session_ids import session_text
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
 from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.lock.table import estimate, who
-from zktop.ui.styled_text import Ink, Line, hanging, line, wrapped
+from zktop.ui.styled_text import Line, hanging, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # of a znode's data
 MAX_BLOCKERS: Final = 5

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 from zktop.model.facts import Session
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Ink, Line, hanging, line
+from zktop.ui.styled_text import Line, hanging, line
 
 MAX_MAPPED_MEMBERS: Final = 400  # in a longer queue, only some are looked up
 FIRST_NODES: Final = 6

@@ -17,10 +17,11 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import elapsed
 from zktop.ui.screens.common.lock_status import ink_of, ink_of_deadlock
 from zktop.ui.screens.findings.groups import FindingGroup, FindingKind, group_alike, kind_of
-from zktop.ui.styled_text import Ink, Line, Run, fitted, joined, line, width_of, wrapped
+from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrapped
 from zktop.ui.widgets.panel import FrameWords
 
 KEYS: Final = "n next  a acknowledge  A all  i notes  enter explain"

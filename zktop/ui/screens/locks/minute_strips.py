@@ -13,6 +13,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import clock, middle
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.inks import Ink
 from zktop.ui.past.states import Alarms, alarms_in, name_in
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.format import with_spaces
@@ -20,7 +21,7 @@ from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.timeline import strips
 from zktop.ui.screens.timeline.strips import ColumnEnd
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Ink, Line, fitted, line
+from zktop.ui.styled_text import Line, fitted, line
 from zktop.ui.view_state import Selection, ViewState
 
 MINUTE_MS: Final[Millis] = 60_000

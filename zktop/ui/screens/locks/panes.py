@@ -12,7 +12,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
 from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.report import Report
-from zktop.model.world.server_tables import ServerTables
+from zktop.model.world.tables_of_one_server import ServerTables
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import event_lines
 from zktop.ui.screens.common.line_writer import LineLink

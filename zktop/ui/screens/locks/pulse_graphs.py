@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.format import spoken
+from zktop.ui.inks import Ink
 from zktop.ui.past.graph_numbers import PulseSecond
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
-from zktop.ui.styled_text import Ink, Line, fitted, line, right
+from zktop.ui.styled_text import Line, fitted, line, right
 
 SHOWN_S: Final = 60
 GRAPHS: Final = 5

@@ -1,7 +1,7 @@
 """Screen 1: all locks, worst first; around them alerts, root blockers, events and health."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -17,6 +17,15 @@ from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import Reorder
 from zktop.ui.screens.common.paced import Paced
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
+from zktop.ui.screens.locks.pane_sizes import (
+    FRAME_CELLS,
+    SHORT,
+    PaneHeights,
+    UsedLines,
+    columns_of,
+    heights_now,
+    most_heights,
+)
 from zktop.ui.screens.locks.panes import (
     AlertsPane,
     BlockersPane,
@@ -37,32 +46,7 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-
-class PaneHeights(NamedTuple):
-    """The maximum height of each pane, in lines with its frame."""
-
-    alerts: int
-    about: int = 0
-    blockers: int = 0
-    events: int = 0
-    health: int = 0
-    pulse: int = 7
-    minute: int = 0
-
-
-SHORT: Final = PaneHeights(alerts=4)
-MIN_LINES: Final = 30
-HEIGHTS: Final = (  # by the minimum height of the page
-    (50, PaneHeights(alerts=10, about=1, blockers=10, events=12, health=1, pulse=17, minute=14)),
-    (40, PaneHeights(alerts=8, about=1, blockers=7, events=9, health=1, pulse=12, minute=11)),
-    (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
-    (25, PaneHeights(alerts=5, about=1, health=1)),
-)
-COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
-FRAME_CELLS: Final = 2
-MAX_MINUTE_LINES: Final = 32  # of the last minute below a short table
 PANES_S: Final = 0.25  # from one drawing of the panes to the next
-STEP_LINES: Final = 5  # panes grow by these, so that they do not move with every lock
 
 
 class LocksScreen(SplitPage):
@@ -213,33 +197,17 @@ class LocksScreen(SplitPage):
 
     @property
     def _most_heights(self) -> PaneHeights:
-        """The maximum heights in a window of this size, whatever the panes show."""
-        height = self._page_height
-        return next((heights for least, heights in HEIGHTS if height >= least), SHORT)
+        return most_heights(self._page_height)
 
     def _heights(self) -> PaneHeights:
-        """Return the heights of the panes; if there are few locks, events get the free lines."""
-        height, heights = self._page_height, self._most_heights
-        if self.columns == 1:
-            spare = height - sum(heights) - self.table.count - 1
-            more = max(0, spare // STEP_LINES * STEP_LINES)
-            return heights._replace(events=heights.events + more)
-        heights = heights._replace(minute=self._minute_lines(height, heights))
-        if self.columns == 2:  # noqa: PLR2004  below the pulse and the lock
-            return heights._replace(events=heights.events + (height - MIN_LINES) // 4)
-        return heights._replace(events=height - self._blockers.wanted_height)
-
-    def _minute_lines(self, height: int, heights: PaneHeights) -> int:
-        """The last minute also has the lines that a short table leaves free."""
         table = self.table.count + 1 + self.table.gutter.height
-        spare = height - self._alerts.wanted_height - heights.about - heights.minute - table
-        more = max(0, spare // STEP_LINES * STEP_LINES) if heights.minute else 0
-        return min(heights.minute + more, max(MAX_MINUTE_LINES, heights.minute))
+        used = UsedLines(table, self._alerts.wanted_height, self._blockers.wanted_height)
+        return heights_now(self._page_height, self.columns, used)
 
     @property
     def columns(self) -> int:
         """The number of columns of panes."""
-        return next(number for least, number in COLUMNS if self.size.width >= least)
+        return columns_of(self.size.width)
 
     @property
     def _news_cells(self) -> int:

@@ -11,6 +11,7 @@ from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import (
     BLOCKED_CELLS,
     MODE_LETTERS,
@@ -21,7 +22,7 @@ from zktop.ui.screens.common.format import (
 from zktop.ui.screens.common.graphs import bar, sparkline
 from zktop.ui.screens.common.lock_status import FREE, state_cell
 from zktop.ui.screens.locks.lock_row import LockRow
-from zktop.ui.styled_text import Ink, Line, Run, joined, line
+from zktop.ui.styled_text import Line, Run, joined, line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
-from zktop.model.world.ensemble import ExpiryWindow
+from zktop.model.world.tables_of_all_servers import ExpiryWindow
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.styled_text import Line, line
 
 BAR_CELLS = 12
 LIBRARY_GIVES_UP = 2 / 3  # of the timeout; then the client looks for another server

@@ -10,6 +10,7 @@ from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
 from zktop.model.text import Text
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
@@ -25,7 +26,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
     of_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow
-from zktop.ui.styled_text import Ink, Line, Run, line
+from zktop.ui.styled_text import Line, Run, line
 from zktop.ui.view_state import Selection
 
 VERDICTS: Final[dict[str, tuple[str, Ink]]] = {

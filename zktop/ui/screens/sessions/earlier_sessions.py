@@ -12,12 +12,12 @@ from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.event_lines import span
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.sessions.contact_bar import left
 from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
 from zktop.ui.screens.sessions.rows import SessionRow
-from zktop.ui.styled_text import Ink
 
 MAX_NAMESAKES: Final = 2  # listed one by one
 MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name

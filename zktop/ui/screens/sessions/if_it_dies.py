@@ -11,8 +11,8 @@ from zktop.model.format import count, several
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
-from zktop.model.world.ensemble import Ensemble
-from zktop.model.world.server_tables import Presence
+from zktop.model.world.tables_of_all_servers import Ensemble
+from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.screens.sessions.directory import SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.risks import HALF
 from zktop.ui.screens.sessions.rows import SessionRow

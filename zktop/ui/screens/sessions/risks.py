@@ -8,7 +8,7 @@ import msgspec
 from zktop.model.facts import Session
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
-from zktop.model.world.ensemble import Ensemble
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.ui.screens.sessions.directory import SessionDirectory
 
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]

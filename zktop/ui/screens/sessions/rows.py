@@ -12,9 +12,9 @@ from zktop.model.format import fold_name
 from zktop.model.report import LockRecord, Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.model.world.ensemble import ExpiryWindow
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.server_tables import Presence
+from zktop.model.world.tables_of_all_servers import ExpiryWindow
+from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.filters import Fields, Filter, LazyFields
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.past.tape import Tape

@@ -8,11 +8,12 @@ import msgspec
 from zktop.model.facts import Flavour, Server
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.server_tables import TABLE_NAMES, ServerTables, TableKind
+from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables, TableKind
+from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.screens.common.format import per_second, sortable
 from zktop.ui.screens.common.server_state import OUTAGES, lag, newest_of, out_for, outage
-from zktop.ui.styled_text import Ink, Line, line
+from zktop.ui.styled_text import Line, line
 from zktop.ui.widgets.table import Column
 
 OTHERS: Final[dict[Flavour | None, str]] = {

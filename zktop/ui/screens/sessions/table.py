@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
 from zktop.model.format import count
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import per_second, short_id, sortable, with_spaces
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.contact_bar import bar, left
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
-from zktop.ui.styled_text import Ink, Line, Run, line, text_of
+from zktop.ui.styled_text import Line, Run, line, text_of
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, Table
 

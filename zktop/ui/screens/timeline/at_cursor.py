@@ -9,6 +9,7 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.dialogs.compare import lock_state, problems
+from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import LockState, lock_states
 from zktop.ui.past.tape import Tape
@@ -17,7 +18,7 @@ from zktop.ui.screens.common.format import age, with_spaces
 from zktop.ui.screens.findings.steps import brief_paths
 from zktop.ui.screens.locks.lock_row import MAX_MEMBERS_DATED
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Ink, Line, joined, line, wrapped
+from zktop.ui.styled_text import Line, joined, line, wrapped
 
 MAX_LOCKS: Final = 3
 LIKELY: Final[tuple[str, Ink]] = ("!", "warning")

@@ -11,12 +11,13 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
 from zktop.model.report import Report
+from zktop.ui.inks import Ink
 from zktop.ui.past.graph_numbers import Pulse
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Ink, Line, Run, fitted, line, merged, text_of  # noqa: F401  in examples
+from zktop.ui.styled_text import Line, Run, fitted, line, merged, text_of  # noqa: F401  in examples
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"

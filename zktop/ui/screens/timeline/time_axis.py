@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
+from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms, time_s
-from zktop.ui.styled_text import Ink, Line, Run, line, merged
+from zktop.ui.styled_text import Line, Run, line, merged
 
 ZOOMS_MS: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000)
 TICKS_MS: Final = (  # between two labels

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
 from zktop.model.format import count
+from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import contacts
 from zktop.ui.past.states import expired_at, lock_states
 from zktop.ui.screens.timeline import strips, time_axis
@@ -21,7 +22,7 @@ from zktop.ui.screens.timeline.moment_in_words import (
 )
 from zktop.ui.screens.timeline.strip_choice import StripChoice, StripSubject
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Ink, Line, fitted, line
+from zktop.ui.styled_text import Line, fitted, line
 from zktop.ui.view_state import ViewState
 
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 18, 30

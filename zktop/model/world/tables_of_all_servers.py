@@ -13,7 +13,7 @@ import msgspec
 
 from zktop.model.facts import Expiry, Millis, Server, Session, Watches
 from zktop.model.text import Text
-from zktop.model.world.server_tables import (
+from zktop.model.world.tables_of_one_server import (
     TABLE_NAMES,
     USUAL_TICK_MS,
     MissingTable,

@@ -3,7 +3,7 @@
 import pytest
 from ui.example_ensemble import IMPORT, ORDERS, QUIET, trouble
 
-from zktop.app.exports import ReportExports
+from zktop.app.export_formats import ReportExports
 from zktop.model.report import Report
 
 EXPORTS = ReportExports("zk9:2181")

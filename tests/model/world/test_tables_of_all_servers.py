@@ -23,7 +23,7 @@ from model.builders import (
 from msgspec.structs import replace
 
 from zktop.model.facts import Connections, Expiry
-from zktop.model.world.ensemble import NO_ENSEMBLE, Ensemble, ExpiryWindow, Visibility
+from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble, ExpiryWindow, Visibility
 
 ALICE, BOB = session("alice"), session("bob")
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
-from zktop.app.run_words import MAX_LINE, run_words
+from zktop.app.run_program import MAX_LINE, run_program
 
 PYTHON = (sys.executable, "-c")
 
@@ -15,7 +15,7 @@ PYTHON = (sys.executable, "-c")
 async def ran(*words: str) -> tuple[list[str], str]:
     """The lines of its output, and how it ended."""
     lines: list[str] = []
-    ending = await run_words(words, lines.append)
+    ending = await run_program(words, lines.append)
     return lines, ending
 
 
@@ -57,7 +57,7 @@ async def test_closing_kills_the_program_and_its_children(tmp_path: Path) -> Non
     file = tmp_path / "pid"
     code = f"sleep 60 & echo $! > {file}; echo started; wait"
     started = asyncio.Event()
-    task = asyncio.create_task(run_words(("sh", "-c", code), lambda _line: started.set()))
+    task = asyncio.create_task(run_program(("sh", "-c", code), lambda _line: started.set()))
     await started.wait()
 
     task.cancel()

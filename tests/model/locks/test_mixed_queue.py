@@ -11,7 +11,7 @@ from zktop.model.facts import AnyFact, Children, Gone, Stat, Watches, join
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_at_path import lock_at
-from zktop.model.locks.open_folder import folder_queues
+from zktop.model.locks.open_folder import only_mixed
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -185,7 +185,7 @@ def test_a_watch_is_surer_if_it_is_surely_new(*, has_been_seen: bool) -> None:
     again = (contender("kazoo", 4)[0], KAZOO_TWO[1])
     past.go(KAZOO_TWO[0]).come(again).seen({KAZOO_TWO[1]: [ONE[0]]})
 
-    (proof,) = [one for queue in folder_queues(past.now.queues) for one in queue.proofs.values()]
+    (proof,) = [one for queue in only_mixed(past.now.queues) for one in queue.proofs.values()]
     assert proof.is_fresh is has_been_seen
 
 

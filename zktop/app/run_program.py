@@ -12,7 +12,7 @@ CHUNK_BYTES = 16_384
 MAX_LINE = 10_000  # characters; a longer line is cut into several
 
 
-async def run_words(words: Sequence[str], on_line: Callable[[str], None]) -> str:
+async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> str:
     """Run these words without a shell, and say how it ended. Cancelling kills the program."""
     try:
         process = await asyncio.create_subprocess_exec(

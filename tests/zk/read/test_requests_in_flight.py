@@ -11,9 +11,15 @@ from zktop.zk import Access, parse_hosts
 from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.batch import SiblingNames
-from zktop.zk.read.reader import MAX_REQUEST_BYTES, MAX_UNDER_WAY, Answer, Reader, ZxidClock
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests import GET_DATA, NO_NODE, Exists
+from zktop.zk.read.requests_in_flight import (
+    MAX_REQUEST_BYTES,
+    MAX_UNDER_WAY,
+    Answer,
+    Reader,
+    ZxidClock,
+)
 
 
 def _reader() -> Reader:

@@ -61,7 +61,7 @@ class UnreadableChild(Struct, frozen=True, gc=False):
     will_fail: tuple[Member, ...]  # at their next listing
 
 
-class FolderQueue(QueueDefaults):
+class MixedQueue(QueueDefaults):
     """The members of one layout; each holds or waits according to its own client's view."""
 
     def __init__(self, group: LayoutMembers, oddities: QueueOddities, folder: Folder) -> None:
