@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zktop.config.mistakes import ConfigError, ConfigMistake
-from zktop.config.overrides import Override
+from zktop.config.overrides import Override, Overrides
 from zktop.config.parse_values import is_null, kind_of
 from zktop.config.tree import DEFAULT, EMPTY, MapNode, ValueOrigin
 from zktop.config.types import UiSection
@@ -40,8 +40,20 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 def default_file(environment: Mapping[str, str]) -> Override | None:
     """Return the user's own config file, if there is one."""
-    file = config_folder(environment) / "config.yaml"
+    file = _default_path(environment)
     return Override("config", (str(file),), DEFAULT) if file.is_file() else None
+
+
+def config_file(named: str | None, overrides: Overrides, environment: Mapping[str, str]) -> Path:
+    """Return the path of the config file, which need not exist: `named`, or the one in effect."""
+    if named is None and overrides.file is not None:
+        named = overrides.file.texts[-1]
+    return Path(named).expanduser() if named else _default_path(environment)
+
+
+def example_text() -> str:
+    """Return config.example.yaml: every setting with its default and a comment."""
+    return _installed("config.example.yaml").read_text(encoding="utf-8")
 
 
 def theme_names(environment: Mapping[str, str]) -> set[str]:
@@ -51,13 +63,21 @@ def theme_names(environment: Mapping[str, str]) -> set[str]:
 
 def theme_files(environment: Mapping[str, str]) -> dict[str, Path]:
     """Map each theme's name to its file; a user's theme replaces a built-in one."""
-    package = Path(__file__).parent.parent
-    installed = package / "themes"
-    built_in = installed if installed.is_dir() else package.parent / "themes"  # a checkout
-    folders = (built_in, config_folder(environment) / "themes")
+    folders = (_installed("themes"), config_folder(environment) / "themes")
     return {
         file.stem: file
         for folder in folders
         if folder.is_dir()
         for file in sorted(folder.glob("*.yaml"))
     }
+
+
+def _default_path(environment: Mapping[str, str]) -> Path:
+    return config_folder(environment) / "config.yaml"
+
+
+def _installed(name: str) -> Path:
+    """Return a file or folder that the wheel puts into the package, or that of a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / name
+    return inside if inside.exists() else package.parent / name

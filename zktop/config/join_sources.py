@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.config.check_across_keys import checks
-from zktop.config.check_keys import ConfigReader
+from zktop.config.check_keys import ConfigReader, inner_key
 from zktop.config.files import default_file, file_tree, theme_names
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import (
@@ -55,6 +55,19 @@ def load(file: str) -> Config:
     """Read one config file and nothing else."""
     only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
     return effective_config(only, {}).config
+
+
+def load_sections(
+    file: str,
+    sections: frozenset[str],
+    wrong: frozenset[str],
+    environment: Environment[str, str],
+) -> EffectiveConfig:
+    """Read some sections of a config file, without the keys that are known to be wrong."""
+    written = file_tree(file)
+    pairs = tuple(pair for pair in written.pairs if pair[0].text in sections)
+    chosen = _without(replace(written, pairs=pairs), wrong)
+    return _joined(Overrides(), environment, None, chosen)
 
 
 def effective_config(
@@ -112,6 +125,16 @@ def _joined(
     check.raise_mistakes([])
     assert isinstance(config, Config)  # noqa: S101  without mistakes nothing is WRONG
     return EffectiveConfig(config, file, overrides.cluster, check.origins)
+
+
+def _without(tree: MapNode, wrong: frozenset[str], key: str = "") -> MapNode:
+    """Return a mapping without some keys, which are written as in mistakes: ui.keys.quit."""
+    pairs = (
+        (name, _without(value, wrong, inner) if isinstance(value, MapNode) else value)
+        for name, value in tree.pairs
+        if (inner := inner_key(key, name.text)) not in wrong
+    )
+    return replace(tree, pairs=tuple(pairs))
 
 
 class _Check:
