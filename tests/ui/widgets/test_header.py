@@ -25,7 +25,7 @@ from zktop.model.waits.confidence import Confidence
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import OnNews
 from zktop.ui.styled_text import Line, text_of, width_of
-from zktop.ui.widgets.header import ensemble
+from zktop.ui.widgets.header import ensemble, tabs
 
 TERM = 0x5A << 32
 LONG = ",".join(f"zk{n}.production.example.com:2181" for n in (1, 2, 3)) + "/app"
@@ -244,3 +244,13 @@ async def test_the_clock_is_that_of_the_cursor(*, is_live: bool) -> None:
 
         assert screen[0].endswith("00:33:33Z")
         assert ("8.0s behind" in screen[0]) == is_live
+
+
+def test_tabs_move_together_before_their_titles_are_cut() -> None:
+    """Sixty columns have room for six whole titles."""
+    wide, close, short = (text_of(tabs("locks", width, has_demo=True)) for width in (80, 60, 50))
+
+    assert wide.split() == close.split()
+    assert len(close.rstrip()) < 60 < len(wide.rstrip())
+    assert "3 Dead" in short
+    assert "3 Deadlocks" not in short

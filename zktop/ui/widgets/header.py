@@ -32,6 +32,7 @@ from zktop.ui.styled_text import Line, Run, fitted, joined, line, width_of, wrap
 from zktop.ui.view_state import ViewState
 from zktop.ui.widgets.canvas import Canvas
 
+SHORT_TITLE_CELLS: Final = 4  # of a tab in a very narrow window
 NAME_SHARE: Final = 3  # the name may take a third of the line
 MIN_NAME_CELLS: Final = 9
 GAP: Final = 2
@@ -143,7 +144,9 @@ class PageHeader(Canvas, can_focus=False):
         lines = [
             _first(state, _places(state, page), _when(state, recording), width),
             _between(
-                _tabs(page, width, state.contenders is not None), _filter(state, result), width
+                tabs(page, width, has_demo=state.contenders is not None),
+                _filter(state, result),
+                width,
             ),
             *wrapped(result.mistake, width, "warning", " ")[:MAX_STATUS_LINES],
             *wrapped(_status_sentence(state), width, "warning", " ")[:MAX_STATUS_LINES],
@@ -253,14 +256,18 @@ def _unanswered(state: ViewState) -> Iterator[Line]:
 
 
 @lru_cache(16)
-def _tabs(page: str, width: int, has_demo: bool) -> Line:  # noqa: FBT001  part of the cache key
-    runs: list[Run] = []
-    for number, entry in enumerate(PAGES, start=1):
-        if entry.name == DEMO and not has_demo:
-            continue
-        ink: Ink = "tab" if entry.name == page else "dim"
-        title = entry.title if width >= 72 or entry.name == page else entry.title[:4]  # noqa: PLR2004  six titles fit
-        runs.append(Run(f" {number} {title} ", ink, f"app.act('page_{number}')"))
+def tabs(page: str, width: int, *, has_demo: bool) -> Line:
+    """The tabs: spaced, else close together, else with short titles."""
+    shown = [(n, one) for n, one in enumerate(PAGES, 1) if has_demo or one.name != DEMO]
+    for gap, cells in ((" ", None), ("", None), ("", SHORT_TITLE_CELLS)):
+        runs: list[Run] = []
+        for number, entry in shown:
+            is_here = entry.name == page
+            title = entry.title if is_here else entry.title[:cells]
+            text = f" {number} {title}{' ' if is_here else gap}"
+            runs.append(Run(text, "tab" if is_here else "dim", f"app.act('page_{number}')"))
+        if width_of(tuple(runs)) <= width:
+            break
     return tuple(runs)
 
 

@@ -62,14 +62,14 @@ async def test_strips_show_what_clients_did_and_the_graph_how_many_waited() -> N
 @pytest.mark.parametrize(
     ("size", "is_there"),
     [
-        ((120, 36), True),
-        ((120, 30), False),
-        ((119, 50), False),
-        ((200, 60), True),
+        ((60, 15), False),
+        ((80, 24), True),
+        ((120, 30), True),
+        ((119, 50), True),
         ((250, 80), True),
     ],
 )
-async def test_it_needs_a_large_window(size: tuple[int, int], *, is_there: bool) -> None:
+async def test_it_is_where_the_table_leaves_room(size: tuple[int, int], *, is_there: bool) -> None:
     """The table of locks comes first."""
     async with app_of(*past()).run_test(size=size) as pilot:
         screen = "\n".join(await settled(pilot))
@@ -81,7 +81,7 @@ async def test_it_goes_when_the_window_becomes_small() -> None:
     """It comes back when the window grows."""
     async with app_of(*past()).run_test(size=(120, 36)) as pilot:
         await settled(pilot)
-        await pilot.resize_terminal(100, 36)
+        await pilot.resize_terminal(60, 15)
         small = "\n".join(await settled(pilot))
         await pilot.resize_terminal(120, 36)
         large = "\n".join(await settled(pilot))

@@ -31,6 +31,24 @@ MAX_DRAWN_STEPS: Final = 3  # clients of a ring that is drawn
 ACKNOWLEDGED: Final = FindingKind("acknowledged", "info", is_sure=True)  # all acknowledged alerts
 
 
+class AlertPicture(NamedTuple):
+    """A ring, a line for each client, and the client to kill; both may be empty."""
+
+    ring: tuple[Line, ...] = ()
+    answer: tuple[Line, ...] = ()
+
+    def fits(self, room: int) -> bool:
+        """True if the ring can be drawn in so many lines."""
+        return bool(self.ring) and len(self.ring) + len(self.answer) <= room
+
+    def lines(self, head: Line, room: int) -> tuple[Line, ...]:
+        """The ring, or where it does not fit this head; then the answer."""
+        return (*(self.ring if self.fits(room) else (head,)), *self.answer)
+
+
+NO_PICTURE: Final = AlertPicture()
+
+
 class Alert(NamedTuple):
     """A deadlock, or a finding that is not the consequence of another one."""
 
@@ -43,14 +61,15 @@ class Alert(NamedTuple):
     sentence: str
     more: str = ""
     is_sure: bool = True
-    picture: tuple[Line, ...] = ()  # in place of the sentence
-    narrow_picture: tuple[Line, ...] = ()
+    pictures: tuple[AlertPicture, ...] = ()  # of a deadlock; the widest first
     kind: FindingKind | None = None  # shared by equal findings; None for a deadlock
 
-    def picture_in(self, width: int) -> tuple[Line, ...]:
-        """The picture that fits."""
-        is_wide = max(map(width_of, self.picture), default=0) <= width
-        return self.picture if is_wide else self.narrow_picture
+    def picture_in(self, width: int) -> AlertPicture:
+        """The widest picture that fits; in a very narrow pane, the narrowest without its ring."""
+        for one in self.pictures:
+            if max(map(width_of, (*one.ring, *one.answer))) <= width:
+                return one
+        return self.pictures[-1]._replace(ring=()) if self.pictures else NO_PICTURE
 
 
 class AlertList(NamedTuple):
@@ -84,8 +103,8 @@ def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
     for deadlock in report.deadlocks:
         alert = _deadlock(deadlock, found.get(deadlock.id))
         if deadlock.id == drawn:
-            wide, narrow = (ring_lines(deadlock, report, has_room=one) for one in (True, False))
-            alert = alert._replace(picture=tuple(wide), narrow_picture=tuple(narrow))
+            pictures = (_picture(deadlock, report, is_wide=one) for one in (True, False))
+            alert = alert._replace(pictures=tuple(pictures))
         yield alert
     dead = {deadlock.id for deadlock in report.deadlocks}
     for finding in report.findings:
@@ -109,24 +128,26 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
     )
 
 
-def ring_lines(deadlock: Deadlock, report: Report, *, has_room: bool) -> list[Line]:
-    """Draw a small ring, a line for each client, and which client to kill.
+def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPicture:
+    """Draw a small ring, and which client to kill.
 
     A line says the lock that the client holds, and who wants it; with room, also its address.
     """
-    if len(deadlock.steps) > MAX_DRAWN_STEPS:
-        return []
-    lines = _ring(deadlock, report, has_address=has_room)
+    is_small = len(deadlock.steps) <= MAX_DRAWN_STEPS
+    ring = _ring(deadlock, report, has_address=is_wide) if is_small else ()
+    return AlertPicture(tuple(ring), tuple(_answer(deadlock, is_wide=is_wide)))
+
+
+def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
     for way in deadlock.ways_out[:1]:
         client = f" {way.client}" if way.client and way.client != way.owner else ""
         name = (
             line((way.process, "strong"))
-            if has_room
+            if is_wide
             else line((way.owner, "strong"), (client, "address"))
         )
         freed = f": unblocks {count(way.frees, 'client')}"
-        lines.append((Run(" Kill ", "warning"), *name, Run(freed)))
-    return lines
+        yield Run(" Kill ", "warning"), *name, Run(freed)
 
 
 def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line]:
@@ -198,35 +219,33 @@ def alert_lines(
     now: Millis,
     width: int,
     *,
-    is_short: bool = False,
+    room: int = MAX_ALERTS,
     opened: Collection[FindingKind] = (),
 ) -> tuple[list[Line], list[str | FindingKind | None]]:
     """Draw the worst alert in several lines, the others in one; return what each line opens.
 
-    Alerts of one kind share a line. In a short pane, the number of each line includes the total:
-    `1/3`.
+    Alerts of one kind share a line. A deadlock whose ring does not fit into `room` lines has its
+    sentence, below the client to kill.
     """
     lines: list[Line] = []
     cases: list[str | FindingKind | None] = []
     grouped = list(group_alike(found, lambda one: one.kind, opened))
-    of = f"/{len(grouped)}" if is_short else ""
     for number, one in enumerate(islice(grouped, MAX_ALERTS), start=1):
         alert = one.members[0] if isinstance(one, FindingGroup) else one
-        since = _for(alert.since, now)
-        mark = f"{number:>2}{of}"
-        is_drawn = number == 1 and bool(alert.picture) and not is_short and alert is one
+        mark, since = f"{number:>2}", _for(alert.since, now)
         if isinstance(one, FindingGroup):
             lines.append(_batch(mark, one, _for(_oldest(one), now)))
             cases.append(one.kind)
-        elif not is_drawn:
-            lines.append(_head(mark, one, since, has_sentence=number > 1))
-            cases.append(one.case)
-        if is_drawn:
-            lines += alert.picture_in(width)
-            cases += [alert.case] * len(alert.picture)
         elif number == 1:
-            lines += _sentence(alert, width)
-        cases += [None] * (len(lines) - len(cases))
+            head = _head(mark, one, since, has_sentence=False)
+            lines += one.picture_in(width).lines(head, room)
+            cases += [one.case] * len(lines)
+        else:
+            lines.append(_head(mark, one, since, has_sentence=True))
+            cases.append(one.case)
+        if number == 1 and not alert.picture_in(width).fits(room):
+            lines += _sentence(alert, width, min(MAX_SENTENCE_LINES, room - len(lines)))
+            cases += [None] * (len(lines) - len(cases))
     if len(grouped) > MAX_ALERTS:
         more = len(grouped) - MAX_ALERTS
         lines.append(line((f"   and {more} more on screen 3", "dim")))
@@ -288,12 +307,12 @@ def _head(number: str, alert: Alert, since: str, *, has_sentence: bool) -> Line:
     )
 
 
-def _sentence(alert: Alert, width: int) -> list[Line]:
+def _sentence(alert: Alert, width: int, room: int) -> list[Line]:
     """Wrap the sentence of an alert; screen 3 shows the whole of a long one."""
     lines = wrapped(alert.sentence, width - 4, indent="   ")
-    if len(lines) <= MAX_SENTENCE_LINES:
-        return lines
-    *kept, last = lines[:MAX_SENTENCE_LINES]
+    if len(lines) <= room or room <= 0:
+        return lines[: max(0, room)]
+    *kept, last = lines[:room]
     return [*kept, (*last, Run(" …", "dim"))]
 
 

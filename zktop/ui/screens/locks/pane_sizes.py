@@ -1,7 +1,7 @@
 """The sizes of the panes on screen 1: how many columns they form, and how high each may be.
 
 The maximum heights follow from the window alone. Lines that a short table leaves free go to the
-events or to the last minute.
+last minute.
 """
 
 from typing import Final, NamedTuple
@@ -52,11 +52,12 @@ def most_heights(page: int) -> PaneHeights:
 
 
 def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
-    """Return the heights on a page of this height; panes get the lines that others leave free."""
+    """Return the heights on a page of this height; the last minute gets lines left free."""
     heights = most_heights(page)
     if columns == 1:
-        free = page - sum(heights) - used.table
-        return heights._replace(events=heights.events + _in_steps(free))
+        below = heights.about + heights.blockers + heights.events
+        free = page - used.alerts - used.table - below
+        return heights._replace(minute=min(_in_steps(free), MAX_MINUTE_LINES))
     heights = heights._replace(minute=_minute_lines(page, heights, used))
     if columns == 2:  # noqa: PLR2004  below the pulse and the lock
         return heights._replace(events=heights.events + (page - MIN_LINES) // 4)
@@ -64,10 +65,9 @@ def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
 
 
 def _minute_lines(page: int, heights: PaneHeights, used: UsedLines) -> int:
-    """The last minute also has the lines that a short table leaves free."""
     free = page - used.alerts - heights.about - heights.minute - used.table
-    more = _in_steps(free) if heights.minute else 0
-    return min(heights.minute + more, max(MAX_MINUTE_LINES, heights.minute))
+    most = max(MAX_MINUTE_LINES, heights.minute)
+    return min(heights.minute + _in_steps(free), most)
 
 
 def _in_steps(free: int) -> int:

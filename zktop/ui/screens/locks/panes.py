@@ -98,14 +98,12 @@ class AlertsPane(Pane):
         self._opened: set[FindingKind] = set()
         self._redraw: Callable[[], None] | None = None
 
-    def show_report(
-        self, state: ViewState, report: Report, height: int, width: int, *, is_short: bool
-    ) -> None:
+    def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the alerts of this report."""
-        self._redraw = partial(self.show_report, state, report, height, width, is_short=is_short)
+        self._redraw = partial(self.show_report, state, report, height, width)
         listed = self._sifted(state, report)
         lines, cases = alert_lines(
-            listed.new, report.now, width, is_short=is_short, opened=self._opened
+            listed.new, report.now, width, room=height - self.gutter.height, opened=self._opened
         )
         if not lines and not listed.acknowledged:
             is_now = state.is_newest and not state.is_stale

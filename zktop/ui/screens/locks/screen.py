@@ -19,7 +19,6 @@ from zktop.ui.screens.common.paced import Paced
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.pane_sizes import (
     FRAME_CELLS,
-    SHORT,
     PaneHeights,
     UsedLines,
     columns_of,
@@ -63,9 +62,9 @@ class LocksScreen(SplitPage):
         "**MIX** is the queue by mode: `W.R5` is a writer, then five readers. `o` explains all "
         "columns.\n\n"
         "**Who is blocking** lists the clients that others wait for, and that wait for no other "
-        "client. **Last 60 s**, in a large window, shows what the clients in alerts and the root "
-        "blockers did, with the signs of the timeline, and how many clients waited. Enter opens "
-        "the lock, session or finding of the line; tab goes to the next pane.\n\n"
+        "client. **Last 60 s**, below a short table, shows what the clients in alerts and the "
+        "root blockers did, with the signs of the timeline, and how many clients waited. Enter "
+        "opens the lock, session or finding of the line; tab goes to the next pane.\n\n"
         "`a` acknowledges the alert under the cursor (from another pane, the first one), `A` all "
         "alerts. Acknowledged alerts fold into one line; enter opens it, and `a` on an alert "
         "there brings it back. An alert also comes back if it gets more severe or more certain, "
@@ -219,8 +218,7 @@ class LocksScreen(SplitPage):
         """Fill the panes whose height follows from their text; the others share the rest."""
         heights, main = self._most_heights, self.main_cells - FRAME_CELLS
         self._blockers.show_report(state, report, heights.blockers, self._news_cells)
-        is_short = heights.alerts == SHORT.alerts
-        self._alerts.show_report(state, report, heights.alerts, main, is_short=is_short)
+        self._alerts.show_report(state, report, heights.alerts, main)
 
     def _surround(self) -> None:
         """Fill the panes around the table."""
@@ -232,7 +230,7 @@ class LocksScreen(SplitPage):
         number, main, news = self.columns, self.main_cells - FRAME_CELLS, self._news_cells
         fills = number == 3  # noqa: PLR2004  columns
         self._events.show_report(state, report, heights.events, news, fills=fills)
-        self._minute.show_state(state, report, heights.minute if number > 1 else 0, main)
+        self._minute.show_state(state, report, heights.minute, main)
         if number > 1:
             self._pulse.show_state(state, heights.pulse, news)
             self._preview.show_lock(state, report, self.table.row)
