@@ -36,7 +36,7 @@ CELL_WIDTH: Final = 13
 NARROW_CELL_WIDTH: Final = 10
 LABEL_WIDTH: Final = 18
 KILO: Final = 1000
-MAX_PLACES_SEARCHED: Final = 1000  # before the chosen one
+MAX_PLACES_SEARCHED: Final = 1000  # ahead of the selected member
 
 
 class MatrixColumn(NamedTuple):
@@ -51,10 +51,10 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind == "single":  # no queue
         return []
-    halves = [MatrixColumn(is_held, mode) for is_held in (True, False) for mode in modes]
+    columns = [MatrixColumn(is_held, mode) for is_held in (True, False) for mode in modes]
     counts = _counts(queue)
-    barring = _barring(queue, chosen)
-    lines = [_heads(halves)]
+    blocking = _blocking(queue, chosen)
+    lines = [_heads(columns)]
     for mode in modes:
         is_chosen = chosen is not None and chosen.mode == mode
         ink: Ink = "selected" if is_chosen else "plain"
@@ -63,12 +63,12 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
         cells += [
             fitted(
                 (
-                    *_tile(lock, mode, half, counts[half]),
-                    Run(" ◀" if is_chosen and half in barring else "", "selected"),
+                    *_tile(lock, mode, column, counts[column]),
+                    Run(" ◀" if is_chosen and column in blocking else "", "selected"),
                 ),
                 CELL_WIDTH,
             )
-            for half in halves
+            for column in columns
         ]
         lines.append(tuple(run for cell in cells for run in cell))
     return lines
@@ -87,9 +87,10 @@ def may_enter(queue: ShownQueue) -> list[Line]:
     lines = [tuple(run for cell in heads for run in cell)]
     for mode in modes:
         cells = [fitted(line(f" wants {WORDS[mode]}"), LABEL_WIDTH)]
-        halves = (MatrixColumn(is_held=True, mode=held) for held in modes)
+        columns = (MatrixColumn(is_held=True, mode=held) for held in modes)
         cells += [
-            fitted(_tile(lock, mode, half, counts[half]), NARROW_CELL_WIDTH) for half in halves
+            fitted(_tile(lock, mode, column, counts[column]), NARROW_CELL_WIDTH)
+            for column in columns
         ]
         lines.append(tuple(run for cell in cells for run in cell))
     return lines
@@ -97,10 +98,10 @@ def may_enter(queue: ShownQueue) -> list[Line]:
 
 def modes_of(queue: ShownQueue) -> Sequence[LockMode]:
     """Modes in use; for a read/write lock, both."""
-    there = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
+    used = {run.mode for run in (*queue.held_runs, *queue.waiting_runs)}
     if queue.lock.kind == "read-write":
-        there |= {"read"} if "exclusive" in there else {"read", "write"}
-    return [mode for mode in ORDER if mode in there]
+        used |= {"read"} if "exclusive" in used else {"read", "write"}
+    return [mode for mode in ORDER if mode in used]
 
 
 def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
@@ -111,11 +112,11 @@ def _counts(queue: ShownQueue) -> Counter[MatrixColumn]:
     return counts
 
 
-def _heads(halves: Sequence[MatrixColumn]) -> Line:
+def _heads(columns: Sequence[MatrixColumn]) -> Line:
     cells = [fitted(line(("COMPATIBLE WITH", "title")), LABEL_WIDTH)]
-    for half in halves:
-        word = "held" if half.is_held else "queued"
-        cells.append(fitted(line((f"{word} {SHORT_WORDS[half.mode]}", "strong")), CELL_WIDTH))
+    for column in columns:
+        word = "held" if column.is_held else "queued"
+        cells.append(fitted(line((f"{word} {SHORT_WORDS[column.mode]}", "strong")), CELL_WIDTH))
     return tuple(run for cell in cells for run in cell)
 
 
@@ -128,19 +129,19 @@ def _brief(number: int) -> str:
     return str(number) if number < KILO else f"{number / KILO:.0f}k"
 
 
-def _tile(lock: Lock, mode: LockMode, half: MatrixColumn, number: int) -> Line:
+def _tile(lock: Lock, mode: LockMode, column: MatrixColumn, number: int) -> Line:
     """Yes or no, and the number of clients; a tile about leases already has that number."""
-    is_counted = not number or (lock.kind == "semaphore" and half.is_held)
-    return line(verdict(lock, mode, half), ("" if is_counted else f" {_brief(number)}", "dim"))
+    is_counted = not number or (lock.kind == "semaphore" and column.is_held)
+    return line(verdict(lock, mode, column), ("" if is_counted else f" {_brief(number)}", "dim"))
 
 
-def verdict(lock: Lock, mode: LockMode, half: MatrixColumn) -> tuple[str, Ink]:
+def verdict(lock: Lock, mode: LockMode, column: MatrixColumn) -> tuple[str, Ink]:
     """Whether a mode can be granted together with another one."""
     if lock.kind == "semaphore":
-        return _lease(lock) if half.is_held else QUEUED
-    if not conflicts(lock, mode, half.mode):
+        return _lease(lock) if column.is_held else QUEUED
+    if not conflicts(lock, mode, column.mode):
         return YES
-    return HELD if half.is_held else QUEUED
+    return HELD if column.is_held else QUEUED
 
 
 def _lease(lock: Lock) -> tuple[str, Ink]:
@@ -169,8 +170,8 @@ def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
     )
 
 
-def _barring(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
-    """Columns that keep the selected member waiting; in a long queue, a thousand are checked."""
+def _blocking(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
+    """Columns that keep the selected member waiting, by the first thousand members ahead."""
     if chosen is None:
         return set()
     lock = queue.lock
@@ -178,4 +179,4 @@ def _barring(queue: ShownQueue, chosen: Member | None) -> set[MatrixColumn]:
         MatrixColumn(lock.queue_of(other).holds(other), other.mode)
         for other in (*lock.before(chosen)[:MAX_PLACES_SEARCHED], *lock.blocked_by(chosen))
     }
-    return {half for half in before if conflicts(lock, chosen.mode, half.mode)}
+    return {column for column in before if conflicts(lock, chosen.mode, column.mode)}

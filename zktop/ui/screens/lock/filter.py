@@ -46,7 +46,7 @@ FIELDS: Final = tuple(filter(None, MEMBER_FIELDS))
 
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
-    """Positions of the members that match; a bare watcher has no fields and never matches."""
+    """Positions of the members that match; a session that only watches never matches."""
     return [position for position, fields in enumerate(_fields(detail)) if wanted.passes(fields)]
 
 

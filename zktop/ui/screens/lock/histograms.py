@@ -35,7 +35,7 @@ def histogram(title: str, past: Durations, now: tuple[str, int | None], width: i
         if past.at_least:
             text = f"{past.at_least} seen partly"
         head = line((title, "title"), (f"  {text}", "unknown"))
-        return [head, _last(ongoing, ms, past)]
+        return [head, _ongoing_line(ongoing, ms, past)]
     counts = past.buckets
     top, room = max(counts), max(4, min(MAX_BAR_CELLS, width - LABEL_CELLS - 8))
     lines = [line((f"{title}  ", "title"), (_quantiles(past), "dim"))]
@@ -45,10 +45,10 @@ def histogram(title: str, past: Durations, now: tuple[str, int | None], width: i
             line((f"{label:<{LABEL_CELLS}}", "dim"), (f"{bar:<{room}}", "info"),
                  (f" {number or ''}", "dim"))
         )  # fmt: skip
-    return [*lines, _last(ongoing, ms, past)]
+    return [*lines, _ongoing_line(ongoing, ms, past)]
 
 
-def _last(ongoing: str, ms: int | None, past: Durations) -> Line:
+def _ongoing_line(ongoing: str, ms: int | None, past: Durations) -> Line:
     compared, ink = _compared(ms, past)
     return line(
         (f"{'now':<{LABEL_CELLS}}", "strong"),

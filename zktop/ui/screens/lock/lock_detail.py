@@ -169,7 +169,7 @@ def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockedNode]:
 
 
 def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
-    """Sessions of demo clients that say now that they watch the children of this lock."""
+    """Sessions of demo clients that report a watch on the children of this lock."""
     if state.contenders is None or not state.is_newest:
         return frozenset()
     watched = Watched(Text(path), "children")

@@ -75,9 +75,10 @@ def worst_path(report: Report) -> Text | None:
     for finding in report.findings:
         if finding.severity != "info" and finding.lock in report.parts:
             return finding.lock
-    return max(report.paths, key=lambda path: _wanted(report, path), default=None)
+    return max(report.paths, key=lambda path: _demand(report, path), default=None)
 
 
-def _wanted(report: Report, path: Text) -> tuple[int, int]:
+def _demand(report: Report, path: Text) -> tuple[int, int]:
+    """The number of waiters, then of all members."""
     lock = report.parts[path].lock
     return len(lock.waiters), lock.size

@@ -9,7 +9,7 @@ from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging, line, wrapped
 
 MAX_FINDINGS: Final = 5
-COVERED: Final = 0.995  # share of past requests; from here on, no note says what is missing
+COVERED: Final = 0.995  # share of past requests seen; below it, a note counts the missed ones
 WARNINGS: Final = {
     "negative-sequence": "sequence numbers have wrapped around and are negative",
     "duplicate-sequence": "two nodes have the same sequence number",

@@ -34,10 +34,10 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings stand below each other
+TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings are stacked
 DRAWINGS_CELLS: Final = 74  # of the right column
 SIDE_CELLS: Final = 74  # of the drawings to the right of the queue
-WIDE_FROM_CELLS: Final = 160  # from here on, the drawings stand to the right of the queue
+WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
 MAX_EVENTS: Final = 60
@@ -101,7 +101,7 @@ class LockScreen(Page):
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._drawing = Paced(self, self._again, HUGE_QUEUE_S)
+        self._drawing = Paced(self, self._draw_lock, HUGE_QUEUE_S)
         self._drawn_for: object = None  # the selection, the filter and the size
 
     def compose(self) -> ComposeResult:
@@ -123,7 +123,7 @@ class LockScreen(Page):
         else:
             self._drawing.when_due()
 
-    def _again(self) -> None:
+    def _draw_lock(self) -> None:
         state = self.view_state
         if state is None:
             return
@@ -242,7 +242,7 @@ class LockScreen(Page):
         return self._room - self._queue.count - 1 - self._queue.gutter.height
 
     def _show_past(self, detail: LockDetail, *, is_wide: bool) -> None:
-        """Below a short queue in a wide window: what happened to the lock."""
+        """Show what happened to the lock, below a short queue in a wide window."""
         past, left = self._past, self._left
         past.display = is_wide and left >= MIN_PAST_LINES
         if past.display:
@@ -280,7 +280,7 @@ class LockScreen(Page):
         drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
         return side_by_side(stacked(text_parts), stacked(drawn), room)
 
-    # What is asked for
+    # The selection
 
     @property
     def _queue(self) -> QueueTable:
@@ -321,7 +321,7 @@ class LockScreen(Page):
             return
         if row.is_group:
             self._opened |= {member.node for member in row.members}
-            self._again()
+            self._draw_lock()
         elif row.session is None:
             self.say("No session owns this node: it stays when its client dies.")
         else:
@@ -329,7 +329,7 @@ class LockScreen(Page):
 
     def action_fold(self) -> None:
         self._is_open, self._opened = not (self._is_open or self._opened), frozenset()
-        self._again()
+        self._draw_lock()
 
     def action_show_data(self) -> None:
         self._with_data = not self._with_data

@@ -42,9 +42,9 @@ STATES: Final[dict[str, tuple[str, Ink]]] = {
 }
 
 
-def gutter(row: QueueRow, barring: Collection[int]) -> Run:
+def gutter(row: QueueRow, blocking: Collection[int]) -> Run:
     """Mark holders, runs of readers, and the rows that block the selected one."""
-    if any(row.place <= place < row.place + row.size for place in barring):
+    if any(row.place <= place < row.place + row.size for place in blocking):
         return Run("▶", "selected")
     queue = row.detail.queue
     if row.place < queue.holding:
@@ -177,7 +177,7 @@ def blocked_by(row: QueueRow) -> Line:
 
 
 def watches(row: QueueRow) -> Line:
-    """WATCHES: what the client watches by the servers' tables, and whether that will wake it."""
+    """WATCHES: what the servers' tables list for the client, and whether that will wake it."""
     if row.is_group:
         return ()
     if row.watches_children:
@@ -251,7 +251,7 @@ def estimate(row: QueueRow) -> str:
 
 
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
-    """The arrows from each waiter to the znode that it really watches, by the names of the rows.
+    """The arrows from each waiter to the znode that it actually watches, by the names of the rows.
 
     A waiter that may watch the children of the lock has a dotted arrow to the first holder, whose
     release wakes it; the arrow is solid if a demo client reports that watch. Without watch tables
@@ -315,7 +315,7 @@ class QueueTable(Panel, Table[QueueRow]):
         ]
         super().__init__(columns, lambda row: row.name, id=id, mark=self._gutter)
         self._arrows: dict[str, str] = {}  # by the names of rows
-        self._barring: frozenset[int] = frozenset()  # positions that block the selected row
+        self._blocking: frozenset[int] = frozenset()  # positions that block the selected row
 
     def show(
         self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
@@ -323,23 +323,23 @@ class QueueTable(Panel, Table[QueueRow]):
         """Show rows with arrows, and mark those that block the one under the cursor."""
         self._arrows = arrow_rows([one for one in rows if isinstance(one, QueueRow)])
         super().show(rows, note)
-        before = self._barring
-        self._find_barring()
-        if self._barring != before:
+        before = self._blocking
+        self._find_blocking()
+        if self._blocking != before:
             self.repaint()
 
     def moved(self) -> None:
         """Mark the rows that block the one under the cursor."""
         super().moved()
-        self._find_barring()
+        self._find_blocking()
 
-    def _find_barring(self) -> None:
+    def _find_blocking(self) -> None:
         row = self.row
         if row is None or row.is_group:
-            self._barring = frozenset()
+            self._blocking = frozenset()
         else:
             nodes = row.contender.blocked_by
-            self._barring = frozenset(row.detail.queue.places_of(nodes))
+            self._blocking = frozenset(row.detail.queue.places_of(nodes))
 
     def _watches(self, row: QueueRow) -> Line:
         """WATCHES: an arrow to the watched row, or words if no arrow is possible."""
@@ -354,7 +354,7 @@ class QueueTable(Panel, Table[QueueRow]):
         return joined([line((arrow, ARROW)) if arrow else (), watches(row)], " ")
 
     def _gutter(self, row: QueueRow) -> Run:
-        return gutter(row, self._barring)
+        return gutter(row, self._blocking)
 
     def _index(self, name: Hashable) -> int | None:
         """The row with this name, or the group that includes it."""

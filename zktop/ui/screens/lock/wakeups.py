@@ -19,7 +19,7 @@ MAX_MAPPED_MEMBERS: Final = 400  # in a longer queue, only some are looked up
 FIRST_NODES: Final = 6
 MAX_SHOWN_LINES: Final = 8
 MIN_HERD: Final = 5
-WIDTH: Final = 60  # cells, of the sentence
+SENTENCE_CELLS: Final = 60
 
 
 class WakeUp(NamedTuple):
@@ -47,7 +47,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
         )
     ink: Ink = "unknown" if sees == "none" else "dim"
     lines = [line(("WAKE MAP  ", "title"), (source, ink))]
-    lines += release_sentence(detail, chosen, WIDTH)
+    lines += release_sentence(detail, chosen, SENTENCE_CELLS)
     lines += [_line(detail, wake) for wake in found[:MAX_SHOWN_LINES]]
     unlisted = [] if sees == "none" else _unlisted(detail)
     lines += unlisted

@@ -49,7 +49,7 @@ class Pane(Panel, TextView):
     """
     keeps_cursor = False
     held = False  # the user has put the cursor on a line
-    wanted_height = 0  # in lines with the frame; Textual gives it with its next layout
+    wanted_height = 0  # in lines with the frame; Textual applies it at its next layout
 
     def moved(self) -> None:
         super().moved()
@@ -114,7 +114,7 @@ class AlertsPane(Pane):
         self.put([*lines, *aside[0]], targets, (), height)
 
     def _sifted(self, state: ViewState, report: Report) -> AlertList:
-        """The alerts of this report; sifted again only after a change, or a choice of the user."""
+        """The alerts of this report, sorted out again only after a change or a user's choice."""
         known, hides_notes = state.acknowledged.covered(report), state.hides_notes
         deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
         listed_for = deadlocks, known, hides_notes
@@ -137,19 +137,19 @@ class AlertsPane(Pane):
 
     def action_open(self) -> None:
         if isinstance(self.target, FindingKind):
-            self._list(self.target, opens=self.target not in self._opened)
+            self._set_open(self.target, opens=self.target not in self._opened)
         else:
             super().action_open()
 
     def action_right(self) -> None:
         if isinstance(self.target, FindingKind):
-            self._list(self.target, opens=True)
+            self._set_open(self.target, opens=True)
 
     def action_left(self) -> None:
         if isinstance(self.target, FindingKind):
-            self._list(self.target, opens=False)
+            self._set_open(self.target, opens=False)
 
-    def _list(self, kind: FindingKind, *, opens: bool) -> None:
+    def _set_open(self, kind: FindingKind, *, opens: bool) -> None:
         (self._opened.add if opens else self._opened.discard)(kind)
         if self._redraw is not None:
             self._redraw()

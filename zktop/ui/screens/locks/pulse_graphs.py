@@ -1,4 +1,4 @@
-"""The pulse of the ensemble: the figures of the last minute as graphs, one in each line."""
+"""The pulse of the ensemble: the figures of the last minute as graphs, one below another."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

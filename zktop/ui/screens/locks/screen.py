@@ -45,7 +45,7 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-PANES_S: Final = 0.25  # from one drawing of the panes to the next
+PANES_S: Final = 0.25  # between two drawings of the panes
 
 
 class LocksScreen(SplitPage):
@@ -119,7 +119,7 @@ class LocksScreen(SplitPage):
         self.table = LockTable()
         self.table.newest = self._rows.rows
         self._reorder = Reorder(self.table, self._order)
-        self._panes = Paced(self, self._surround, PANES_S)
+        self._panes = Paced(self, self._draw_panes, PANES_S)
         self._drawn_for: object = None  # what the user chose, and the size
 
     def compose(self) -> ComposeResult:
@@ -192,7 +192,7 @@ class LocksScreen(SplitPage):
 
     @property
     def _page_height(self) -> int:
-        return self.size.height - 1  # the line with the health
+        return self.size.height - 1  # the line about health
 
     @property
     def _most_heights(self) -> PaneHeights:
@@ -210,7 +210,7 @@ class LocksScreen(SplitPage):
 
     @property
     def _news_cells(self) -> int:
-        """The width of a pane of the newest column, without its frame."""
+        """The width of a pane in the column of news, without its frame."""
         side = self.side_cells
         return (side if self.columns < 3 else side // 2) - FRAME_CELLS  # noqa: PLR2004  columns
 
@@ -220,7 +220,7 @@ class LocksScreen(SplitPage):
         self._blockers.show_report(state, report, heights.blockers, self._news_cells)
         self._alerts.show_report(state, report, heights.alerts, main)
 
-    def _surround(self) -> None:
+    def _draw_panes(self) -> None:
         """Fill the panes around the table."""
         state, report = self.view_state, self.report
         if state is None or report is None:

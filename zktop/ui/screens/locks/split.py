@@ -56,7 +56,7 @@ class SplitPage(Page):
         self.redraw()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Grab the border: the frames on both sides of it."""
+        """Start to drag the border, which is the frames on both sides of it."""
         border = self.query_one("#side", Container).region.x
         if self.columns in self._percents and event.screen_x in (border - 1, border):
             self._is_dragging = True
@@ -69,7 +69,7 @@ class SplitPage(Page):
             self._split(round(100 * (self.region.right - event.screen_x) / self.size.width))
 
     def on_mouse_up(self) -> None:
-        """Let go of the border."""
+        """Stop dragging the border."""
         if self._is_dragging:
             self._is_dragging = False
             self.release_mouse()

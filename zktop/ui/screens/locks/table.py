@@ -153,8 +153,8 @@ def seconds_cell(blocked_ms: Millis) -> Line:
     return (Run(blocked_seconds(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
 
 
-MIN_GROUP: Final = 20  # quiet locks below one parent; so many fold into one line
-KEEP_GROUP: Final = 10  # with fewer, the line unfolds
+MIN_GROUP: Final = 20  # this many quiet locks below one parent fold into one line
+KEEP_GROUP: Final = 10  # with fewer left, the line unfolds
 LINGER_MS: Final[Millis] = 10_000  # how long a lock that becomes quiet keeps its row
 CLOSED: Final = "▸"
 OPEN: Final = "▾"

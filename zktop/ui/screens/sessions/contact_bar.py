@@ -65,7 +65,7 @@ def strip(
     expires_in: ExpiryWindow | None,
     width: int,
 ) -> list[Line]:
-    """Draw a timeline with a mark for each contact, and for the expiry if there is no other.
+    """Draw a timeline with a mark for each contact, and for the expiry if no other contact comes.
 
     The second line names the marks, the third explains the scale.
     """

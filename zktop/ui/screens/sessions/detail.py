@@ -147,7 +147,7 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
         pieces.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
         return tuple(pieces)
     ahead = _ahead(one.blocked_by, one.ahead)
-    is_early = one.verdict == "unknown" and one.actual is not None  # older table
+    is_early = one.verdict == "unknown" and one.actual is not None  # the table is older
     word, ink = VERDICTS["early" if is_early else one.verdict]
     state = {"standby": "stands by", "pending": "not queued yet"}.get(one.state, f"behind {ahead}")
     return (*pieces, Run(f"  {state}"), Run(f"  {word}", ink))

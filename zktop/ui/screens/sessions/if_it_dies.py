@@ -21,7 +21,7 @@ MAX_LOCKS: Final = 6  # listed one by one
 MAX_FREE: Final = 2  # locks without waiters; more of them are only counted
 MAX_MEMBERS: Final = 200  # searched in each lock
 MAX_BEHIND: Final = 5_000  # sessions counted behind one session
-MAX_NAMES: Final = 4  # of them, by name
+MAX_NAMES: Final = 4  # of these sessions, by name
 BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
 
 

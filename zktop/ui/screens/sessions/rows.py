@@ -25,7 +25,7 @@ from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
 MAX_MEMBERS_AT_ONCE: Final = 2_000  # of locks; reading them takes some 30 ms
-MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; more do not make it more urgent
+MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not make it more urgent
 
 
 class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):

@@ -133,7 +133,7 @@ class SessionsScreen(Page):
         if state is None or report is None:
             return
         if self._is_reading:
-            self._surround(state)
+            self._draw_panes(state)
         else:
             self._show_report(state, report)
 
@@ -147,7 +147,7 @@ class SessionsScreen(Page):
             self._reorder.now()
         else:
             self._reorder.when_due()
-        self._surround(state)
+        self._draw_panes(state)
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
@@ -163,9 +163,9 @@ class SessionsScreen(Page):
         if self.passed != before:
             self.post_message(PageReady())  # the header shows the count
 
-    def _surround(self, state: ViewState) -> None:
+    def _draw_panes(self, state: ViewState) -> None:
         """Draw the panes above and below the sessions."""
-        blind = servers.blindness(self._sessions.shown, is_live=state.feed.is_live)
+        blind = servers.missing_tables(self._sessions.shown, is_live=state.feed.is_live)
         self._put("#blind", blind)
         rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
         table = self.query_one(ServerTable)
@@ -210,7 +210,7 @@ class SessionsScreen(Page):
         self._share_height(detail)
 
     def _share_height(self, detail: TextPanel) -> None:
-        """Give the details the lines that a short table leaves free, at least a half."""
+        """Give the details what a short table leaves free, and at least half the page."""
         if not self.app.screen.has_class("-tall"):
             set_height(detail, SHORT_DETAIL_LINES)
             return
@@ -258,7 +258,7 @@ class SessionsScreen(Page):
                 state, subject=state.subject._replace(session=row.session)
             )
             self.post_message(SelectionChanged(state.subject))
-        self._surround(state)
+        self._draw_panes(state)
 
     @property
     def subject(self) -> Selection:
@@ -276,7 +276,7 @@ class SessionsScreen(Page):
         detail, row, group = self.query_one("#detail", TextPanel), self._table.row, self._group
         if group is not None:
             self._sessions.toggle(group.name)
-            self._ask_again()
+            self._reorder_now()
         if row is None:
             return
         link = detail.target if detail.has_focus else None
@@ -303,7 +303,7 @@ class SessionsScreen(Page):
         self._focused_table.action_reverse()
 
     def on_table_sort_changed(self) -> None:
-        self._ask_again()
+        self._reorder_now()
 
     @property
     def _focused_table(self) -> SessionTable | ServerTable:
@@ -313,12 +313,12 @@ class SessionsScreen(Page):
     def action_fold(self) -> None:
         """List every session, including those without locks; or group them again."""
         self._sessions.set_grouped(on=not self._sessions.is_grouped)
-        self._ask_again()
+        self._reorder_now()
 
-    def _ask_again(self) -> None:
+    def _reorder_now(self) -> None:
         if self.view_state is not None and self.view_state.frame is not None:
             self._reorder.now()
-            self._surround(self.view_state)
+            self._draw_panes(self.view_state)
 
     def copied(self) -> str:
         """Return the details of the session, or of the group, under the cursor."""

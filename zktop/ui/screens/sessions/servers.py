@@ -48,7 +48,7 @@ def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
     ensemble = report.ensemble
     newest = newest_of(ensemble.servers)
     rows = [_row(one, newest, rates, report) for one in ensemble.tables]
-    return sorted(rows, key=lambda row: (_is_led(row), row.name))
+    return sorted(rows, key=lambda row: (_is_follower(row), row.name))
 
 
 def _row(tables: ServerTables, newest: int, rates: PacketRates, report: Report) -> ServerRow:
@@ -66,7 +66,7 @@ def _row(tables: ServerTables, newest: int, rates: PacketRates, report: Report) 
     )
 
 
-def _is_led(row: ServerRow) -> bool:
+def _is_follower(row: ServerRow) -> bool:
     return row.figures.mode not in ("leader", "standalone")
 
 
@@ -175,7 +175,7 @@ def _version(server: Server) -> str | None:
     return f"{OTHERS[server.flavour]} {short}".strip()
 
 
-def blindness(report: Report, *, is_live: bool) -> list[Line]:
+def missing_tables(report: Report, *, is_live: bool) -> list[Line]:
     """Return lines about the missing server tables, and what zktop cannot see without them."""
     sees = report.ensemble.visibility
     if not report.ensemble.tables:
@@ -190,12 +190,12 @@ def blindness(report: Report, *, is_live: bool) -> list[Line]:
 
 def _why_none(report: Report) -> Iterator[Line]:
     """Explain why no table can be read, and what to add to the configuration of the servers."""
-    whys = [one.why for one in report.ensemble.blind_spots]
-    if any("whitelist" in why for why in whys):
+    reasons = [one.why for one in report.ensemble.blind_spots]
+    if any("whitelist" in one for one in reasons):
         yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
         yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))
     else:
-        yield line((f" NO SERVER TABLES: {next(iter(whys), 'no server gave one')}.", "unknown"))
+        yield line((f" NO SERVER TABLES: {next(iter(reasons), 'no server gave one')}.", "unknown"))
 
 
 NEEDED_WORDS: Final = "srvr,mntr,conf,cons,dump,wchs,wchc"

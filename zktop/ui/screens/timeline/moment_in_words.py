@@ -44,7 +44,7 @@ def overview(state: ViewState, seen: TimeWindow) -> Line:
 
 
 def pointed_at(at: Millis, words: str) -> Line:
-    """The moment at the mouse, and what a strip shows there."""
+    """The moment under the mouse, and what a strip shows there."""
     return line((f" {time_ms(at)}Z ", "tab"), f" {words}")
 
 

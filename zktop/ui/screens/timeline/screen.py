@@ -30,7 +30,7 @@ from zktop.ui.widgets.panel import FrameWords, TextPanel
 
 CHOSEN_EVERY_S: Final = 1.0
 AXIS_LINES: Final = 3  # above the strips, without the alerts
-MIN_LINES: Final = 16  # a lower screen has no pane about the cursor
+MIN_LINES: Final = 16  # a shorter screen has no pane about the cursor
 
 
 class TimelineScreen(Page):
@@ -117,7 +117,7 @@ class TimelineScreen(Page):
         panel.show_lines(self._lines, timeline.heads(self._mark, self._in_words(state, seen)))
         keys = "+ - zoom  space play  [ ] step  t go to"
         panel.frame(FrameWords("Timeline", time_axis.scale(seen), keys))
-        self._show_instant(state, seen, below)
+        self._show_cursor(state, seen, below)
 
     def _follow(self, state: ViewState, begin: Millis, end: Millis, columns: int) -> TimeWindow:
         """Keep the span in view while the cursor is in it; when live, follow the time."""
@@ -149,7 +149,7 @@ class TimelineScreen(Page):
         self._chosen = chosen_strips(state, seen, frame.report, room)
         return self._chosen
 
-    def _show_instant(self, state: ViewState, seen: TimeWindow, below: TextPanel) -> None:
+    def _show_cursor(self, state: ViewState, seen: TimeWindow, below: TextPanel) -> None:
         """Say what happened at the cursor."""
         if state.frame is None or state.at is None or self._chosen is None or not below.display:
             return
@@ -161,14 +161,14 @@ class TimelineScreen(Page):
     # What the mouse does
 
     def on_pointed_at(self, message: PointedAt) -> None:
-        """Put the strip below the mouse into words."""
+        """Put the strip under the mouse into words."""
         self._pointed = message.place
         state, seen = self.view_state, self._seen
         if state is not None and seen is not None:
             self.query_one(StripPanel).read(self._in_words(state, seen))
 
     def _in_words(self, state: ViewState, seen: TimeWindow) -> Line:
-        """The strip at the mouse, in words; without the mouse, an overview."""
+        """The strip under the mouse, in words; without the mouse, an overview."""
         place = self._pointed
         if place is None or place.column not in seen.known:
             return overview(state, seen)

@@ -22,7 +22,7 @@ from zktop.ui.view_state import ViewState
 MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MAX_GROUP: Final = 100  # waiters of one lock that are grouped
 MAX_HOLDERS: Final = 2  # of one lock
-ALERTS_FROM_LINES: Final = 7  # a lower screen has no strip of alerts
+ALERTS_FROM_LINES: Final = 7  # a shorter screen has no strip of alerts
 GRAPH_LINES: Final = ((9, 3), (14, 1))  # from 9 lines on, 3 for the graph; from 14 on, one more
 LEGENDS_FROM_LINES: Final = (6, 14)  # for the first and the second legend
 CONTACTS_FROM_LINES: Final = 3  # spare lines

@@ -1,7 +1,7 @@
 """The strips in their panel, and what the mouse does on them.
 
-A click puts the cursor, a drag moves it, the wheel zooms, and the strip below the mouse is put
-into words. Left of the strips, a click is that of any list, and the wheel scrolls.
+A click sets the cursor, a drag moves it, the wheel zooms, and the strip under the mouse is put
+into words. Left of the strips, the mouse works as in any list.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class StripPlace:
 
 @dataclass
 class Zoomed(Message):
-    """The user wants shorter (-1) or longer (1) columns; the one below the mouse stays."""
+    """The user wants shorter (-1) or longer (1) columns; the one under the mouse stays."""
 
     by: int
     column: int
@@ -69,7 +69,7 @@ class StripPanel(Panel, TextView):
             self.repaint()
 
     def _place(self, event: events.MouseEvent) -> StripPlace | None:
-        """The place on the strips below the mouse."""
+        """The place on the strips under the mouse."""
         at = event.get_content_offset(self)
         if at is None or self.seen is None or not 0 <= at.x - self.label < self.seen.columns:
             return None
@@ -122,7 +122,7 @@ class StripPanel(Panel, TextView):
         self._point(None)
 
     def on_hide(self, _event: events.Hide) -> None:
-        """Forget the mouse: a hidden view is not told when it leaves or lets go."""
+        """Forget the mouse: a hidden view gets no event when it leaves or is released."""
         self._let_go()
         self._point(None)
 

@@ -212,7 +212,7 @@ def spans(drawn: Line) -> Line:
 
 
 def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
-    """Draw the cursor into a cell of a line; without `over_text`, only into a blank cell.
+    """Draw the cursor in a cell of a line; without `over_text`, only in a blank cell.
 
     >>> text_of(crossed(line("a", "bcd"), 2)), text_of(crossed(line("ab cd"), 1, over_text=False))
     ('ab┃d', 'ab cd')
