@@ -14,7 +14,7 @@ SUITES ?= tests/zk tests/ui tests/clients tests/terminal tests/faults,--ignore=$
 IDLE   ?= tests/faults/minutes  # waits for minutes, beside the others
 JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
 
-.PHONY: demo test older kerberos check bench soak pictures clean
+.PHONY: demo test older kerberos check bench soak pictures man clean
 
 demo: $(READY)  ## a moving deadlock, nothing else installed
 	@$(BIN)/zktop demo
@@ -54,6 +54,9 @@ soak: $(TOOLS)  ## SOAK seconds of churn, UI_SOAK seconds of random keys: nothin
 
 pictures: $(READY)  ## the pictures in docs/, drawn by the code
 	@$(BIN)/python docs/pictures.py
+
+man: $(READY)  ## the man page in docs/, from the help of all commands
+	@$(BIN)/python docs/man_page.py
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
