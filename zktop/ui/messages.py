@@ -47,7 +47,6 @@ class ShowMessage(Message):
     """Show a sentence in the corner for some seconds."""
 
     sentence: str
-    is_wrong: bool = field(default=False, kw_only=True)
 
 
 @dataclass

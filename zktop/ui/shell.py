@@ -239,7 +239,7 @@ class Shell(ClusterApp):
         self.show_message(f"Refresh limit: {self.refresh_rate} fps")
 
     def on_show_message(self, message: ShowMessage) -> None:
-        self.show_message(message.sentence, is_wrong=message.is_wrong)
+        self.show_message(message.sentence)
 
     def show_message(self, sentence: str, *, is_wrong: bool = False) -> None:
         """Show a sentence in the corner of the screen for some seconds."""

@@ -44,7 +44,7 @@ def width_of(drawn: Line) -> int:
     return sum([len(text) if text.isascii() else cell_len(text) for text, _, _ in drawn])
 
 
-def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
+def fitted(drawn: Line, width: int) -> Line:
     """Cut or pad a line to exactly this many cells.
 
     >>> text_of(fitted(line("holder"), 8)), text_of(fitted(line("hold", "er"), 5))
@@ -54,7 +54,7 @@ def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
     if total == width:
         return drawn
     if total < width:
-        return (*drawn, Run(" " * (width - total), ink))
+        return (*drawn, Run(" " * (width - total)))
     room, kept = width, []
     if width > 0:
         room -= 1
@@ -68,7 +68,7 @@ def fitted(drawn: Line, width: int, ink: Ink = "plain") -> Line:
             kept.append(run._replace(text=set_cell_size(run.text, room)))
         room -= min(cells, room)
     if width > 0:
-        kept.append(Run("…", kept[-1].ink if kept else ink))
+        kept.append(Run("…", kept[-1].ink if kept else "plain"))
     return tuple(kept)
 
 

@@ -132,5 +132,5 @@ class Page(Vertical):
         """Everything about the selected item as text; `copied` may be shorter."""
         return self.copied()
 
-    def say(self, sentence: str, *, is_wrong: bool = False) -> None:
-        self.post_message(ShowMessage(sentence, is_wrong=is_wrong))
+    def say(self, sentence: str) -> None:
+        self.post_message(ShowMessage(sentence))

@@ -49,8 +49,8 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's names
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
         self._shown: list[tuple[Line, bool]] = []
         self._top = -1
         self._styles: RunStyles | None = None  # None: they may have changed

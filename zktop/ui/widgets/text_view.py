@@ -18,8 +18,8 @@ class TextView(Canvas):
 
     ALLOW_SELECT = True
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's names
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(id=id)
         self._lines: Sequence[Line] = ()
         self._heads: Sequence[Line] = ()
         self._targets: Sequence[object | None] = ()

@@ -46,13 +46,13 @@ class CellGrid:
                 self._put(Point(at + more, y), "", ink)
             at += cells
 
-    def box(self, x: int, y: int, width: int, height: int, ink: Ink = "dim") -> None:
+    def box(self, x: int, y: int, width: int, height: int) -> None:
         """Draw a frame."""
-        self.write(x, y, f"╭{'─' * (width - 2)}╮", ink)
+        self.write(x, y, f"╭{'─' * (width - 2)}╮", "dim")
         for row in range(y + 1, y + height - 1):
-            self.write(x, row, "│", ink)
-            self.write(x + width - 1, row, "│", ink)
-        self.write(x, y + height - 1, f"╰{'─' * (width - 2)}╯", ink)
+            self.write(x, row, "│", "dim")
+            self.write(x + width - 1, row, "│", "dim")
+        self.write(x, y + height - 1, f"╰{'─' * (width - 2)}╯", "dim")
 
     def arrow(self, points: list[Point], ink: Ink, strokes: str = HARD) -> None:
         """Draw straight lines from point to point, with an arrowhead at the end.

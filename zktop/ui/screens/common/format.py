@@ -91,6 +91,15 @@ def with_spaces(number: int) -> str:
     return f"{number:,}".replace(",", " ")
 
 
+def many(number: int, noun: str) -> str:
+    """Write a large number and its noun.
+
+    >>> many(1, "session"), many(12000, "session")
+    ('1 session', '12 000 sessions')
+    """
+    return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def blocked_seconds(ms: Millis, bound: str = "") -> str:
     """Write total waiting time in seconds; in millions of seconds where the column is too narrow.
 

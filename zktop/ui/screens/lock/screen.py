@@ -108,7 +108,7 @@ class LockScreen(Page):
         yield StaticText(id="lock-head")
         with Horizontal(id="lock-body"):
             with Vertical(id="lock-main"):
-                yield QueueTable(id="lock-queue")
+                yield QueueTable()
                 yield TextPanel(id="lock-past")
             yield TextPanel(id="lock-side")
 

@@ -309,11 +309,11 @@ COLUMNS: Final = (
 class QueueTable(Panel, Table[QueueRow]):
     """The queue in its order; it cannot be sorted."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+    def __init__(self) -> None:
         columns = [
             one._replace(draw=self._watches) if one.name == "WATCHES" else one for one in COLUMNS
         ]
-        super().__init__(columns, lambda row: row.name, id=id, mark=self._gutter)
+        super().__init__(columns, lambda row: row.name, id="lock-queue", mark=self._gutter)
         self._arrows: dict[str, str] = {}  # by the names of rows
         self._blocking: frozenset[int] = frozenset()  # positions that block the selected row
 

@@ -11,7 +11,7 @@ from zktop.model.facts import Session
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import short_id, with_spaces
+from zktop.ui.screens.common.format import many, short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.styled_text import Line, hanging, line
 
@@ -136,15 +136,6 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     if wake.others:
         drawn += line((f" {others}{more} (not in this queue)", "dim"))
     return (*drawn, *_meaning(detail, wake, number))
-
-
-def many(number: int, noun: str) -> str:
-    """A large number and its noun.
-
-    >>> many(1, "session"), many(12000, "session")
-    ('1 session', '12 000 sessions')
-    """
-    return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
