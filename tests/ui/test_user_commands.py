@@ -8,7 +8,8 @@ from textual.pilot import Pilot
 from ui.example_states import deadlock_frames
 from ui.fake_feed import app_of, frames, settled
 
-from zktop.ui.dialogs.command import OutputDialog, RunDialog
+from zktop.ui.dialogs.command import OutputDialog
+from zktop.ui.dialogs.question import YesNoDialog
 from zktop.ui.keys import KEYS
 from zktop.ui.styled_text import text_of
 from zktop.ui.user_commands import CommandSubject, UserCommand, command_actions, values_for
@@ -100,7 +101,7 @@ async def test_enter_runs_what_was_shown() -> None:
         path = app.selection.path
         await pilot.press("f5")
         await settled(pilot)
-        asked = isinstance(app.screen, RunDialog), list(runs.words)
+        asked = isinstance(app.screen, YesNoDialog), list(runs.words)
         await pilot.press("enter")
         text = await shown(pilot)
 

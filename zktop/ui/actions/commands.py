@@ -1,8 +1,10 @@
 """The keys of the user's own commands."""
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 
+from zktop.ui.dialogs.question import YesNoDialog
 from zktop.ui.shell import Shell
 from zktop.ui.user_commands import UserCommand, values_for
 
@@ -29,13 +31,11 @@ class CommandActions(Shell):
             self._show_output(command, words)
 
     def _ask(self, command: UserCommand, words: Sequence[str]) -> None:
-        from zktop.ui.dialogs.command import RunDialog  # noqa: PLC0415  after the first frame
+        def answered(is_wanted: bool | None) -> None:  # noqa: FBT001  the result of a dialog
+            if is_wanted:
+                self.call_after_refresh(partial(self._show_output, command, words))
 
-        def answered(wanted: Sequence[str] | None) -> None:
-            if wanted is not None:
-                self.call_after_refresh(partial(self._show_output, command, wanted))
-
-        self.push_screen(RunDialog(command.title, words), answered)
+        self.push_screen(YesNoDialog(command.title, shlex.join(words), "run"), answered)
 
     def _show_output(self, command: UserCommand, words: Sequence[str]) -> None:
         from zktop.ui.dialogs.command import OutputDialog  # noqa: PLC0415  after the first frame

@@ -1,15 +1,13 @@
-"""Run one of the user's own commands: show its command line, then its output."""
+"""The output of one of the user's own commands."""
 
 import shlex
 from collections import deque
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.widgets import Label
 
 from zktop.ui.dialogs.base import Box, Dialog
-from zktop.ui.keys import KEYS, MOVES
 from zktop.ui.styled_text import Line, line
 from zktop.ui.user_commands import RunProgram
 from zktop.ui.widgets.text_view import LogView
@@ -17,29 +15,9 @@ from zktop.ui.widgets.text_view import LogView
 MAX_LINES: Final = 5_000  # of output, the newest
 
 
-class RunDialog(Dialog[Sequence[str]]):
-    """Shows a command line; returns its words if the user wants to run it."""
-
-    DEFAULT_CSS = """
-    RunDialog Label { width: 1fr; height: auto; }
-    """
-
-    def __init__(self, title: str, words: Sequence[str]) -> None:
-        super().__init__()
-        self._title, self._words = title, words
-
-    def compose(self) -> ComposeResult:
-        with Box(self._title, "enter run   esc cancel"):
-            yield Label(shlex.join(self._words), markup=False)
-
-    def action_accept(self) -> None:
-        self.dismiss(self._words)
-
-
 class OutputDialog(Dialog[None]):
     """Shows what a program writes while it runs; closing it ends the program."""
 
-    BINDINGS: ClassVar = [*(key.binding() for key in KEYS if key.id in MOVES)]
     DEFAULT_CSS = """
     OutputDialog Box { height: 80%; max-width: 100%; }
     OutputDialog LogView { height: 1fr; background: $surface; }
