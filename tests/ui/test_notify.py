@@ -83,7 +83,7 @@ def test_older_findings_are_summed_up() -> None:
     assert (first.findings, [one.id for one in first.already_there]) == ((), ["a", "b"])
     assert (
         summary(first.already_there)
-        == "DEADLOCK: /orders and /stock, and 1 more. n steps through them."
+        == "DEADLOCK: /orders and /stock, and 1 more. Press n to step through them."
     )
     assert alarms.after(report(5_000, red("a"), red("b"))).findings == ()
 

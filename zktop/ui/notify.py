@@ -94,12 +94,12 @@ def summary(findings: tuple[Finding, ...]) -> str:
     rest = len(findings) - 1
     if not rest:
         return brief(findings[0])
-    return f"{headline(findings[0])}, and {rest} more. n steps through them."
+    return f"{headline(findings[0])}, and {rest} more. Press n to step through them."
 
 
 def brief(finding: Finding) -> str:
     """The kind of finding and its locks; a longer message would hide too much of the screen."""
-    return f"{headline(finding)}. n shows it."
+    return f"{headline(finding)}. Press n to see it."
 
 
 def headline(alert: Finding | Deadlock) -> str:

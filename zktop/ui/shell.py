@@ -219,7 +219,7 @@ class Shell(ClusterApp):
             if self.settings.finding_hook is not None:
                 self.settings.finding_hook.call(finding, visit.name, visit.complain)
         if new.more:
-            more = f"{new.more} more critical findings; n steps through them."
+            more = f"{new.more} more critical findings. Press n to step through them."
             self._alert(visit, more)
         if new.findings and self.settings.bell:
             self.bell()

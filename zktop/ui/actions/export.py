@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
+from zktop.model.format import count
 from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.shell import Shell
 from zktop.ui.svg_picture import portable_svg
@@ -53,7 +54,7 @@ class ExportActions(Shell):
         quoted = first
         if len(first) > MAX_QUOTED_CHARS:
             quoted = f"{first[: MAX_QUOTED_CHARS - 3]}..."
-        more = f" (and {len(rest)} more lines)" if rest else ""
+        more = f" (and {count(len(rest), 'more line')})" if rest else ""
         self.show_message(f"Copied to {place}: {quoted}{more}")
 
     def action_export(self) -> None:

@@ -37,7 +37,7 @@ class ColumnsDialog(Dialog[None]):
         self._table, self._title, self._usual_order = table, title, usual_order
 
     def compose(self) -> ComposeResult:
-        keys = "enter sort  space show or hide  a-z its column  esc close"
+        keys = "enter sort  space show or hide  a-z find  esc close"
         with Box(f"Columns of {self._title}", keys):
             yield TextList(id="columns")
             yield TextView(id="about")

@@ -90,7 +90,7 @@ async def test_a_second_click_on_a_label_opens_the_lock() -> None:
 
 
 async def test_a_drag_moves_the_cursor() -> None:
-    """The strips stay, so the moment below the mouse is always the one that is shown."""
+    """The strips stay, so the moment under the mouse is always the one that is shown."""
     async with shown() as pilot:
         await pilot.mouse_down("#strips", offset=offset(pilot, 15_000))
         seen = []

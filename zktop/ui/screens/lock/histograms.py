@@ -33,7 +33,7 @@ def histogram(title: str, past: Durations, now: tuple[str, int | None], width: i
     if not past.count:
         text = "none yet"
         if past.at_least:
-            text = f"{past.at_least} seen partly"
+            text = f"{past.at_least} seen in part"
         head = line((title, "title"), (f"  {text}", "unknown"))
         return [head, _ongoing_line(ongoing, ms, past)]
     counts = past.buckets

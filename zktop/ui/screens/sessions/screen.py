@@ -56,12 +56,13 @@ class SessionsScreen(Page):
 
     Many sessions with similar names and low risk are one line: enter opens it, `f` opens all.
     CONTACT is a bar of the timeout: at the mark the client library looks for another server, at
-    the end the session expires. `o` explains all columns, of the servers too.
+    the end the session expires. `o` explains all columns, those of the servers too.
 
     The bottom shows which clients get the locks of the session if it dies, and which clients wait
-    behind it. For a silent session also: are other clients on its host silent, and what does it
-    believe when it wakes up late? Sessions with the same name are listed if they have no
-    connection or expired recently: a restarted process may wait for its own earlier session.
+    behind it. For a silent session, it also shows whether other clients on its host are silent,
+    and what the client would believe if it woke up late. Sessions with the same name are listed
+    if they have no connection or expired recently: a restarted process may wait for its own
+    earlier session.
     """
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
         "open": "open the lock",

@@ -50,8 +50,8 @@ class TimelineScreen(Page):
     Contacts: `p` is a contact with a server. Three or more waiters with similar names share a
     strip. The graph at the bottom shows how many clients waited.
 
-    Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what the
-    strip below the mouse did at that moment.
+    Mouse: a click sets the cursor, a drag moves it, the wheel zooms. The first line says what
+    happened at the moment under the mouse.
 
     `m` marks a moment. `c` compares it with the moment of the cursor; without a mark, the cursor
     with now. `x` exports the time between the mark and the cursor, or without a mark the time in
