@@ -28,8 +28,8 @@ async def shown(*, is_live: bool = True) -> AsyncIterator[Pilot[int]]:
 def offset(pilot: Pilot[int], moment: int, line: int = LOCK_LINE) -> tuple[int, int]:
     """Where a moment, in ms after the beginning, is on a line of the strips."""
     strips = pilot.app.query_one(StripPanel)
-    assert strips.seen is not None
-    return strips.gutter.left + strips.label + strips.seen.column(BEGIN + moment), 1 + line
+    assert strips.window is not None
+    return strips.gutter.left + strips.label + strips.window.column(BEGIN + moment), 1 + line
 
 
 def at(pilot: Pilot[int]) -> int | None:
@@ -181,8 +181,8 @@ async def test_the_mouse_left_of_the_strips_says_nothing() -> None:
 def zoom(pilot: Pilot[int]) -> int:
     """Milliseconds of a column."""
     strips = pilot.app.query_one(StripPanel)
-    assert strips.seen is not None
-    return strips.seen.column_ms
+    assert strips.window is not None
+    return strips.window.column_ms
 
 
 async def scroll(

@@ -57,29 +57,29 @@ def group() -> StripSubject:
     return StripSubject("api-*", tuple(session(f"api-{number}") for number in (1, 2, 3, 4)))
 
 
-def drawn(sessions: Sequence[Session], seen: time_axis.TimeWindow) -> str:
+def drawn(sessions: Sequence[Session], window: time_axis.TimeWindow) -> str:
     """The strip of these sessions on the tape of those moments."""
     tape = Tape()
     for frame in frames(*moments()):
         tape.add(frame)
-    return text_of(strips.session_strip(sessions, strips.column_ends(tape, seen), {}))
+    return text_of(strips.session_strip(sessions, strips.column_ends(tape, window), {}))
 
 
 @pytest.mark.parametrize("column_ms", [100, 500, 2_000, 5_000])
 def test_a_group_shows_in_each_column_what_matters_most(column_ms: int) -> None:
     """The strips of its members are merged into one."""
-    seen = time_axis.window(END, BEGIN, END, column_ms, 40)
-    each = [drawn([one], seen) for one in group().sessions]
+    window = time_axis.window_around(END, BEGIN, END, column_ms, 40)
+    each = [drawn([one], window) for one in group().sessions]
     laid = [min(cells, key=strips.MATTERS_MOST.index) for cells in zip(*each, strict=True)]
 
-    assert drawn(group().sessions, seen) == "".join(laid)
+    assert drawn(group().sessions, window) == "".join(laid)
 
 
 def test_a_tape_has_the_history_of_a_group() -> None:
     """They came at the fourth second, and one of them has the lock from the eighth on."""
-    seen = time_axis.window(END, BEGIN, END, 1_000, 40)
+    window = time_axis.window_around(END, BEGIN, END, 1_000, 40)
 
-    assert drawn(group().sessions, seen) == "....----#####"
+    assert drawn(group().sessions, window) == "....----#####"
 
 
 @pytest.mark.parametrize("locks", [0, 1, 4, 100])

@@ -21,7 +21,7 @@ LETTERS = {A: "A", B: "B"}
 
 def seen(column_ms: int, columns: int = 40) -> time_axis.TimeWindow:
     """The window around that past."""
-    return time_axis.window(END, BEGIN, END, column_ms, columns)
+    return time_axis.window_around(END, BEGIN, END, column_ms, columns)
 
 
 def test_a_lock_shows_its_holder_and_its_queue() -> None:
@@ -89,7 +89,7 @@ def test_contacts_are_marked_where_they_were() -> None:
     for at, quiet in ((BEGIN, 500), (BEGIN + 5_000, 1_500), (BEGIN + 9_000, None)):
         (frame,) = frames((at, [own(at=at), connections(ZK1, row("A", quiet), at=at, zxid=at)]))
         known.add(frame)
-    window = time_axis.window(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
+    window = time_axis.window_around(BEGIN + 9_000, BEGIN - 1_000, BEGIN + 9_000, 1_000, 40)
     heard = contacts(known, A, window.begin, window.end)
     drawn = text_of(strips.contact_strip([at for at, _ in heard], window))
 

@@ -35,9 +35,9 @@ def tape() -> Tape:
 )
 def test_adds_up_what_all_have_waited(begin: int, columns: int, expected: int) -> None:
     """Queue length times its duration, within the time in view."""
-    seen = TimeWindow(begin, 1_000, columns, END)
+    window = TimeWindow(begin, 1_000, columns, END)
 
-    assert blocked_ms(tape(), X, seen) == expected
+    assert blocked_ms(tape(), X, window) == expected
 
 
 def said(*, at: int) -> str:
@@ -45,9 +45,9 @@ def said(*, at: int) -> str:
     known = tape()
     frame = known.frame_at(at)
     assert frame is not None
-    seen = TimeWindow(BEGIN, 1_000, 21, END)
+    window = TimeWindow(BEGIN, 1_000, 21, END)
     return "".join(
-        text_of(one) for one in wait_totals(known, [X, Y], seen, frame.report, is_ascii=False)
+        text_of(one) for one in wait_totals(known, [X, Y], window, frame.report, is_ascii=False)
     )
 
 
@@ -83,10 +83,10 @@ def test_candidates_of_an_election_wait_for_nothing() -> None:
     last = known.last
     assert last is not None
     kinds = {part.lock.kind for part in last.report.parts.values()}
-    seen = TimeWindow(BEGIN, 1_000, 21, END)
+    window = TimeWindow(BEGIN, 1_000, 21, END)
 
     assert kinds == {"election"}
-    assert wait_totals(known, list(last.report.paths), seen, last.report, is_ascii=False) == []
+    assert wait_totals(known, list(last.report.paths), window, last.report, is_ascii=False) == []
 
 
 async def test_it_is_on_the_timeline() -> None:

@@ -91,17 +91,17 @@ class MinuteStrips:
         """At most `room` lines: the strips, the graph of waiting clients, and the axis."""
         label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
         columns = max(MIN_COLUMNS, width - label - 1)
-        seen = self._window(state, report, columns)
+        window = self._window(state, report, columns)
         graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
         clients = important_clients(report, state.tape, max(0, room - AXIS_LINES - graph))
-        has_waited = strips.waiting_area(state.pulse, seen, 1, is_ascii=state.is_ascii)[1] > 0
+        has_waited = strips.waiting_area(state.pulse, window, 1, is_ascii=state.is_ascii)[1] > 0
         if not clients and not has_waited:
             return []
         graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
         return [
-            *(self._strip(state, report, seen, one, label) for one in clients),
-            *_graph(state, seen, graph, label),
-            MinuteLine((*line(" " * label), *_axis(state, seen))),
+            *(self._strip(state, report, window, one, label) for one in clients),
+            *_graph(state, window, graph, label),
+            MinuteLine((*line(" " * label), *_axis(state, window))),
         ]
 
     def _window(self, state: ViewState, report: Report, columns: int) -> TimeWindow:
@@ -114,12 +114,12 @@ class MinuteStrips:
         return TimeWindow(begin, column_ms, columns, at)
 
     def _strip(
-        self, state: ViewState, report: Report, seen: TimeWindow, session: Session, label: int
+        self, state: ViewState, report: Report, window: TimeWindow, session: Session, label: int
     ) -> MinuteLine:
-        begin = seen.begin
+        begin = window.begin
         cells = "".join(
-            self._sign(state.tape, session, begin + column * seen.column_ms)
-            for column in range(seen.columns)
+            self._sign(state.tape, session, begin + column * window.column_ms)
+            for column in range(window.columns)
         )
         drawn = strips.inked(cells)
         name = name_in(report, session) or report.client_names(session, None)
@@ -147,27 +147,27 @@ class MinuteStrips:
         return sign
 
 
-def _graph(state: ViewState, seen: TimeWindow, height: int, label: int) -> Iterator[MinuteLine]:
+def _graph(state: ViewState, window: TimeWindow, height: int, label: int) -> Iterator[MinuteLine]:
     """The number of waiting clients in the same columns."""
     if height <= 0:
         return
     if height >= AIR_FROM_LINES:
         yield MinuteLine(())
         height -= 1
-    drawn, most = strips.waiting_area(state.pulse, seen, height, is_ascii=state.is_ascii)
+    drawn, most = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
     names = [" waiting", f" at most {with_spaces(int(most))}"][:height]
     above = [""] * ((height - len(names)) // 2)
     for name, one in zip_longest((*above, *names), drawn, fillvalue=""):
         yield MinuteLine((*fitted(line((name, "dim")), label), *one))
 
 
-def _axis(state: ViewState, seen: TimeWindow) -> Line:
+def _axis(state: ViewState, window: TimeWindow) -> Line:
     """The ages of the columns; at the right end "now", or the moment on display."""
-    last = "now" if state.is_newest else clock(seen.newest)
+    last = "now" if state.is_newest else clock(window.newest)
     names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
-    cells = [" "] * seen.columns
+    cells = [" "] * window.columns
     for part, name in enumerate(names):
-        at = part * seen.columns // QUARTERS
+        at = part * window.columns // QUARTERS
         cells[at : at + len(name)] = name
     cells[-len(last) :] = last
-    return line(("".join(cells[: seen.columns]), "dim"))
+    return line(("".join(cells[: window.columns]), "dim"))

@@ -25,10 +25,10 @@ class Moment(NamedTuple):
     report: Report
 
 
-def overview(state: ViewState, seen: TimeWindow) -> Line:
+def overview(state: ViewState, window: TimeWindow) -> Line:
     """Which moment is on display, and how much of the past is stored."""
-    begin = state.tape.begin or seen.begin
-    length = spoken(max(0, seen.newest - begin) / 1000)
+    begin = state.tape.begin or window.begin
+    length = spoken(max(0, window.newest - begin) / 1000)
     if state.is_newest and state.status.word == "lost":
         how = Run("LAST KNOWN STATE", "warning")
     elif state.is_newest:
@@ -37,7 +37,7 @@ def overview(state: ViewState, seen: TimeWindow) -> Line:
         how = Run(f"PLAYING {state.speed:g}x", "good")
     else:
         how = Run(" PAUSED ", "paused")
-    kept = f"   {length} kept, {time_s(begin)} to {time_s(seen.newest)} UTC"
+    kept = f"   {length} kept, {time_s(begin)} to {time_s(window.newest)} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
     thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
     return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))

@@ -86,7 +86,7 @@ class TimelineScreen(Page):
         super().__init__()
         self._zoom = ZOOMS_MS.index(500)
         self._mark: Millis | None = None
-        self._seen: TimeWindow | None = None
+        self._window: TimeWindow | None = None
         self._chosen: StripChoice | None = None
         self._chosen_at = 0.0
         self._chosen_for: object = None
@@ -110,52 +110,56 @@ class TimelineScreen(Page):
             return
         if not width:
             return
-        seen = self._follow(state, begin, end, max(MIN_COLUMNS, width - label_cells(width)))
-        panel.seen, panel.label = seen, label_cells(width)
-        timeline = self._timeline(state, seen, width, height)
+        window = self._follow(state, begin, end, max(MIN_COLUMNS, width - label_cells(width)))
+        panel.window, panel.label = window, label_cells(width)
+        timeline = self._timeline(state, window, width, height)
         self._lines = timeline.lines(height - AXIS_LINES)
-        panel.show_lines(self._lines, timeline.heads(self._mark, self._in_words(state, seen)))
+        panel.show_lines(self._lines, timeline.heads(self._mark, self._in_words(state, window)))
         keys = "+ - zoom  space play  [ ] step  t go to"
-        panel.frame(FrameWords("Timeline", time_axis.scale(seen), keys))
-        self._show_cursor(state, seen, below)
+        panel.frame(FrameWords("Timeline", time_axis.scale(window), keys))
+        self._show_cursor(state, window, below)
 
     def _follow(self, state: ViewState, begin: Millis, end: Millis, columns: int) -> TimeWindow:
         """Keep the span in view while the cursor is in it; when live, follow the time."""
         column_ms, at = ZOOMS_MS[self._zoom], state.at or end
-        seen = self._seen
-        is_same = seen is not None and (seen.column_ms, seen.columns) == (column_ms, columns)
+        window = self._window
+        is_same = window is not None and (window.column_ms, window.columns) == (column_ms, columns)
         if state.is_newest:
-            self._seen = time_axis.latest(end, column_ms, columns)
-        elif seen is not None and is_same and seen.shows(at):
-            self._seen = seen._replace(newest=end)
+            self._window = time_axis.latest(end, column_ms, columns)
+        elif window is not None and is_same and window.shows(at):
+            self._window = window._replace(newest=end)
         else:
-            self._seen = time_axis.window(at, begin, end, column_ms, columns)
-        return self._seen
+            self._window = time_axis.window_around(at, begin, end, column_ms, columns)
+        return self._window
 
     def _timeline(
-        self, state: ViewState, seen: TimeWindow, width: int, height: int
+        self, state: ViewState, window: TimeWindow, width: int, height: int
     ) -> TimelineLines:
-        return TimelineLines(state, seen, self._choose(state, seen, height - AXIS_LINES), width)
+        return TimelineLines(
+            state, window, self._choose(state, window, height - AXIS_LINES), width
+        )
 
-    def _choose(self, state: ViewState, seen: TimeWindow, room: int) -> StripChoice:
+    def _choose(self, state: ViewState, window: TimeWindow, room: int) -> StripChoice:
         """Choose the strips; without a new selection, at most once a second."""
-        wanted = (*state.subject[:3], seen.columns, seen.column_ms, room, state.filter.text)
+        wanted = (*state.subject[:3], window.columns, window.column_ms, room, state.filter.text)
         is_early = monotonic() - self._chosen_at < CHOSEN_EVERY_S
         if self._chosen is not None and is_early and wanted == self._chosen_for:
             return self._chosen
         frame = state.frame
         assert frame is not None  # noqa: S101
         self._chosen_at, self._chosen_for = monotonic(), wanted
-        self._chosen = chosen_strips(state, seen, frame.report, room)
+        self._chosen = chosen_strips(state, window, frame.report, room)
         return self._chosen
 
-    def _show_cursor(self, state: ViewState, seen: TimeWindow, below: TextPanel) -> None:
+    def _show_cursor(self, state: ViewState, window: TimeWindow, below: TextPanel) -> None:
         """Say what happened at the cursor."""
         if state.frame is None or state.at is None or self._chosen is None or not below.display:
             return
         below.frame(FrameWords("At the cursor", f"{time_ms(state.at)}Z"))
         report = state.frame.report
-        added = wait_totals(state.tape, self._chosen.paths, seen, report, is_ascii=state.is_ascii)
+        added = wait_totals(
+            state.tape, self._chosen.paths, window, report, is_ascii=state.is_ascii
+        )
         below.show(cursor_lines(state.tape, state.frame, max(20, below.room.width), added))
 
     # What the mouse does
@@ -163,16 +167,16 @@ class TimelineScreen(Page):
     def on_pointed_at(self, message: PointedAt) -> None:
         """Put the strip under the mouse into words."""
         self._pointed = message.place
-        state, seen = self.view_state, self._seen
-        if state is not None and seen is not None:
-            self.query_one(StripPanel).read(self._in_words(state, seen))
+        state, window = self.view_state, self._window
+        if state is not None and window is not None:
+            self.query_one(StripPanel).read(self._in_words(state, window))
 
-    def _in_words(self, state: ViewState, seen: TimeWindow) -> Line:
+    def _in_words(self, state: ViewState, window: TimeWindow) -> Line:
         """The strip under the mouse, in words; without the mouse, an overview."""
         place = self._pointed
-        if place is None or place.column not in seen.known:
-            return overview(state, seen)
-        at = seen.time(place.column)
+        if place is None or place.column not in window.known:
+            return overview(state, window)
+        at = window.time(place.column)
         frame = state.tape.frame_at(at)
         if frame is None or at < frame.at:
             return pointed_at(at, "before the first data")
@@ -196,10 +200,10 @@ class TimelineScreen(Page):
         """Change the length of the columns; `column`, or the cursor, stays in place."""
         self._zoom = min(max(zoom, 0), len(ZOOMS_MS) - 1)
         self._chosen_at = 0.0
-        state, seen = self.view_state, self._seen
-        if state is not None and state.at is not None and seen is not None:
-            place = seen.column(state.at) if column is None else column
-            self._seen = time_axis.zoomed(seen, ZOOMS_MS[self._zoom], place, state.at)
+        state, window = self.view_state, self._window
+        if state is not None and state.at is not None and window is not None:
+            place = window.column(state.at) if column is None else column
+            self._window = time_axis.zoomed(window, ZOOMS_MS[self._zoom], place, state.at)
         self.redraw()
 
     def action_mark(self) -> None:
@@ -221,11 +225,11 @@ class TimelineScreen(Page):
     @property
     def marked_range(self) -> TimeRange | None:
         """The time between mark and cursor; without a mark, the time in view."""
-        seen = self._seen
-        if self.view_state is None or self.view_state.at is None or seen is None:
+        window = self._window
+        if self.view_state is None or self.view_state.at is None or window is None:
             return None
         if self._mark is None:
-            return TimeRange(seen.begin, min(seen.end, seen.newest))
+            return TimeRange(window.begin, min(window.end, window.newest))
         return TimeRange(*sorted((self._mark, self.view_state.at)))
 
     def action_next_alert(self) -> None:
@@ -247,10 +251,11 @@ class TimelineScreen(Page):
 
     def copied(self) -> str:
         """Return the visible lines as text."""
-        state, seen, (width, height) = self.view_state, self._seen, self.query_one(StripPanel).room
-        if state is None or state.frame is None or seen is None:
+        state, window = self.view_state, self._window
+        width, height = self.query_one(StripPanel).room
+        if state is None or state.frame is None or window is None:
             return ""
-        timeline = self._timeline(state, seen, width, height)
-        lines = timeline.heads(self._mark, overview(state, seen))
+        timeline = self._timeline(state, window, width, height)
+        lines = timeline.heads(self._mark, overview(state, window))
         lines += [one.drawn for one in timeline.lines(height - AXIS_LINES)]
         return "\n".join(text_of(one).rstrip() for one in lines)

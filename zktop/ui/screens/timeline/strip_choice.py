@@ -89,10 +89,10 @@ def strip_counts(room: int, locks: int, clients: int) -> StripCounts:
     return StripCounts(shown_locks, shown_clients, contacts, legends, has_alerts, each > 1, graph)
 
 
-def chosen_strips(state: ViewState, seen: TimeWindow, report: Report, room: int) -> StripChoice:
+def chosen_strips(state: ViewState, window: TimeWindow, report: Report, room: int) -> StripChoice:
     """Choose as many locks and clients as there is room for."""
     room = max(0, room)
-    every = list(islice(strip_locks(state, seen, report), max(LEAST_LOCKS, room // 2)))
+    every = list(islice(strip_locks(state, window, report), max(LEAST_LOCKS, room // 2)))
     paths, clients = every, room
     for _ in range(ROUNDS):
         subjects = list(islice(strip_sessions(state, report, paths), room))
@@ -126,13 +126,13 @@ def group_waiters(
             yield from (StripSubject(name, (session,)) for session, name in names.items())
 
 
-def strip_locks(state: ViewState, seen: TimeWindow, report: Report) -> Iterator[Text]:
+def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Text]:
     """The selected lock, then locks in deadlocks, then the busiest ones."""
-    busy = busiest(state.tape, seen.begin, seen.end)
+    busy = busiest(state.tape, window.begin, window.end)
     selected = Text(state.subject.path or "")
     paths = [selected] if selected in report.parts or selected in busy else []
     paths += [Text(path) for case in _cases(state, report) for path in case.locks]
-    paths += [*busy, *report.paths[: seen.columns]]
+    paths += [*busy, *report.paths[: window.columns]]
     wanted = state.filter
     return (
         path

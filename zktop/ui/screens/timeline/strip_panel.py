@@ -49,7 +49,7 @@ class StripPanel(Panel, TextView):
 
     ALLOW_SELECT = False  # the mouse drags the time
 
-    seen: TimeWindow | None = None
+    window: TimeWindow | None = None
     label = 0  # cells left of the strips
     _dragged_to: int | None = None  # a column, while the button is down
     _has_pointer = False
@@ -71,7 +71,7 @@ class StripPanel(Panel, TextView):
     def _place(self, event: events.MouseEvent) -> StripPlace | None:
         """The place on the strips under the mouse."""
         at = event.get_content_offset(self)
-        if at is None or self.seen is None or not 0 <= at.x - self.label < self.seen.columns:
+        if at is None or self.window is None or not 0 <= at.x - self.label < self.window.columns:
             return None
         line = at.y - len(self._heads)
         if line >= 0:
@@ -102,13 +102,13 @@ class StripPanel(Panel, TextView):
                 self.go_to(place.line)
 
     def _go_to_column(self, column: int) -> None:
-        seen = self.seen
-        if seen is None:
+        window = self.window
+        if window is None:
             return
-        column = min(max(column, 0), seen.columns - 1)
+        column = min(max(column, 0), window.columns - 1)
         if column != self._dragged_to:
             self._dragged_to = column
-            self.post_message(SeekTo(at=seen.time(column)))
+            self.post_message(SeekTo(at=window.time(column)))
 
     # Hover
 
@@ -145,5 +145,5 @@ class StripPanel(Panel, TextView):
             return
         event.prevent_default()
         event.stop()
-        last = self.seen.columns - 1 if self.seen is not None else 0
+        last = self.window.columns - 1 if self.window is not None else 0
         self.post_message(Zoomed(by, place.column if place is not None else last))

@@ -41,11 +41,11 @@ class ColumnEnd(NamedTuple):
     alarms: Alarms
 
 
-def column_ends(tape: Tape, seen: TimeWindow) -> list[ColumnEnd | None]:
+def column_ends(tape: Tape, window: TimeWindow) -> list[ColumnEnd | None]:
     """The ends of the columns up to the newest moment; None before the tape begins."""
     ends: list[ColumnEnd | None] = []
     last: ColumnEnd | None = None
-    for at in map(seen.time, seen.known):
+    for at in map(window.time, window.known):
         frame = tape.frame_at(at)
         if frame is None or at < frame.at:
             ends.append(None)
@@ -67,7 +67,7 @@ def _alarm(one: Alarms) -> str:
 
 
 def lock_strip(
-    states: Sequence[LockState], seen: TimeWindow, letters: Letters
+    states: Sequence[LockState], window: TimeWindow, letters: Letters
 ) -> tuple[Line, Line]:
     """Draw the holders of a lock, and the length of its queue."""
     before, *changes = states
@@ -77,9 +77,9 @@ def lock_strip(
     state = before
     by_column: defaultdict[int, list[LockState]] = defaultdict(list)
     for one in changes:
-        by_column[seen.column(one.at)].append(one)
+        by_column[window.column(one.at)].append(one)
     holder, digit = _holder(state, letters, others), _digit(state.queue)
-    for column in seen.known:
+    for column in window.known:
         if column not in by_column:
             held.append(holder)
             queue.append(digit)
@@ -142,23 +142,25 @@ def sign(session: Session, end: ColumnEnd, expired: Mapping[Session, Millis]) ->
     return ("=" if waits else "#") if holds else "-"
 
 
-def contact_strip(contacts: Iterable[Millis], seen: TimeWindow, begin: Millis = 0) -> Line:
+def contact_strip(contacts: Iterable[Millis], window: TimeWindow, begin: Millis = 0) -> Line:
     """Draw when a server heard from a session; nothing is known before `begin`."""
-    cells = ["." if column >= seen.column(begin) else " " for column in seen.known]
+    cells = ["." if column >= window.column(begin) else " " for column in window.known]
     for at in contacts:
-        if 0 <= (column := seen.column(at)) < len(cells):
+        if 0 <= (column := window.column(at)) < len(cells):
             cells[column] = "p"
     return inked("".join(cells))
 
 
 def waiting_area(
-    pulse: Pulse, seen: TimeWindow, height: int, *, is_ascii: bool
+    pulse: Pulse, window: TimeWindow, height: int, *, is_ascii: bool
 ) -> tuple[list[Line], int]:
     """Draw how many clients waited for any lock; also return the most at one time."""
-    waiting = pulse.waiting(seen.begin, seen.column_ms / 2, 2 * seen.columns)
+    waiting = pulse.waiting(window.begin, window.column_ms / 2, 2 * window.columns)
     most = max(filter(None, waiting), default=0)
     top = max(MIN_TOP, most)
-    return area(waiting, seen.columns, height=height, top=top, inks=HEAT, is_ascii=is_ascii), most
+    return area(
+        waiting, window.columns, height=height, top=top, inks=HEAT, is_ascii=is_ascii
+    ), most
 
 
 def inked(cells: str, letters: Letters | None = None) -> Line:

@@ -50,7 +50,9 @@ class TimeWindow(NamedTuple):
         return range(max(0, min(self.columns, self.column(self.newest) + 1)))
 
 
-def window(at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int) -> TimeWindow:
+def window_around(
+    at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int
+) -> TimeWindow:
     """The span around a moment, but never beyond the newest one."""
     start = min(
         _last_start(newest, column_ms, columns), at - at % column_ms - column_ms * columns // 2
@@ -68,76 +70,78 @@ def _last_start(newest: Millis, column_ms: int, columns: int) -> Millis:
     return newest - newest % column_ms - (columns - 1) * column_ms
 
 
-def zoomed(seen: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeWindow:
+def zoomed(window: TimeWindow, column_ms: int, column: int, at: Millis) -> TimeWindow:
     """Change the length of the columns; `column` stays in place, and `at` in view.
 
-    >>> seen = TimeWindow(0, 1_000, 60, 90_000)
-    >>> near = zoomed(seen, 500, seen.column(40_000), 40_000)
+    >>> window = TimeWindow(0, 1_000, 60, 90_000)
+    >>> near = zoomed(window, 500, window.column(40_000), 40_000)
     >>> near.begin, near.column(40_000)
     (20000, 40)
     """
-    fixed = seen.begin + column * seen.column_ms
+    fixed = window.begin + column * window.column_ms
     start = fixed - fixed % column_ms - column * column_ms
-    first = at - at % column_ms - (seen.columns - 1) * column_ms
+    first = at - at % column_ms - (window.columns - 1) * column_ms
     start = min(max(start, first), at - at % column_ms)
-    return TimeWindow(start, column_ms, seen.columns, seen.newest)
+    return TimeWindow(start, column_ms, window.columns, window.newest)
 
 
-def labels(seen: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
+def labels(window: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
     """Times above their columns; the time of the cursor replaces any time that it touches."""
     named = f" {time_ms(at)} "
-    middle = seen.column(at) - len(named) // 2
-    first = min(max(0, middle), max(0, seen.columns - len(named)))
-    taken = range(first, first + len(named)) if seen.shows(at) else range(0)
-    cells = [" "] * seen.columns
+    middle = window.column(at) - len(named) // 2
+    first = min(max(0, middle), max(0, window.columns - len(named)))
+    taken = range(first, first + len(named)) if window.shows(at) else range(0)
+    cells = [" "] * window.columns
     free = 0  # the next cell that a label may use
-    for column, name in _ticks(seen):
+    for column, name in _ticks(window):
         start = column - len(name) // 2
         touches = bool(taken) and start <= taken.stop and start + len(name) >= taken.start
-        if start >= free and start + len(name) <= seen.columns and not touches:
+        if start >= free and start + len(name) <= window.columns and not touches:
             cells[start : start + len(name)] = name
             free = start + len(name) + LABEL_GAP
     if not taken:
         return line(("".join(cells), "dim"))
     ink: Ink = "strong" if is_newest else "tab"
     before, after = "".join(cells[: taken.start]), "".join(cells[taken.stop :])
-    return line((before, "dim"), (named[: seen.columns], ink), (after, "dim"))
+    return line((before, "dim"), (named[: window.columns], ink), (after, "dim"))
 
 
-def marks(seen: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
+def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
     """The line below the times: a tick for each, and a double line from the mark to the cursor."""
-    cells = [Run("─", "dim")] * seen.columns
-    for column, _ in _ticks(seen):
+    cells = [Run("─", "dim")] * window.columns
+    for column, _ in _ticks(window):
         cells[column] = Run("┴", "dim")
-    column = seen.column(at)
+    column = window.column(at)
     if mark is not None:
-        marked = seen.column(mark)
-        for one in range(max(0, min(marked, column)), min(seen.columns, max(marked, column) + 1)):
+        marked = window.column(mark)
+        for one in range(
+            max(0, min(marked, column)), min(window.columns, max(marked, column) + 1)
+        ):
             cells[one] = Run("═", "selected")
-        if 0 <= marked < seen.columns:
+        if 0 <= marked < window.columns:
             cells[marked] = Run("m", "selected")
-    if seen.shows(at):
+    if window.shows(at):
         cells[column] = Run("┃", "selected")
     return merged(tuple(cells))
 
 
-def _ticks(seen: TimeWindow) -> list[tuple[int, str]]:
+def _ticks(window: TimeWindow) -> list[tuple[int, str]]:
     """The columns of round times, and the times."""
     needed = ((one, len(_time(0, one)) + LABEL_GAP) for one in TICKS_MS)
-    fitting = (one for one, cells in needed if one >= cells * seen.column_ms)
+    fitting = (one for one, cells in needed if one >= cells * window.column_ms)
     step = next(fitting, TICKS_MS[-1])
-    first = -(-seen.begin // step) * step
-    return [(seen.column(at), _time(at, step)) for at in range(first, seen.end, step)]
+    first = -(-window.begin // step) * step
+    return [(window.column(at), _time(at, step)) for at in range(first, window.end, step)]
 
 
 def _time(at: Millis, step_ms: int) -> str:
     return time_s(at) if step_ms >= SECOND_MS else time_ms(at)[:TENTHS_CELLS]
 
 
-def scale(seen: TimeWindow) -> str:
+def scale(window: TimeWindow) -> str:
     """The length of a column.
 
     >>> scale(TimeWindow(0, 500, 60, 0))
     '1 column = 0.5s'
     """
-    return f"1 column = {spoken(seen.column_ms / 1000)}"
+    return f"1 column = {spoken(window.column_ms / 1000)}"

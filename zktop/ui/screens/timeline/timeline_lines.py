@@ -54,23 +54,23 @@ class TimelineLines:
     """Draws a span of time of one view state."""
 
     def __init__(
-        self, state: ViewState, seen: TimeWindow, chosen: StripChoice, width: int
+        self, state: ViewState, window: TimeWindow, chosen: StripChoice, width: int
     ) -> None:
-        self._state, self._seen, self._chosen, self._width = state, seen, chosen, width
+        self._state, self._window, self._chosen, self._width = state, window, chosen, width
         self._label = label_cells(width)
-        self._ends = strips.column_ends(state.tape, seen)
-        self._at = state.at if state.at is not None else seen.newest
+        self._ends = strips.column_ends(state.tape, window)
+        self._at = state.at if state.at is not None else window.newest
         alone = [one.session for one in chosen.subjects if one.session is not None]
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
 
     def heads(self, mark: Millis | None, reading: Line) -> list[Line]:
         """The lines that stay at the top: the moment in words, the axis, and the alerts."""
-        seen, at = self._seen, self._at
+        window, at = self._window, self._at
         axis = [
             strips.row(
-                "", time_axis.labels(seen, at, is_newest=self._state.is_newest), self._label
+                "", time_axis.labels(window, at, is_newest=self._state.is_newest), self._label
             ),
-            strips.row("UTC", time_axis.marks(seen, at, mark), self._label, "dim"),
+            strips.row("UTC", time_axis.marks(window, at, mark), self._label, "dim"),
         ]
         if not self._chosen.counts.has_alerts:
             return [reading, *axis]
@@ -88,13 +88,13 @@ class TimelineLines:
         return drawn
 
     def _locks(self) -> Iterator[TimelineLine]:
-        counts, seen, state = self._chosen.counts, self._seen, self._state
+        counts, window, state = self._chosen.counts, self._window, self._state
         if counts.legends > 1:
             yield self._legend("LOCKS", LOCK_SIGNS if state.is_ascii else LOCK_BARS)
-        end = min(seen.end, seen.newest + 1)
+        end = min(window.end, window.newest + 1)
         for path in self._chosen.paths:
-            states = lock_states(state.tape, path, seen.begin, end)
-            held, queue = strips.lock_strip(states, seen, self._letters)
+            states = lock_states(state.tape, path, window.begin, end)
+            held, queue = strips.lock_strip(states, window, self._letters)
             if not state.is_ascii:
                 held, queue = strips.spans(held), strips.levels(queue)
             words = partial(lock_words, path=path)
@@ -118,18 +118,18 @@ class TimelineLines:
 
     def _contacts(self) -> Iterator[TimelineLine]:
         """Strips of contact times, where a server lists them."""
-        seen, state, tape = self._seen, self._state, self._state.tape
-        end = min(seen.end, seen.newest + 1)
+        window, state, tape = self._window, self._state, self._state.tape
+        end = min(window.end, window.newest + 1)
         alone = [one for one in self._chosen.subjects if one.session is not None]
         alone = alone[: self._chosen.counts.contacts]
-        heard = [(one, contacts(tape, one.sessions[0], seen.begin, end)) for one in alone]
+        heard = [(one, contacts(tape, one.sessions[0], window.begin, end)) for one in alone]
         if any(found for _, found in heard):
             sign = "p" if state.is_ascii else "●"
             yield self._legend("SESSIONS", f"{sign} contact, by the servers' connection tables")
         for one, found in heard:
             if found:
                 server = found[-1][1].partition(":")[0]
-                drawn = strips.contact_strip((at for at, _ in found), seen, tape.begin or 0)
+                drawn = strips.contact_strip((at for at, _ in found), window, tape.begin or 0)
                 drawn = drawn if state.is_ascii else strips.solid(drawn)
                 name = f"{self._named(one)} {server}"
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
@@ -137,7 +137,9 @@ class TimelineLines:
     def _graph(self, height: int) -> Iterator[TimelineLine]:
         """The graph of the clients that waited for any lock."""
         state = self._state
-        drawn, most = strips.waiting_area(state.pulse, self._seen, height, is_ascii=state.is_ascii)
+        drawn, most = strips.waiting_area(
+            state.pulse, self._window, height, is_ascii=state.is_ascii
+        )
         said = f"up to {count(most, 'client')}" if most else "no client"
         title = line(("WAITING  ", "title"), (said, "dim"))
         yield TimelineLine(self._crossed_text(title))
@@ -149,14 +151,14 @@ class TimelineLines:
     @cached_property
     def _cell(self) -> int | None:
         """The column of the cursor; none at the newest moment, where it would hide new cells."""
-        if self._state.is_newest or not self._seen.shows(self._at):
+        if self._state.is_newest or not self._window.shows(self._at):
             return None
-        return self._seen.column(self._at)
+        return self._window.column(self._at)
 
     def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
         """A strip after its label, crossed by the cursor."""
         if self._cell is not None:
-            drawn = strips.crossed(fitted(drawn, self._seen.columns), self._cell)
+            drawn = strips.crossed(fitted(drawn, self._window.columns), self._cell)
         return strips.row(label, drawn, self._label, ink)
 
     def _legend(self, title: str, says: str) -> TimelineLine:
@@ -166,7 +168,7 @@ class TimelineLines:
         """A line of text, with the cursor where it is blank."""
         if self._cell is None:
             return text
-        filled = fitted(text, self._label + self._seen.columns)
+        filled = fitted(text, self._label + self._window.columns)
         return strips.crossed(filled, self._label + self._cell, over_text=False)
 
     def _named(self, one: StripSubject) -> str:
