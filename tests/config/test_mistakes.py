@@ -30,6 +30,14 @@ MISTAKES = [
     ("owners:\n  1.1.1.1: a\n  1.1.1.1: b", "3: owners.1.1.1.1: given twice (first in line 2)"),
     ("clusters: { prod: {} }", "1: clusters.prod: the key hosts is missing"),
     ("roots: [{ leases: 4 }]", "1: roots[0]: the key path is missing"),
+    (
+        "aliases: { zk-0.zk: 127.0.0.1:12181 }",
+        '1: aliases.zk-0.zk: expected host:port, got "zk-0.zk"',
+    ),
+    (
+        "clusters: { a: { hosts: b, aliases: { zk-0:1: localhost } } }",
+        '1: clusters.a.aliases.zk-0:1: expected host:port, got "localhost"',
+    ),
     # types
     ("roots: /locks", "1: roots: expected a list, got text"),
     ("roots: [[/a]]", "1: roots[0]: expected text or a mapping, got a list"),

@@ -190,10 +190,10 @@ def test_lines_fit() -> None:
 
 
 def test_the_custom_layout_works(tmp_path: Path) -> None:
-    """The config example loads and recognises its names."""
+    """The config examples load, and the layout recognises its names."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     config = tmp_path / "config.yaml"
-    config.write_text(text.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    config.write_text("".join(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)), "utf-8")
     command = [*ZKTOP, "layouts", "--config", config, "job-7-r-0000000007"]
 
     assert subprocess.check_output(command, text=True).startswith("our-jobs ")

@@ -17,8 +17,10 @@ PATIENCE_S = 40.0
 class Observation:
     """A source that runs on a thread of its own, its facts so far, and their world."""
 
-    def __init__(self, hosts: str, plan: Plan, **access: object) -> None:
-        self.source = Source(Access(parse_hosts(hosts), **access), plan)  # type: ignore[arg-type]  # a test's keywords
+    def __init__(
+        self, hosts: str, plan: Plan, aliases: dict[str, str] | None = None, **access: object
+    ) -> None:
+        self.source = Source(Access(parse_hosts(hosts, aliases), **access), plan)  # type: ignore[arg-type]  # a test's keywords
         self.world = World()
         self.facts: list[AnyFact] = []
         self._is_sampled = self._is_over = False
@@ -86,11 +88,12 @@ def observing(
     *roots: str,
     introspect: bool = False,
     access: dict[str, object] | None = None,
+    aliases: dict[str, str] | None = None,
     **plan: object,
 ) -> Iterator[Observation]:
     """Observe a server; all roots have been read once."""
     given = Plan(roots=roots, introspect=introspect, **plan)  # type: ignore[arg-type]  # a test's keywords
-    live = Observation(hosts, given, **(access or {}))
+    live = Observation(hosts, given, aliases, **(access or {}))
     try:
         live.start()
         yield live

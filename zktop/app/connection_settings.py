@@ -19,7 +19,7 @@ SHORT_SESSION_S = 5.0  # just above the usual minimum, so that demos of expiry a
 def access_of(config: Config) -> Access:
     """Return the address of the ensemble and how to log in."""
     return Access(
-        hosts=parse_hosts(config.hosts),
+        hosts=parse_hosts(config.hosts, config.aliases),
         auth=_logins(config),
         sasl=_sasl(config) or None,
         tls=config.tls,
@@ -64,7 +64,7 @@ def demo_connection(config: Config, sandbox: str | None = None) -> ClientSetting
     if sandbox is not None:
         return ClientSettings(hosts=sandbox, session_timeout_s=SHORT_SESSION_S)
     return ClientSettings(
-        hosts=config.hosts,
+        hosts=parse_hosts(config.hosts, config.aliases).connection_string,
         session_timeout_s=config.session_timeout / SECOND_MS,
         connect_timeout_s=config.connect_timeout / SECOND_MS,
         auth=_logins(config),

@@ -51,7 +51,7 @@ class Contenders:
         """Prepare without starting anything; `hosts` is a sandbox server started by zktop."""
         self.root = config.demo.root
         self._connection = demo_connection(config, hosts)
-        self.hosts = self._connection.hosts
+        self.hosts = hosts or config.hosts
         self.permission = Permission(self.root, config.demo.allow, is_own_server=hosts is not None)
         self._max_contenders = config.demo.max_contenders
         self._log = ContenderLog()

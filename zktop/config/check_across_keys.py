@@ -2,8 +2,8 @@
 
 from zktop.config.check_keys import Check
 from zktop.config.check_layouts import Mistakes, layout_mistakes, view_mistakes
-from zktop.config.parse_values import one_of
-from zktop.config.types import SaslSection
+from zktop.config.parse_values import one_of, server
+from zktop.config.types import ClusterSection, Config, ConnectionSection, SaslSection
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.tls import Tls
 
@@ -23,9 +23,19 @@ def checks(layouts: set[str]) -> dict[type, Check]:
     return {
         Layout: all_layout_mistakes,
         ClientView: view_mistakes,
+        ClusterSection: _alias_mistakes,
+        Config: _alias_mistakes,
         SaslSection: _sasl_mistakes,
         Tls: _tls_mistakes,
     }
+
+
+def _alias_mistakes(section: ConnectionSection) -> Mistakes:
+    for name in section.aliases:
+        try:
+            server(name)
+        except ValueError as error:
+            yield f"aliases.{name}", str(error)
 
 
 def _tls_mistakes(tls: Tls) -> Mistakes:

@@ -198,6 +198,18 @@ def hosts(text: str) -> str:
     return ",".join(names) + (slash + chroot if chroot else "")
 
 
+def server(text: str) -> str:
+    """Check the address of one server: host:port.
+
+    >>> server("zk-0.zk:2181")
+    'zk-0.zk:2181'
+    """
+    if ":" not in text or text.endswith("]"):
+        raise ValueError(f"expected host:port, got {quoted(text)}")
+    _check_server(text)
+    return text
+
+
 def path(text: str) -> str:
     """Check the path of one znode below `/`."""
     _path_levels(text, "the path")
@@ -269,6 +281,7 @@ def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
         "login": login,
         "path": path,
         "root": root,
+        "server": server,
         "theme": one_of("theme", themes),
         "timeout": timeout,
         "word": word,

@@ -17,6 +17,7 @@ Timeout = Annotated[
     int, Meta(extra={"form": "timeout"}, extra_json_schema={"format": "zktop-duration"})
 ]
 Hosts = Annotated[str, Meta(extra={"form": "hosts"})]
+Server = Annotated[str, Meta(extra={"form": "server"})]
 Login = Annotated[str, Meta(extra={"form": "login", "secret": True})]
 Secret = Annotated[str, Meta(extra={"secret": True})]
 Word = Annotated[str, Meta(extra={"form": "word"})]
@@ -54,6 +55,7 @@ class ConnectionSection(Section, frozen=True):
     """How to reach an ensemble."""
 
     hosts: Hosts = "127.0.0.1:2181"
+    aliases: dict[str, Server] = {}  # host:port of a member or its AdminServer -> reachable one
     auth: tuple[Login, ...] = ()
     sasl: SaslSection | None = None
     tls: Tls | None = None

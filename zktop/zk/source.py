@@ -208,8 +208,7 @@ class Source:
         self._traits = flavours.common(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
         self._observer.persistent = self._traits.recursive and self.plan.persistent
-        names = {probe.peer: str(probe.address) for probe in probes if probe.peer}
-        self._connection.names = names
+        self._connection.names = _names(probes)
         self._connection.prefer([probe.address for probe in probes if probe.usable])
         self._introspection.probed = {probe.address: probe for probe in probes}
 
@@ -249,7 +248,8 @@ class Source:
 
     def _look_for_others(self, found: tuple[EnsembleMember, ...]) -> None:
         """Let the client also try ensemble members that are not in --hosts."""
-        addresses = {Address(member.host, member.port) for member in found if member.port}
+        server = self.access.hosts.server
+        addresses = {server(member.host, member.port) for member in found if member.port}
         others = sorted(addresses - {*self.access.hosts.addresses})
         # The ensemble's configuration lists only ports without TLS.
         if self.access.tls is None and others != self._others:
@@ -258,8 +258,9 @@ class Source:
 
     def _probe_others(self, others: Sequence[Address]) -> None:
         """Probe new members first: a server that hangs would delay every connection attempt."""
-        usable = [probe.address for probe in preflight(others) if probe.usable]
-        self._loop.post(self._connection.extend, usable)
+        usable = [probe for probe in preflight(others) if probe.usable]
+        self._loop.post(self._connection.extend, [probe.address for probe in usable])
+        self._loop.post(self._connection.names.update, _names(usable))
 
     def _emit_tables(self, facts: Sequence[ServerFact]) -> None:
         """Emit table facts after earlier events, but report a silent server at once."""
@@ -267,6 +268,11 @@ class Source:
             self._barrier.after(lambda: self._facts.extend(facts))
         else:
             self._facts.extend(facts)
+
+
+def _names(probes: Iterable[Probe]) -> dict[str, str]:
+    """Map the numeric address of each server to its name."""
+    return {probe.peer: str(probe.address) for probe in probes if probe.peer}
 
 
 def preflight_of(access: Access) -> list[Probe]:

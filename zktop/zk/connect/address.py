@@ -1,6 +1,7 @@
 """Addresses and credentials: hosts, chroot, login, TLS, timeouts. No repr shows a secret."""
 
 import ssl
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -11,10 +12,21 @@ DEFAULT_PORT = 2181
 
 
 class Address(msgspec.Struct, frozen=True, order=True):
-    """A host name or IP address, and a port."""
+    """A host name or IP address, and a port; `via` is where to connect instead (an alias)."""
 
     host: str
     port: int
+    via: "Address | None" = None
+
+    @property
+    def reachable(self) -> "Address":
+        """The address to connect to."""
+        return self.via or self
+
+    @property
+    def route(self) -> str:
+        """The address, and where zktop connects instead: for messages about connecting."""
+        return f"{self} (at {self.via})" if self.via else str(self)
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -25,6 +37,16 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
 
     addresses: tuple[Address, ...]
     chroot: str = ""
+    aliases: Mapping[Address, Address] = {}
+
+    @property
+    def connection_string(self) -> str:
+        """The addresses to connect to, and the chroot, as client libraries take them."""
+        return connection_string(self.addresses) + self.chroot
+
+    def server(self, host: str, port: int) -> Address:
+        """The address of any port of the ensemble, with its alias if it has one."""
+        return aliased(Address(host, port), self.aliases)
 
     def __str__(self) -> str:
         """The connection string, with every port."""
@@ -45,15 +67,33 @@ class Hosts(msgspec.Struct, frozen=True, gc=False):
         return full[len(self.chroot) :] if full.startswith(self.chroot + "/") else None
 
 
-def parse_hosts(text: str) -> Hosts:
-    """Parse a connection string that the config has checked.
+def parse_hosts(text: str, aliases: Mapping[str, str] | None = None) -> Hosts:
+    """Parse a connection string and aliases that the config has checked.
+
+    An address that is only known as the target of an alias is taken for the server of that name.
 
     >>> str(parse_hosts("zk1,[::1]:2182/app"))
     'zk1:2181,[::1]:2182/app'
+    >>> hosts = parse_hosts("localhost:12181/app", {"zk-0.zk:2181": "localhost:12181"})
+    >>> str(hosts), hosts.connection_string
+    ('zk-0.zk:2181/app', 'localhost:12181/app')
     """
     listed, slash, chroot = text.partition("/")
-    addresses = dict.fromkeys(map(_address, listed.split(",")))
-    return Hosts(tuple(addresses), slash + chroot)
+    known = {_address(name): _address(target) for name, target in (aliases or {}).items()}
+    names = {target: name for name, target in reversed(known.items())}
+    given = (_address(one) for one in listed.split(","))
+    addresses = dict.fromkeys(aliased(names.get(one, one), known) for one in given)
+    return Hosts(tuple(addresses), slash + chroot, known)
+
+
+def aliased(address: Address, aliases: Mapping[Address, Address]) -> Address:
+    """Return the address with its alias, if it has one."""
+    return Address(address.host, address.port, aliases.get(address))
+
+
+def connection_string(addresses: Iterable[Address]) -> str:
+    """Return where to connect, as client libraries take it."""
+    return ",".join(str(address.reachable) for address in addresses)
 
 
 def _address(text: str) -> Address:

@@ -59,7 +59,8 @@ def send(line: socket.socket, question: bytes) -> None:
 
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
     """Open a connection, with TLS if there is a context."""
-    line = socket.create_connection((address.host, address.port), deadline.left())
+    where = address.reachable
+    line = socket.create_connection((where.host, where.port), deadline.left())
     if context is None:
         return line
     try:

@@ -14,7 +14,7 @@ from zktop.errors import NoConnectionError
 from zktop.model.facts import Link, Millis, Session, SourceFact
 from zktop.model.session_ids import session_id
 from zktop.model.text import clean
-from zktop.zk.connect.address import Access, Address
+from zktop.zk.connect.address import Access, Address, connection_string
 from zktop.zk.connect.login import kerberos_words
 from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
@@ -69,12 +69,12 @@ class ZooKeeperSession:
         """Try these addresses first, in random order: a hanging host costs a lot of time."""
         first = random.sample(addresses, len(addresses))
         self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
-        self._client.set_hosts(",".join(map(str, self._order)), randomize_hosts=False)
+        self._client.set_hosts(connection_string(self._order), randomize_hosts=False)
 
     def extend(self, addresses: Sequence[Address]) -> None:
         """Try these addresses after the given ones; replaces the earlier extension."""
         more = dict.fromkeys([*self._order, *addresses])
-        self._client.set_hosts(",".join(map(str, more)), randomize_hosts=False)
+        self._client.set_hosts(connection_string(more), randomize_hosts=False)
 
     def open(self, seconds: float) -> None:
         """Connect and read once; raises NoConnectionError on failure or timeout."""

@@ -113,7 +113,7 @@ def probe(
                 found = _read_answer(address, drained(line, deadline), context, deadline)
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
-        sentence = f"{address.host}: no such host name ({problem.strerror or problem})."
+        sentence = f"{address.reachable.host}: no such host name ({problem.strerror or problem})."
         return Probe(address, "unknown-host", sentence, why="no such host name")
     except ssl.SSLError as problem:
         return Probe(address, "tls", _tls_sentence(address, problem))
@@ -131,20 +131,22 @@ def _read_answer(
         return _ask_other_words(address, context, deadline)
     kind = kind_of(text)
     if "not currently serving requests" in text:
-        sentence = f"{address} is a server without a quorum: it serves no client at the moment."
+        sentence = (
+            f"{address.route} is a server without a quorum: it serves no client at the moment."
+        )
         return Probe(address, "not-serving", sentence, kind, why="it has no quorum")
     if kind is not None:
         return _ok(address, kind, mode_of(text))
     if "not in the whitelist" in text:
         return _ok(address, ZOOKEEPER_OF_ANY_VERSION)
     if text.startswith("HTTP/"):
-        sentence = f"{address} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
+        sentence = f"{address.route} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
         return Probe(address, "not-zookeeper", sentence)
-    return Probe(address, "not-zookeeper", f"{address} answers, but not as ZooKeeper does.")
+    return Probe(address, "not-zookeeper", f"{address.route} answers, but not as ZooKeeper does.")
 
 
 def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
-    return Probe(address, "ok", f"{address} is {kind}.", kind, mode)
+    return Probe(address, "ok", f"{address.route} is {kind}.", kind, mode)
 
 
 def _is_silent(line: socket.socket, seconds: float) -> bool:
@@ -195,27 +197,31 @@ def _ask_other_words(
 
 def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
     if context is None:
-        sentence = f"{address} hangs up at once: a port for TLS? Then give --tls-ca."
+        sentence = f"{address.route} hangs up at once: a port for TLS? Then give --tls-ca."
     else:
-        sentence = f"{address} hangs up: it wants another client certificate, or is not ZooKeeper."
+        sentence = (
+            f"{address.route} hangs up: it wants another client certificate, or is not ZooKeeper."
+        )
     return Probe(address, "tls", sentence)
 
 
 def _unreachable(address: Address, problem: Exception, seconds: float) -> Probe:
     if isinstance(problem, ConnectionRefusedError):
-        sentence = f"{address} refuses connections: is ZooKeeper running there, on this port?"
+        sentence = (
+            f"{address.route} refuses connections: is ZooKeeper running there, on this port?"
+        )
         return Probe(address, "unreachable", sentence, why=REFUSED)
     if isinstance(problem, TimeoutError):
         why = f"no answer within {seconds:g} s"
         reasons = "a firewall, a wrong port, or a server that hangs"
-        return Probe(address, "silent", f"{address} gives {why}: {reasons}.", why=why)
+        return Probe(address, "silent", f"{address.route} gives {why}: {reasons}.", why=why)
     why = str(getattr(problem, "strerror", None) or problem)
-    return Probe(address, "unreachable", f"{address} cannot be reached: {why}.", why=why)
+    return Probe(address, "unreachable", f"{address.route} cannot be reached: {why}.", why=why)
 
 
 def _unresolved(address: Address, seconds: float) -> Probe:
     why = f"its name was not resolved within {seconds:g} s"
-    return Probe(address, "silent", f"{address.host}: {why}.", why=why)
+    return Probe(address, "silent", f"{address.reachable.host}: {why}.", why=why)
 
 
 def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
@@ -230,4 +236,4 @@ def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
         why = "hangs up on TLS: does this port speak it?"
     else:
         why = f"does not accept zktop's TLS settings ({reason})."
-    return f"{address} {why}"
+    return f"{address.route} {why}"

@@ -15,7 +15,7 @@ from kazoo.protocol import serialization as kazoo
 from kazoo.protocol.states import KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
-from zktop.zk.connect.address import Access
+from zktop.zk.connect.address import Access, connection_string
 from zktop.zk.connect.login import LoginGuard
 from zktop.zk.event_loop import KazooHandler
 from zktop.zk.read import requests
@@ -62,7 +62,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def __init__(self, access: Access, listener: Listener, log: logging.Logger) -> None:
         super().__init__(
-            ",".join(map(str, access.hosts.addresses)),
+            connection_string(access.hosts.addresses),
             timeout=access.session_timeout,
             handler=KazooHandler(log),
             auth_data=set(access.auth),

@@ -62,7 +62,8 @@ def command(
         reason = str(problem.strerror or problem)
         if isinstance(problem, ConnectionRefusedError):
             reason += f" ({HOW_TO_ENABLE})"
-        raise RefusedError(f"AdminServer on port {address.port}: {reason}") from problem
+        where = f"port {address.port}" + (f", at {address.via}" if address.via else "")
+        raise RefusedError(f"AdminServer on {where}: {reason}") from problem
     count_bytes(len(answer))
     return _decode(name, answer, leave_out)
 

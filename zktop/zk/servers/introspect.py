@@ -10,10 +10,10 @@ import ipaddress
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from zktop.model.facts import ServerFact
-from zktop.zk.connect.address import Access, Address, AdminAccess, tls_context
+from zktop.zk.connect.address import Access, Address, AdminAccess, Hosts, tls_context
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
 from zktop.zk.read.requests_in_flight import now_ms
@@ -30,8 +30,8 @@ from zktop.zk.servers.table_formats import EnsembleMember, Paths
 class KnownServers:
     """The known servers by display name: those of the connection string, and other members."""
 
-    def __init__(self, addresses: Iterable[Address]) -> None:
-        self._configured = tuple(addresses)
+    def __init__(self, hosts: Hosts) -> None:
+        self._given = hosts
         self._hosts: set[str] = set()
         self.named: set[str] = set()  # servers of the connection string
         self.members: tuple[EnsembleMember, ...] = ()
@@ -40,8 +40,8 @@ class KnownServers:
         """Resolve all names; a name with several addresses stands for several servers."""
         servers: dict[str, Address] = {}
         resolved: set[Address] = set()
-        self._hosts = {address.host for address in self._configured}
-        for address in self._configured:
+        self._hosts = {address.host for address in self._given.addresses}
+        for address in self._given.addresses:
             servers |= self._servers_behind(address, resolved)
         self.named = set(servers)
         for address in self._other_members():
@@ -50,14 +50,14 @@ class KnownServers:
 
     def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
         """The servers of one address, without those that are known by another name."""
-        found = _resolve(address)
+        found = _resolve(address.reachable)
         if not found:
             return {str(address): address}
         if resolved & set(found):
             return {}
         resolved.update(found)
         self._hosts.update(one.host for one in found)
-        if len(found) == 1 or _is_loopback(found):
+        if len(found) == 1 or address.via or _is_loopback(found):
             return {str(address): address}
         return {str(one): one for one in found}
 
@@ -67,7 +67,8 @@ class KnownServers:
         return tuple(host for host in hosts if host not in self._hosts)
 
     def _other_members(self) -> list[Address]:
-        return [Address(member.host, member.port) for member in self.members if member.port]
+        known = (member for member in self.members if member.port)
+        return [self._given.server(member.host, member.port or 0) for member in known]
 
 
 def _resolve(address: Address) -> list[Address]:
@@ -142,7 +143,7 @@ class Introspection:
         self._asked_hidden: tuple[str, ...] = ()  # in the round under way
         self._answered_hidden: tuple[str, ...] = ()  # in the last complete round
         self._thread = threading.Thread(target=self._run, name="zktop-introspection", daemon=True)
-        self.ensemble = KnownServers(access.hosts.addresses)
+        self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round

@@ -73,8 +73,8 @@ class TableReader:
         if word not in READ_ONLY_WORDS:
             raise ValueError(f"{word!r} is not a read-only word")
         question = {
-            "host": address.host,
-            "port": address.port,
+            "host": address.reachable.host,
+            "port": address.reachable.port,
             "word": word,
             "seconds": seconds,
             "most": MAX_ANSWER_BYTES,

@@ -84,7 +84,7 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
     def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
         settings.take_request()
         return admin.command(
-            Address(settings.address.host, port),
+            settings.hosts.server(settings.address.host, port),
             name,
             context=settings.admin_context,
             seconds=ANSWER_TIMEOUT_S,
