@@ -162,7 +162,7 @@ def test_what_is_acknowledged_has_no_pill() -> None:
     """A deadlock is still counted."""
     report = trouble()[-1].report
     known = {one.id for one in report.findings}
-    drawn = ensemble("prod", report, 140, known=known)
+    drawn = ensemble("prod", report, 140, acknowledged=known)
 
     assert {"alarm", "caution"}.isdisjoint(inks(drawn).values())
     assert "1 deadlock acknowledged" in text_of(drawn)

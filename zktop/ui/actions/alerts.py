@@ -19,12 +19,12 @@ class AlertActions(Shell):
         report = self.view_state.report
         if report is None:
             return
-        known = self.visit.acknowledged.covered(report)
-        new = [one for one in self._listed(report) if one not in known]
+        acknowledged = self.visit.acknowledged.covered(report)
+        new = [one for one in self._listed(report) if one not in acknowledged]
         urgent = _critical(report)
         alerts = [one for one in new if one in urgent] or new[:1]
         if not alerts:
-            self.show_message(_no_alerts(len(known)))
+            self.show_message(_no_alerts(len(acknowledged)))
             return
         case = self.subject.case
         following = alerts[(alerts.index(case) + 1) % len(alerts)] if case in alerts else alerts[0]
@@ -47,10 +47,10 @@ class AlertActions(Shell):
         report = self.view_state.report
         if report is None:
             return
-        known = self.visit.acknowledged.covered(report)
-        new = [one for one in self._listed(report) if one not in known]
-        if new or known:
-            self._acknowledge(new or known, report)
+        acknowledged = self.visit.acknowledged.covered(report)
+        new = [one for one in self._listed(report) if one not in acknowledged]
+        if new or acknowledged:
+            self._acknowledge(new or acknowledged, report)
         else:
             self.show_message("No alerts.")
 

@@ -79,8 +79,8 @@ def worst_alert(visit: Visit) -> Alert | None:
     frame = visit.tape.last
     if frame is None:
         return None
-    known = visit.acknowledged.covered(frame.report)
-    worst = next((one for one in alerts(frame.report) if one.case not in known), None)
+    acknowledged = visit.acknowledged.covered(frame.report)
+    worst = next((one for one in alerts(frame.report) if one.case not in acknowledged), None)
     return None if worst is None or worst.severity == "info" else worst
 
 

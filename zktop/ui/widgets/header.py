@@ -53,7 +53,7 @@ def ensemble(
     width: int,
     *,
     places: Sequence[Run] = (),
-    known: Collection[str] = (),
+    acknowledged: Collection[str] = (),
 ) -> Line:
     """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
     begin = line(("▍zktop", "key"))
@@ -61,7 +61,7 @@ def ensemble(
         HeaderPiece(rank, line((f"{CRUMB} ", "dim"), place))
         for rank, place in zip(CRUMB_RANKS, places, strict=False)
     ]
-    found = (*crumbs, *pieces(report, known)) if report is not None else tuple(crumbs)
+    found = (*crumbs, *pieces(report, acknowledged)) if report is not None else tuple(crumbs)
     room = width - width_of(begin) - GAP
     least = min(width // NAME_SHARE, room - _width(one for one in found if one.rank == 0))
     short = _short(name, max(MIN_NAME_CELLS, least, room - _width(found)))
@@ -190,8 +190,8 @@ def _places(state: ViewState, page: str) -> list[Run]:
 def _first(state: ViewState, places: Sequence[Run], at_right: Line, width: int) -> Line:
     room = max(0, width - width_of(at_right) - 1)
     report = state.report
-    known = state.acknowledged.covered(report) if report is not None else ()
-    drawn = ensemble(state.feed.name, report, room, places=places, known=known)
+    acknowledged = state.acknowledged.covered(report) if report is not None else ()
+    drawn = ensemble(state.feed.name, report, room, places=places, acknowledged=acknowledged)
     return (*drawn, Run(" "), *at_right)
 
 
@@ -285,13 +285,13 @@ def _status_sentence(state: ViewState) -> str:
     return "; ".join(state.feed.notes) if state.status.word == "live" else ""
 
 
-def pieces(report: Report, known: Collection[str] = ()) -> Iterator[HeaderPiece]:
-    """All pieces, in the order of the line; alerts in `known` are acknowledged."""
+def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[HeaderPiece]:
+    """All pieces, in the order of the line; `acknowledged` are ids of alerts."""
     ensemble = report.ensemble
     yield HeaderPiece(1, line(many(len(report.paths), "lock")))
     yield from _servers(ensemble)
     yield from _leader_and_lag(ensemble)
-    yield from _problems(report, known)
+    yield from _problems(report, acknowledged)
     if any(one.need not in ("history", "leases") for one in report.blind):
         yield HeaderPiece(0, line(("BLIND SPOTS", "unknown")))
 
@@ -339,16 +339,16 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     return f"{at_least}{max(known)}", "plain" if not at_least else "unknown"
 
 
-def _problems(report: Report, known: Collection[str]) -> Iterator[HeaderPiece]:
+def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderPiece]:
     """The numbers of deadlocks, critical findings and warnings; red if any of them is proven.
 
     The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
     """
     every = {one.id for one in report.deadlocks}
-    dead = [one.is_sure for one in report.deadlocks if one.id not in known]
+    dead = [one.is_sure for one in report.deadlocks if one.id not in acknowledged]
     found: dict[str, list[bool]] = {"critical": [], "warning": [], "info": []}
     for one in report.findings:
-        if not one.cause and one.id not in known and one.id not in every:
+        if not one.cause and one.id not in acknowledged and one.id not in every:
             found[one.severity].append(one.is_sure)
     critical, warnings = found["critical"], found["warning"]
     if dead:

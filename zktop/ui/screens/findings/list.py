@@ -33,9 +33,9 @@ class FindingEntry(NamedTuple):
 
 
 class SetAside(NamedTuple):
-    """Findings to keep out of the main list: acknowledged ones by id, and all notes if hidden."""
+    """Findings to keep out of the main list: acknowledged ones by id, and all notes or none."""
 
-    known: Collection[str] = ()
+    acknowledged: Collection[str] = ()
     notes: bool = False
 
 
@@ -55,13 +55,13 @@ def entries(
 
     With a filter, equal findings are listed one by one.
     """
-    hidden = {*_notes(report)}.difference(aside.known) if aside.notes else set()
-    apart = hidden.union(aside.known)
+    hidden = {*_notes(report)}.difference(aside.acknowledged) if aside.notes else set()
+    apart = hidden.union(aside.acknowledged)
     sections = (
         ("DEADLOCKS", _deadlocks(report, apart)),
         ("FINDINGS", _findings(report, opened, apart, is_folded=is_folded and not wanted)),
         ("POTENTIAL: not happening now", _potential(report, apart)),
-        ("ACKNOWLEDGED", _acknowledged(report, aside.known)),
+        ("ACKNOWLEDGED", _acknowledged(report, aside.acknowledged)),
         ("OVER", _over(report, tape)),
     )
     made: list[FindingEntry] = []
@@ -112,12 +112,12 @@ def _notes(report: Report) -> Iterator[str]:
     return (one.id for one in report.findings if one.severity == "info" and not one.cause)
 
 
-def _acknowledged(report: Report, known: Collection[str]) -> Iterator[FindingEntry]:
+def _acknowledged(report: Report, acknowledged: Collection[str]) -> Iterator[FindingEntry]:
     """The acknowledged deadlocks and findings, dimmed."""
-    if not known:
+    if not acknowledged:
         return
     dead = (one.id for one in report.deadlocks)
-    apart = {*dead, *(one.id for one in report.findings)}.difference(known)
+    apart = {*dead, *(one.id for one in report.findings)}.difference(acknowledged)
     for one in (
         *_deadlocks(report, apart),
         *_findings(report, (), apart, is_folded=False),

@@ -54,17 +54,17 @@ def is_ring(steps: Sequence[DeadlockStep]) -> bool:
 
 def ring_clients(
     deadlock: Deadlock,
-    called: Mapping[str, str],
+    lock_names: Mapping[str, str],
     addresses: Mapping[str, str],
     chosen: str | None = None,
 ) -> list[RingClient]:
-    """The clients in the order of the ring; `called` has the short names of locks."""
+    """The clients in the order of the ring; `lock_names` has the short names of locks."""
     steps = ring_order(deadlock.steps) if deadlock.steps else []
     return [
         RingClient(
             step.name,
-            _has(step, called),
-            lock_words(step.waits, called),
+            _has(step, lock_names),
+            lock_words(step.waits, lock_names),
             addresses.get(step.actor, ""),
             step.edge == "hard",
             step.closing,
@@ -74,14 +74,14 @@ def ring_clients(
     ]
 
 
-def _has(step: DeadlockStep, called: Mapping[str, str]) -> str:
-    held = ", ".join(lock_words(place, called) for place in step.holds)
+def _has(step: DeadlockStep, lock_names: Mapping[str, str]) -> str:
+    held = ", ".join(lock_words(place, lock_names) for place in step.holds)
     return f"has {held}" if held else QUEUES
 
 
-def lock_words(place: DeadlockPlace, called: Mapping[str, str]) -> str:
+def lock_words(place: DeadlockPlace, lock_names: Mapping[str, str]) -> str:
     """The short name of a lock, with the mode if its locks have several."""
-    return f"{called.get(place.lock, place.lock)}{MODE_WORDS[place.mode]}"
+    return f"{lock_names.get(place.lock, place.lock)}{MODE_WORDS[place.mode]}"
 
 
 def can_be_drawn(deadlock: Deadlock) -> bool:
@@ -215,7 +215,9 @@ class _Drawing:
             self.grid.write(x + 2, start.y, text, ink)
 
 
-def list_ring(deadlock: Deadlock, called: Mapping[str, str], ink: Ink = "critical") -> list[Line]:
+def list_ring(
+    deadlock: Deadlock, lock_names: Mapping[str, str], ink: Ink = "critical"
+) -> list[Line]:
     """Draw a list for any width; a ring has an arrow from its end back to its beginning."""
     if not deadlock.steps:
         return []
@@ -230,27 +232,27 @@ def list_ring(deadlock: Deadlock, called: Mapping[str, str], ink: Ink = "critica
                 lines.append((*more, *line((f"… {hidden} more …", "dim"))))
             continue
         arrow = (" ┌─▶ " if at == 0 else " │   ") if is_closed else "  "
-        lines += _entry(step, called, ink, arrow)
+        lines += _entry(step, lock_names, ink, arrow)
     if is_closed:
         end = line((" └─── ", "waits"), ("back to ", "dim"), (steps[0].name, "strong"))
         lines.append(end)
     return lines
 
 
-def _entry(step: DeadlockStep, called: Mapping[str, str], ink: Ink, arrow: str) -> list[Line]:
-    has = _has(step, called)
+def _entry(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink, arrow: str) -> list[Line]:
+    has = _has(step, lock_names)
     held: Ink = "dim" if has == QUEUES else "holds"
     who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, held))
     bar = ("│" if step.edge == "hard" else "┊") if arrow.strip() else " "
     indent = f" {bar}      " if arrow.strip() else "     "
-    return [who, (Run(indent, "waits"), *_wait(step, called, ink))]
+    return [who, (Run(indent, "waits"), *_wait(step, lock_names, ink))]
 
 
-def _wait(step: DeadlockStep, called: Mapping[str, str], ink: Ink) -> Line:
+def _wait(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink) -> Line:
     """What a client waits for, since when, and whether its request closed the cycle."""
     behind = "" if step.edge == "hard" else "  behind a queued request"
     closing: tuple[str, Ink] = ("  ← closes the cycle" if step.closing else "", ink)
-    drawn = line("waits for ", (lock_words(step.waits, called), "waits"))
+    drawn = line("waits for ", (lock_words(step.waits, lock_names), "waits"))
     return (*drawn, *line((f"  {since(step.since_ms)}", "dim"), (behind, "warning"), closing))
 
 

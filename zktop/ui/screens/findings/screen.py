@@ -139,7 +139,7 @@ class FindingsScreen(Page):
         self._choose(listed)
         self._arrange(cases, len(listed), is_beside=is_beside)
         cases.target = self._case
-        facts = f"{len(aside.known)} acknowledged" if aside.known else ""
+        facts = f"{len(aside.acknowledged)} acknowledged" if aside.acknowledged else ""
         cases.frame(FrameWords("Deadlocks and findings", facts, "a acknowledge  i notes"))
         cases.show([one.drawn for one in listed], [one.case for one in listed])
 
@@ -278,9 +278,9 @@ class FindingsScreen(Page):
         state, report = self.view_state, self.report
         if state is None or report is None:
             return ()
-        known = state.acknowledged.covered(report)
+        acknowledged = state.acknowledged.covered(report)
         alike = (one for one in report.findings if kind_of(one) == self._kind and not one.cause)
-        return tuple(one.id for one in alike if one.id not in known)
+        return tuple(one.id for one in alike if one.id not in acknowledged)
 
     @property
     def subject(self) -> Selection:

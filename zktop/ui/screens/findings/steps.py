@@ -65,11 +65,11 @@ class StepColumns(NamedTuple):
 def step_rows(deadlock: Deadlock, report: Report) -> list[StepRow]:
     """All steps that led to the deadlock, oldest first."""
     views = {path: report.view(path) for path in deadlock.locks}
-    found = {(move.place, move.step.actor, move.verb): move for move in _moves(deadlock, views)}
-    return sorted(found.values(), key=lambda move: (move.czxid, move.verb == "asked"))
+    found = {(row.place, row.step.actor, row.verb): row for row in _rows(deadlock, views)}
+    return sorted(found.values(), key=lambda row: (row.czxid, row.verb == "asked"))
 
 
-def _moves(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[StepRow]:
+def _rows(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[StepRow]:
     for step in deadlock.steps:
         for place in step.holds:
             view = views.get(place.lock)
@@ -98,8 +98,8 @@ def _watch(view: LockView | None, node: str) -> str:
 
 
 def brief_steps(
-    moves: Sequence[StepRow],
-    called: Mapping[str, str],
+    rows: Sequence[StepRow],
+    lock_names: Mapping[str, str],
     room: int,
     ink: Ink,
     verbs: Mapping[str, str] = VERBS,
@@ -110,10 +110,10 @@ def brief_steps(
     """
     for note in (f" ← {CLOSES}", " ←"):
         for when in (time_ms, time_s):
-            found = [_brief(move, called, when, verbs[move.verb]) for move in moves]
+            found = [_brief(row, lock_names, when, verbs[row.verb]) for row in rows]
             found = [
-                (*drawn, Run(note, ink)) if move.is_closing else drawn
-                for move, drawn in zip(moves, found, strict=True)
+                (*drawn, Run(note, ink)) if row.is_closing else drawn
+                for row, drawn in zip(rows, found, strict=True)
             ]
             if max(map(width_of, found), default=0) <= room:
                 return found
@@ -121,14 +121,14 @@ def brief_steps(
 
 
 def _brief(
-    move: StepRow, called: Mapping[str, str], when: Callable[[Millis], str], verb: str
+    row: StepRow, lock_names: Mapping[str, str], when: Callable[[Millis], str], verb: str
 ) -> Line:
-    held: Ink = "holds" if move.verb == "got" else "waits"
+    held: Ink = "holds" if row.verb == "got" else "waits"
     return line(
-        (f"{'?' if move.at is None else when(move.at)} ", "dim"),
-        (middle(move.step.name, MAX_NAME_CELLS), "strong"),
+        (f"{'?' if row.at is None else when(row.at)} ", "dim"),
+        (middle(row.step.name, MAX_NAME_CELLS), "strong"),
         f" {verb} ",
-        (middle(lock_words(move.place, called), MAX_STEP_CELLS), held),
+        (middle(lock_words(row.place, lock_names), MAX_STEP_CELLS), held),
     )
 
 
@@ -136,43 +136,43 @@ def _brief(
 
 
 def write_steps(
-    writer: LineWriter, moves: Sequence[StepRow], called: Mapping[str, str], ink: Ink
+    writer: LineWriter, rows: Sequence[StepRow], lock_names: Mapping[str, str], ink: Ink
 ) -> None:
     """Write the steps with zxids, nodes and watches; each line links to its lock."""
     writer.title("STEPS", "in zxid order")
-    texts = [f"{VERBS[one.verb]} {lock_words(one.place, called)}" for one in moves]
+    texts = [f"{VERBS[one.verb]} {lock_words(one.place, lock_names)}" for one in rows]
     layout = StepColumns(
         writer.width,
-        min(MAX_NAME_CELLS, max((cell_len(one.step.name) for one in moves), default=3)),
+        min(MAX_NAME_CELLS, max((cell_len(one.step.name) for one in rows), default=3)),
         min(MAX_STEP_CELLS, max(map(len, texts), default=4)),
     )
-    writer.write(_row(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "PROOF"), layout))
+    writer.write(_table_line(("#", "WHEN", "ZXID", "WHO", "STEP", "NODE", "PROOF"), layout))
     when = time_ms if writer.width >= EXACT_FROM_CELLS else time_s
-    for number, (move, text) in enumerate(zip(moves, texts, strict=True), start=1):
+    for number, (row, text) in enumerate(zip(rows, texts, strict=True), start=1):
         if number > MAX_STEPS:
             break
         cells = (
             str(number),
-            "?" if move.at is None else when(move.at),
-            f"{move.czxid:x}",
-            middle(move.step.name, layout.name),
+            "?" if row.at is None else when(row.at),
+            f"{row.czxid:x}",
+            middle(row.step.name, layout.name),
             middle(text, layout.step),
-            short(move.place.node),
-            _proof(move),
+            short(row.place.node),
+            _proof(row),
         )
-        writer.write(_row(cells, layout, ink if move.is_closing else None), step_link(move))
-    if len(moves) > MAX_STEPS:
-        writer.say(f"… and {len(moves) - MAX_STEPS} more steps", "dim")
+        writer.write(_table_line(cells, layout, ink if row.is_closing else None), step_link(row))
+    if len(rows) > MAX_STEPS:
+        writer.say(f"… and {len(rows) - MAX_STEPS} more steps", "dim")
 
 
-def _proof(move: StepRow) -> str:
+def _proof(row: StepRow) -> str:
     """Whether the request is only behind another request, and the proof of the step."""
-    is_soft = move.verb == "asked" and move.step.edge != "hard"
-    known = ("behind a queued request" if is_soft else "", move.proof)
+    is_soft = row.verb == "asked" and row.step.edge != "hard"
+    known = ("behind a queued request" if is_soft else "", row.proof)
     return ", ".join(filter(None, known))
 
 
-def _row(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
+def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
     """One line of the table; a narrow table has fewer columns."""
     number, when, zxid, who, step, node, proof = cells
     width = layout.width
@@ -208,8 +208,8 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def step_link(move: StepRow) -> LineLink:
+def step_link(row: StepRow) -> LineLink:
     """The link to the znode of a step in its lock."""
-    place = move.place
-    subject = Selection(path=place.lock, node=place.node, session=session_of(move.step.actor))
-    return LineLink("lock", subject, f"{move.verb} {place.lock}/{place.node}")
+    place = row.place
+    subject = Selection(path=place.lock, node=place.node, session=session_of(row.step.actor))
+    return LineLink("lock", subject, f"{row.verb} {place.lock}/{place.node}")

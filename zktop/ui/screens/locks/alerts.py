@@ -4,7 +4,7 @@ Acknowledged alerts fold into one line at the end; notes may be hidden.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -80,26 +80,23 @@ class AlertList(NamedTuple):
     hidden_notes: int = 0
 
 
-def sifted(found: Iterable[Alert], known: Collection[str], *, hides_notes: bool) -> AlertList:
+def separated(
+    found: Sequence[Alert], acknowledged: Collection[str], *, hides_notes: bool
+) -> AlertList:
     """Separate the alerts to list from acknowledged alerts and hidden notes."""
-    new, acknowledged, hidden = [], [], 0
-    for one in found:
-        if one.case in known:
-            acknowledged.append(one)
-        elif hides_notes and one.severity == "info":
-            hidden += 1
-        else:
-            new.append(one)
-    return AlertList(new, acknowledged, hidden)
+    apart = [one for one in found if one.case in acknowledged]
+    others = [one for one in found if one.case not in acknowledged]
+    new = [one for one in others if not (hides_notes and one.severity == "info")]
+    return AlertList(new, apart, len(others) - len(new))
 
 
-def alerts(report: Report, known: Collection[str] = ()) -> Iterator[Alert]:
+def alerts(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Alert]:
     """Return all alerts, worst first, including deadlocks that are not findings yet.
 
-    The first deadlock that is not in `known` has a picture.
+    The first deadlock that is not in `acknowledged` has a picture.
     """
     found = {finding.id: finding for finding in report.findings}
-    drawn = next((one.id for one in report.deadlocks if one.id not in known), None)
+    drawn = next((one.id for one in report.deadlocks if one.id not in acknowledged), None)
     for deadlock in report.deadlocks:
         alert = _deadlock(deadlock, found.get(deadlock.id))
         if deadlock.id == drawn:

@@ -25,7 +25,7 @@ from zktop.ui.screens.locks.alerts import (
     alert_lines,
     alerts,
     no_problems,
-    sifted,
+    separated,
 )
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.lock_row import LockRow
@@ -101,7 +101,7 @@ class AlertsPane(Pane):
     def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the alerts of this report."""
         self._redraw = partial(self.show_report, state, report, height, width)
-        listed = self._sifted(state, report)
+        listed = self._separated(state, report)
         lines, cases = alert_lines(
             listed.new, report.now, width, room=height - self.gutter.height, opened=self._opened
         )
@@ -113,14 +113,15 @@ class AlertsPane(Pane):
         targets = [_target_of(case) for case in (*cases, *aside[1])]
         self.put([*lines, *aside[0]], targets, (), height)
 
-    def _sifted(self, state: ViewState, report: Report) -> AlertList:
+    def _separated(self, state: ViewState, report: Report) -> AlertList:
         """The alerts of this report, sorted out again only after a change or a user's choice."""
-        known, hides_notes = state.acknowledged.covered(report), state.hides_notes
+        acknowledged, hides_notes = state.acknowledged.covered(report), state.hides_notes
         deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
-        listed_for = deadlocks, known, hides_notes
+        listed_for = deadlocks, acknowledged, hides_notes
         if report.findings is not self._findings or listed_for != self._listed_for:
             self._findings, self._listed_for = report.findings, listed_for
-            self._listed = sifted(alerts(report, known), known, hides_notes=hides_notes)
+            found = [*alerts(report, acknowledged)]
+            self._listed = separated(found, acknowledged, hides_notes=hides_notes)
         return self._listed
 
     @property
