@@ -11,7 +11,7 @@ from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, BETWEEN_S, Reorder
+from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, BETWEEN_S, RowSorter
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
@@ -90,32 +90,32 @@ class NoTable:
 
 
 @pytest.fixture
-def reorder() -> Reorder:
+def sorter() -> RowSorter:
     """A timer for an order that takes no time."""
-    return Reorder(NoTable(), lambda: None)  # type: ignore[arg-type]  # all that it needs
+    return RowSorter(NoTable(), lambda: None)  # type: ignore[arg-type]  # all that it needs
 
 
-def test_rows_are_put_in_order_at_once_and_then_twice_a_second(reorder: Reorder) -> None:
+def test_rows_are_put_in_order_at_once_and_then_twice_a_second(sorter: RowSorter) -> None:
     """Without a change, only after ten seconds."""
-    first = reorder.wait_s(perf_counter(), 0.0)
-    reorder.now()
+    first = sorter.wait_s(perf_counter(), 0.0)
+    sorter.now()
     done = perf_counter()
-    without_change = reorder.wait_s(done, 0.0), reorder.wait_s(done + AGING_S, 0.0)
-    reorder.changed()
+    without_change = sorter.wait_s(done, 0.0), sorter.wait_s(done + AGING_S, 0.0)
+    sorter.changed()
 
     assert first == 0
     assert without_change == (None, 0)
-    assert reorder.wait_s(done, 0.0) == pytest.approx(BETWEEN_S, abs=0.1)
+    assert sorter.wait_s(done, 0.0) == pytest.approx(BETWEEN_S, abs=0.1)
 
 
-def test_rows_keep_their_places_while_the_user_moves_the_cursor(reorder: Reorder) -> None:
+def test_rows_keep_their_places_while_the_user_moves_the_cursor(sorter: RowSorter) -> None:
     """For a second after a key."""
-    assert reorder.wait_s(100.0, moved_at_s=99.7) == pytest.approx(AFTER_KEY_S - 0.3)
+    assert sorter.wait_s(100.0, moved_at_s=99.7) == pytest.approx(AFTER_KEY_S - 0.3)
 
 
 def test_a_slow_order_is_rare() -> None:
     """It takes at most a twentieth of the time."""
-    slow = Reorder(NoTable(), lambda: sleep(0.05))  # type: ignore[arg-type]  # all that it needs
+    slow = RowSorter(NoTable(), lambda: sleep(0.05))  # type: ignore[arg-type]  # all that it needs
     slow.now()
     slow.changed()
     wait = slow.wait_s(perf_counter(), 0.0)

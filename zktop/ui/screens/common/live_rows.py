@@ -1,7 +1,7 @@
 """The rows of the two large tables, locks and sessions: their order, filter and groups.
 
 A row is replaced only when its lock or session changes. Ordering and grouping go over all rows;
-`Reorder` limits how often.
+`RowSorter` limits how often.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -150,7 +150,7 @@ AGING_S: Final = 30.0  # even if no row changed: waiting times grow
 MAX_SHARE: Final = 1 / 50  # share of the time that ordering may take
 
 
-class Reorder:
+class RowSorter:
     """Sorts the rows of a table: at once, or no more often than a reader can follow."""
 
     def __init__(self, table: Table[Any], order: Callable[[], object]) -> None:

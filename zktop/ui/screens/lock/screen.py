@@ -13,7 +13,7 @@ from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
-from zktop.ui.screens.common.paced import Paced
+from zktop.ui.screens.common.throttle import Throttle
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
@@ -101,7 +101,7 @@ class LockScreen(Page):
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._drawing = Paced(self, self._draw_lock, HUGE_QUEUE_S)
+        self._drawing = Throttle(self, self._draw_lock, HUGE_QUEUE_S)
         self._drawn_for: object = None  # the selection, the filter and the size
 
     def compose(self) -> ComposeResult:

@@ -14,8 +14,8 @@ from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
-from zktop.ui.screens.common.live_rows import Reorder
-from zktop.ui.screens.common.paced import Paced
+from zktop.ui.screens.common.live_rows import RowSorter
+from zktop.ui.screens.common.throttle import Throttle
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.pane_sizes import (
     FRAME_CELLS,
@@ -118,8 +118,8 @@ class LocksScreen(SplitPage):
         self._pulse, self._preview, self._minute = PulsePane(), PreviewPane(), MinutePane()
         self.table = LockTable()
         self.table.newest = self._rows.rows
-        self._reorder = Reorder(self.table, self._order)
-        self._panes = Paced(self, self._draw_panes, PANES_S)
+        self._sorter = RowSorter(self.table, self._order)
+        self._panes = Throttle(self, self._draw_panes, PANES_S)
         self._drawn_for: object = None  # what the user chose, and the size
 
     def compose(self) -> ComposeResult:
@@ -150,12 +150,12 @@ class LocksScreen(SplitPage):
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
         if self._rows.update(report):
-            self._reorder.changed()
+            self._sorter.changed()
         self._follow(state.subject)
         if state.filter.text != self._filtered or not self.table.rows:
-            self._reorder.now()
+            self._sorter.now()
         else:
-            self._reorder.when_due()
+            self._sorter.when_due()
         self._describe(self._most_heights.about)
         before, self._drawn_for = self._drawn_for, self._chosen_view(state)
         if self._drawn_for != before:
@@ -261,7 +261,7 @@ class LocksScreen(SplitPage):
             self._followed = subject.path
             path = Text(subject.path)
             if path in self._rows.rows and not self.table.choose(path):
-                self._reorder.now()  # the lock is new, or in a closed group
+                self._sorter.now()  # the lock is new, or in a closed group
 
     @property
     def subject(self) -> Selection:
@@ -287,7 +287,7 @@ class LocksScreen(SplitPage):
             self._preview.show_lock(self.view_state, self.report, self.table.row)
 
     def on_table_sort_changed(self) -> None:
-        self._reorder.now()
+        self._sorter.now()
 
     @property
     def ordered_table(self) -> OrderedTable:
@@ -304,7 +304,7 @@ class LocksScreen(SplitPage):
         group = self.table.group
         if group is not None:
             self._rows.toggle(group.name)
-            self._reorder.now()
+            self._sorter.now()
         elif self.subject.path is not None:
             self.post_message(ShowPage("lock", self.subject))
 
@@ -338,7 +338,7 @@ class LocksScreen(SplitPage):
             return
         self._rows.is_grouped = not self._rows.is_grouped
         self._rows.opened.clear()
-        self._reorder.now()
+        self._sorter.now()
 
     def copied(self) -> str:
         """Return the tagged locks, or those under the cursor, in the format of a text snapshot."""

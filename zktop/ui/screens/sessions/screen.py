@@ -21,7 +21,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
-from zktop.ui.screens.common.live_rows import Reorder
+from zktop.ui.screens.common.live_rows import RowSorter
 from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import details
@@ -97,7 +97,7 @@ class SessionsScreen(Page):
         self._sessions = SessionRows()
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
-        self._reorder = Reorder(self._table, self._order)
+        self._sorter = RowSorter(self._table, self._order)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
@@ -142,12 +142,12 @@ class SessionsScreen(Page):
         is_new = report is not self._sessions.report
         changed = self._sessions.update(report, state.tape)
         if changed or (is_new and (self._table.has_order or state.filter)):
-            self._reorder.changed()
+            self._sorter.changed()
         self._follow(state)
         if (state.filter.text, state.index) != self._ordered_for:
-            self._reorder.now()
+            self._sorter.now()
         else:
-            self._reorder.when_due()
+            self._sorter.when_due()
         self._draw_panes(state)
 
     def _order(self) -> None:
@@ -246,7 +246,7 @@ class SessionsScreen(Page):
             return
         self._followed = session
         if not self._table.choose(session):
-            self._reorder.now()  # the session is new, or in a closed group
+            self._sorter.now()  # the session is new, or in a closed group
 
     def on_table_cursor_moved(self) -> None:
         """Select the session on the other screens as well, and describe it."""
@@ -318,7 +318,7 @@ class SessionsScreen(Page):
 
     def _reorder_now(self) -> None:
         if self.view_state is not None and self.view_state.frame is not None:
-            self._reorder.now()
+            self._sorter.now()
             self._draw_panes(self.view_state)
 
     def copied(self) -> str:

@@ -1,4 +1,4 @@
-"""A drawing that is made at once, but not more often than a reader can follow."""
+"""Draw at once, but not more often than a reader can follow."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -8,8 +8,8 @@ from textual.message_pump import MessagePump
 from zktop.ui.textual_fixes.key_queue import call_after
 
 
-class Paced:
-    """Calls a function at once, or as soon as the last call was `pause_s` ago."""
+class Throttle:
+    """Calls a function at once, or `pause_s` after its last call."""
 
     def __init__(self, owner: MessagePump, draw: Callable[[], object], pause_s: float) -> None:
         self._owner, self._draw, self._pause_s = owner, draw, pause_s
@@ -23,7 +23,7 @@ class Paced:
         self._drawn_at = perf_counter()
 
     def when_due(self) -> None:
-        """Draw as soon as it is time."""
+        """Draw now, or as soon as the pause is over."""
         wait = self._drawn_at + self._pause_s - perf_counter()
         if wait <= 0:
             self.now()
@@ -32,5 +32,5 @@ class Paced:
             call_after(wait, self._owner, self._later)
 
     def _later(self) -> None:
-        if self._is_due:  # otherwise it was drawn meanwhile
+        if self._is_due:  # otherwise `now` has drawn in the meantime
             self.now()

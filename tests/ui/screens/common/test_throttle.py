@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from zktop.ui.screens.common.paced import Paced
+from zktop.ui.screens.common.throttle import Throttle
 
 PAUSE_S = 0.05
 
@@ -20,9 +20,9 @@ async def test_many_requests_become_two_drawings() -> None:
     """The first one at once, and one for all those that came within the pause."""
     drawn = asyncio.Queue[float]()
     clock = asyncio.get_running_loop().time
-    paced = Paced(Owner(), lambda: drawn.put_nowait(clock()), PAUSE_S)  # type: ignore[arg-type]  # all that it needs
+    throttle = Throttle(Owner(), lambda: drawn.put_nowait(clock()), PAUSE_S)  # type: ignore[arg-type]  # all that it needs
     for _ in range(5):
-        paced.when_due()
+        throttle.when_due()
     assert drawn.qsize() == 1
     first, second = await drawn.get(), await drawn.get()
     assert second - first >= PAUSE_S * 0.9
@@ -32,9 +32,9 @@ async def test_many_requests_become_two_drawings() -> None:
 async def test_a_drawing_at_once_replaces_the_one_that_was_due() -> None:
     """What a key does is drawn at once; nothing is drawn twice."""
     drawn = asyncio.Queue[None]()
-    paced = Paced(Owner(), lambda: drawn.put_nowait(None), PAUSE_S)  # type: ignore[arg-type]  # all that it needs
-    paced.when_due()
-    paced.when_due()
-    paced.now()
-    paced._later()
+    throttle = Throttle(Owner(), lambda: drawn.put_nowait(None), PAUSE_S)  # type: ignore[arg-type]  # all that it needs
+    throttle.when_due()
+    throttle.when_due()
+    throttle.now()
+    throttle._later()
     assert drawn.qsize() == 2
