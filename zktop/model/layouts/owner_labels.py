@@ -26,6 +26,7 @@ REVOKED: Final = frozenset((b"__REVOKE__", b"unlock"))  # data that asks the own
 
 _CONSTANTS: Final = {
     b"lock", b"0", b"1", b"unlock", b"__REVOKE__", b"ACQUIRED", b"\x12\x34", b"UP",
+    b"application_id=Unknown",
 }  # fmt: skip
 # Compiled on first use, because few labels need them.
 _BYTES_REPR: Final = r"""(?s)b(['"])(.*)\1"""
@@ -34,6 +35,10 @@ _BOOKIE: Final = r'bookieId:\s*"([^"]*)"'
 _FATE: Final = r"(?:READ|WRITE):(\S+)"
 _PHRASE: Final = rb"[\x20-\x7e]{3,}"
 _PID: Final = r"(.+)\.PID\.(\d+)"
+_APPLICATION: Final = r"(?:.*,)?application_id=([^,]+)(?:,.*)?"  # Hudi
+_HBASE_TEXT: Final = r"([\w.-]+),(\d{1,5}),\d{13}"  # host, port, time of the start
+# HBase's ServerName (host, port, time of the start), alone or as the first field of a message.
+_HBASE_BYTES: Final = rb"(?s)PBUF(?:\n.)?\n.([\w.-]+)\x10([\x80-\xff]{0,2}[\x00-\x7f])\x18"
 
 
 @lru_cache(maxsize=1024)
@@ -65,7 +70,16 @@ def _from_text(data: bytes) -> str | None:
     if not text.isprintable() and _is_binary(data[:1024]):
         return _phrase(data)
     quoted = re.fullmatch(_BYTES_REPR, text) if text[0] == "b" else None
-    return quoted[2] if quoted else text
+    return quoted[2] if quoted else _of_known_system(text) or text
+
+
+def _of_known_system(text: str) -> str | None:
+    """Return the label of an application of Hudi, or of a server of HBase."""
+    application = re.fullmatch(_APPLICATION, text) if "application_id=" in text else None
+    if application:
+        return application[1]
+    server = re.fullmatch(_HBASE_TEXT, text) if text.count(",") == 2 else None  # noqa: PLR2004
+    return f"{server[1]}:{server[2]}" if server else None
 
 
 def _is_binary(data: bytes) -> bool:
@@ -73,11 +87,22 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _phrase(data: bytes) -> str | None:
-    """Find the longest printable part of a protobuf, usually a host or a name."""
+    """Find the server in a protobuf of HBase, else the longest printable part, usually a name."""
+    if server := re.search(_HBASE_BYTES, data[:1024]):
+        return f"{server[1].decode()}:{_varint(server[2])}"
     phrases = [
         found.decode("ascii") for found in re.findall(_PHRASE, data[:1024].replace(b"PBUF", b""))
     ]
     return max(phrases, key=len, default=None)
+
+
+def _varint(data: bytes) -> int:
+    r"""Decode a number of a protobuf.
+
+    >>> _varint(b"\x80\x7d")
+    16000
+    """
+    return sum((byte & 0x7F) << 7 * place for place, byte in enumerate(data))
 
 
 def _from_json(data: bytes) -> str | None:
