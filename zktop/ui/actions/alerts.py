@@ -67,6 +67,10 @@ class AlertActions(Shell):
     def action_show_notes(self) -> None:
         """Hide or show findings that are only information."""
         self.hides_notes = not self.hides_notes
+        report = self.view_state.report
+        if report is None or not any(one.severity == "info" for one in report.findings):
+            hidden = "hidden" if self.hides_notes else "listed"
+            self.show_message(f"There are no notes now. New ones will be {hidden}.")
         self.draw()
 
     def _listed(self, report: Report) -> list[str]:
