@@ -145,7 +145,7 @@ class ContendersPort(Protocol):
 
     @property
     def count(self) -> SceneCount:
-        """What the contenders' steps prove about the loaded scene."""
+        """The wake-ups and beliefs that the contenders of the loaded scene have reported."""
 
     @property
     def states(self) -> Sequence[ContenderState]:
@@ -184,7 +184,7 @@ class ContendersPort(Protocol):
 
 
 class Exports(Protocol):
-    """Exports of a report."""
+    """Exports reports, and spans of the past."""
 
     def export(self, report: "Report", form: str) -> str:
         """The report as json, text, dot or mermaid."""

@@ -19,16 +19,7 @@ TEXT: Final = (
 SCREEN: Final = 'clip-path="url(#zktop-clip-terminal)"'  # of the group with all areas and texts
 CRISP: Final = ' shape-rendering="crispEdges"'  # without it, areas have visible seams
 BRAILLE: Final = range(0x2800, 0x2900)
-DOTS: Final = (
-    (0, 0),
-    (0, 1),
-    (0, 2),
-    (1, 0),
-    (1, 1),
-    (1, 2),
-    (0, 3),
-    (1, 3),
-)  # column, row by bit
+DOTS: Final = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))  # column, row
 DOT: Final = 3  # width and height of a dot
 
 
@@ -37,9 +28,8 @@ def portable_svg(picture: str) -> str:
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code", "Fira Code, DejaVu Sans Mono, Menlo, Consolas")
     picture = re.sub(r"terminal-\d+-", "zktop-", picture)  # the number differs in each run
-    picture = picture.replace(CRISP, "").replace(
-        SCREEN, f"{SCREEN}{CRISP}"
-    )  # for all areas at once
+    picture = picture.replace(CRISP, "")
+    picture = picture.replace(SCREEN, f"{SCREEN}{CRISP}")  # for all areas at once
     return re.sub(TEXT, _drawn, picture)
 
 

@@ -45,9 +45,8 @@ class Pulse:
         self._seconds: list[PulseSecond] = []
         self._changes: list[WaitingChange] = []
         self._newest: Millis = 0
-        self._waits: deque[tuple[Millis, int]] = deque(
-            maxlen=MAX_WAITS
-        )  # when it ended, its length
+        # When each wait ended, and its length.
+        self._waits: deque[tuple[Millis, int]] = deque(maxlen=MAX_WAITS)
         self._locks: PersistentMap[Text, LockRecord] = PersistentMap()
         self._waiting = 0
 

@@ -1,8 +1,8 @@
-"""A driver that survives the closing of its terminal.
+"""A driver that survives a closed terminal.
 
 Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
-and the next write blocks forever. A closed terminal also sends SIGCONT to its processes, on which
-Textual would start a second thread.
+and the next write blocks forever. A closed terminal also sends SIGCONT to its processes, and
+Textual would then start a second thread.
 """
 
 from typing import IO, Any, cast

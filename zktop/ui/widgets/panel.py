@@ -76,7 +76,7 @@ class Panel(_View):
         self.border_subtitle = hinted(words.keys, "$primary" if self.has_focus else "")
 
     def on_focus(self, _event: events.Focus) -> None:
-        """Give the rule in the title the colour of the frame."""
+        """Draw the rule in the title in the colour of the focused frame."""
         self._write()
 
     def on_blur(self, _event: events.Blur) -> None:

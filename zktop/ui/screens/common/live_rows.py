@@ -99,7 +99,7 @@ class LiveRows(Generic[R]):
     ) -> Sequence[R | RowGroup[R]]:
         """Replace quiet rows with a line for each group, except the rows in `apart`.
 
-        First come rows that are not quiet, or are apart; then groups by name, each open one
+        First come rows that are not quiet, or are in `apart`; then groups by name, each open one
         followed by its rows; then quiet rows without a group.
         """
         self._groups = self._found_groups(rows)

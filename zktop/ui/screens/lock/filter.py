@@ -52,7 +52,7 @@ def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _fields(detail: LockDetail) -> list[LazyFields]:
-    """The fields of all members: each key that the user types filters the same queue."""
+    """The fields of all members, kept while the user types: each key filters the same queue."""
     return [
         LazyFields(MEMBER_FIELDS, detail, member, _state(detail, position, member))
         for position, member in enumerate(detail.queue.members)

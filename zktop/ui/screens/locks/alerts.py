@@ -32,17 +32,17 @@ ACKNOWLEDGED: Final = FindingKind("acknowledged", "info", is_sure=True)  # all a
 
 
 class AlertPicture(NamedTuple):
-    """A ring, a line for each client, and the client to kill; both may be empty."""
+    """A ring with a line for each client, and the client to kill; both may be empty."""
 
     ring: tuple[Line, ...] = ()
     answer: tuple[Line, ...] = ()
 
     def fits(self, room: int) -> bool:
-        """True if the ring can be drawn in so many lines."""
+        """True if the ring and the answer fit into this many lines."""
         return bool(self.ring) and len(self.ring) + len(self.answer) <= room
 
     def lines(self, head: Line, room: int) -> tuple[Line, ...]:
-        """The ring, or where it does not fit this head; then the answer."""
+        """The ring, or only `head` if it does not fit; then the answer."""
         return (*(self.ring if self.fits(room) else (head,)), *self.answer)
 
 
@@ -128,7 +128,7 @@ def _deadlock(deadlock: Deadlock, finding: Finding | None) -> Alert:
 def _picture(deadlock: Deadlock, report: Report, *, is_wide: bool) -> AlertPicture:
     """Draw a small ring, and which client to kill.
 
-    A line says the lock that the client holds, and who wants it; with room, also its address.
+    Each line names a lock that the client holds, and who wants it; if wide, also its address.
     """
     is_small = len(deadlock.steps) <= MAX_DRAWN_STEPS
     ring = _ring(deadlock, report, has_address=is_wide) if is_small else ()

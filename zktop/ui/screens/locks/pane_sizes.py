@@ -52,7 +52,7 @@ def most_heights(page: int) -> PaneHeights:
 
 
 def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
-    """Return the heights on a page of this height; the last minute gets lines left free."""
+    """Return the heights on a page of this height; the last minute gets the lines left free."""
     heights = most_heights(page)
     if columns == 1:
         below = heights.about + heights.blockers + heights.events

@@ -52,7 +52,7 @@ class LocksScreen(SplitPage):
     """All locks."""
 
     FIELDS = ROW_FIELDS
-    STILL_S = 5.0  # the step of ages from a minute on
+    STILL_S = 5.0  # ages above a minute change in such steps
     HELP = (
         "All locks: those with problems first, then those with the most waiting. Around them: "
         "alerts, who is blocking, and recent events.\n\n"

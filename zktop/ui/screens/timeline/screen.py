@@ -169,7 +169,7 @@ class TimelineScreen(Page):
         self._pointed = message.place
         state, window = self.view_state, self._window
         if state is not None and window is not None:
-            self.query_one(StripPanel).read(self._in_words(state, window))
+            self.query_one(StripPanel).show_words(self._in_words(state, window))
 
     def _in_words(self, state: ViewState, window: TimeWindow) -> Line:
         """The strip under the mouse, in words; without the mouse, an overview."""

@@ -47,7 +47,7 @@ class Zoomed(Message):
 class StripPanel(Panel, TextView):
     """The strips of one span of time."""
 
-    ALLOW_SELECT = False  # the mouse drags the time
+    ALLOW_SELECT = False  # dragging moves the cursor
 
     window: TimeWindow | None = None
     label = 0  # cells left of the strips
@@ -55,17 +55,17 @@ class StripPanel(Panel, TextView):
     _has_pointer = False
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Ask for a new choice of strips; this panel may change its size without the screen."""
+        """Ask for a new choice of strips; the size of the screen may be the same as before."""
         self.post_message(PageReady())
 
     def show_lines(self, lines: Sequence[TimelineLine], heads: Sequence[Line]) -> None:
         """Show these lines; Enter opens the targets of the lines."""
         self.show([one.drawn for one in lines], [one.target for one in lines], heads)
 
-    def read(self, reading: Line) -> None:
+    def show_words(self, words: Line) -> None:
         """Replace the first line, which is in words."""
-        if self._heads and self._heads[0] != reading:
-            self._heads = [reading, *self._heads[1:]]
+        if self._heads and self._heads[0] != words:
+            self._heads = [words, *self._heads[1:]]
             self.repaint()
 
     def _place(self, event: events.MouseEvent) -> StripPlace | None:

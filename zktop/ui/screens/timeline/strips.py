@@ -17,7 +17,7 @@ from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.screens.timeline.time_axis import TimeWindow
-from zktop.ui.styled_text import Line, Run, fitted, line, merged, text_of  # noqa: F401  in examples
+from zktop.ui.styled_text import Line, Run, fitted, line, merged, text_of  # noqa: F401  for the examples
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQTUVWXYZ"  # R stands for several readers, S for several leases
 OTHERS: Final = "abcdefghijklmnopqrstuvwxyz"

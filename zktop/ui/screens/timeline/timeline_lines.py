@@ -63,7 +63,7 @@ class TimelineLines:
         alone = [one.session for one in chosen.subjects if one.session is not None]
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
 
-    def heads(self, mark: Millis | None, reading: Line) -> list[Line]:
+    def heads(self, mark: Millis | None, words: Line) -> list[Line]:
         """The lines that stay at the top: the moment in words, the axis, and the alerts."""
         window, at = self._window, self._at
         axis = [
@@ -73,10 +73,10 @@ class TimelineLines:
             strips.row("UTC", time_axis.marks(window, at, mark), self._label, "dim"),
         ]
         if not self._chosen.counts.has_alerts:
-            return [reading, *axis]
+            return [words, *axis]
         alerts = strips.alarm_strip(self._ends)
         drawn = alerts if self._state.is_ascii else strips.solid(alerts)
-        return [reading, *axis, self._row("alert", drawn, "title")]
+        return [words, *axis, self._row("alert", drawn, "title")]
 
     def lines(self, room: int) -> list[TimelineLine]:
         """The strips, and a graph of the waiting clients if there is room for it."""
