@@ -64,7 +64,8 @@ def test_what_writes_does_not_fill_a_gap() -> None:
 
 def test_every_pane_of_the_table_is_a_pane_of_the_ui() -> None:
     """A name that no widget has would never come first."""
-    known = {"locks", "alerts", "blockers", "events", "lock-queue", "lock-side", "cases", "case"}
+    known = {"locks", "alerts", "blockers", "waits", "events", "cases", "case"}
+    known |= {"lock-queue", "lock-side", "lock-minute", "lock-tree"}
     known |= {"sessions", "servers", "detail", "strips", "instant", "index", "scene"}
     known |= {"contenders", "log", "minute", "picture"}
 

@@ -92,6 +92,12 @@ class TextPanel(Panel, TextView):
     """A text in a frame."""
 
 
+class LinkPanel(TextPanel):
+    """A text whose lines lead to other screens; its cursor shows with the focus."""
+
+    keeps_cursor = False
+
+
 class ListPanel(Panel, TextList):
     """A list to choose from, in a frame."""
 

@@ -4,7 +4,7 @@ import pytest
 from model.builders import NOW, kazoo_name
 from model.findings.cases import facts
 from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
-from ui.fake_feed import FakeFeed, frames, settled
+from ui.fake_feed import FakeFeed, frames, panel, settled
 
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Zktop
@@ -166,3 +166,26 @@ async def test_no_key_breaks_it() -> None:
         await shown(pilot, "escape")
 
         assert app.is_running
+
+
+async def test_a_large_window_shows_the_last_minute_and_who_waits_for_whom() -> None:
+    """Enter on a line of the tree goes to its client."""
+    film = looked(ring_of("ann", "bob"))
+    async with page_on(PAGE, film, (200, 60)) as (app, pilot):
+        lines = (await shown(pilot)).splitlines()
+        app.screen.set_focus(app.query_one("#lock-tree"))
+        await shown(pilot, "g", "down", "enter")
+
+        assert any(one.startswith("ann ") for one in map(str.strip, panel(lines, "Last 60 s")))
+        assert "DEADLOCK #1" in panel(lines, "Who waits for whom")[0]
+        assert app.page is not None
+        assert app.page.entry.name == "sessions"
+
+
+async def test_a_small_window_has_neither() -> None:
+    """Who may enter, and who wakes, comes first."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob")), (120, 36)) as (_, pilot):
+        told = await shown(pilot)
+
+        assert "Last 60 s" not in told
+        assert "Who waits for whom" not in told

@@ -198,3 +198,17 @@ async def test_only_visible_rows_are_drawn() -> None:
 def _moment(app: Zktop, frame: Frame) -> object:
     app.tape.add(frame)
     return app.view_state
+
+
+async def test_three_columns_show_who_waits_for_whom() -> None:
+    """Enter on a client opens its session."""
+    app = app_of(*FILM)
+    async with app.run_test(size=(200, 60)) as pilot:
+        lines = await settled(pilot)
+        app.screen.set_focus(app.query_one("#waits"))
+        await pilot.press("down", "enter")
+        await settled(pilot)
+
+        assert "DEADLOCK #1" in panel(lines, "Who waits for whom")[0]
+        assert app.page is not None
+        assert app.page.entry.name == "sessions"

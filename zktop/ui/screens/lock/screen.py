@@ -13,6 +13,7 @@ from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.throttle import Throttle
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
@@ -29,9 +30,12 @@ from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.page import Page
+from zktop.ui.screens.timeline.minute_strips import MinuteStrips
 from zktop.ui.styled_text import Line, joined, line, text_of
+from zktop.ui.trees.tree_lines import WaitTreeLines
+from zktop.ui.trees.wait_tree import tree_of
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
+from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings are stacked
@@ -40,6 +44,9 @@ SIDE_CELLS: Final = 74  # of the drawings to the right of the queue
 WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
+MIN_MINUTE_LINES: Final = 8
+MIN_TREE_LINES: Final = 8
+MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes long to draw
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
@@ -87,8 +94,9 @@ class LockScreen(Page):
     LockScreen #lock-main { height: 1fr; }
     LockScreen .-wide #lock-main { width: 1fr; }
     LockScreen #lock-queue { height: 1fr; }
-    LockScreen #lock-past { display: none; }
-    LockScreen .-wide #lock-side { height: 1fr; width: 76; }
+    LockScreen #lock-minute, LockScreen #lock-past, LockScreen #lock-tree { display: none; }
+    LockScreen #lock-aside { height: auto; }
+    LockScreen .-wide #lock-aside { height: 1fr; width: 76; }
     LockScreen #lock-body { layout: vertical; }
     LockScreen #lock-body.-wide { layout: horizontal; }
     """
@@ -101,6 +109,7 @@ class LockScreen(Page):
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
+        self._strips = MinuteStrips()
         self._drawing = Throttle(self, self._draw_lock, HUGE_QUEUE_S)
         self._drawn_for: object = None  # the selection, the filter and the size
 
@@ -109,8 +118,11 @@ class LockScreen(Page):
         with Horizontal(id="lock-body"):
             with Vertical(id="lock-main"):
                 yield QueueTable()
+                yield LinkPanel(id="lock-minute")
                 yield TextPanel(id="lock-past")
-            yield TextPanel(id="lock-side")
+            with Vertical(id="lock-aside"):
+                yield TextPanel(id="lock-side")
+                yield LinkPanel(id="lock-tree")
 
     # What it shows
 
@@ -169,7 +181,7 @@ class LockScreen(Page):
         self._show_head([])
         self._queue.frame(FrameWords("Queue"))
         self._queue.show((), lines)
-        self._side.display = self._past.display = False
+        self._aside.display = self._minute.display = self._past.display = False
 
     def _follow(self, subject: Selection) -> None:
         """Move the cursor to the node or session that another screen selected."""
@@ -217,15 +229,18 @@ class LockScreen(Page):
             return
         is_wide = self.size.width >= WIDE_FROM_CELLS
         self.query_one("#lock-body").set_class(is_wide, "-wide")
-        side.display = True
+        self._aside.display = True
         side.frame(FrameWords("Who may enter, who wakes"))
-        if is_wide:
-            side.styles.height = "1fr"  # overrides the height of a narrow screen
-        else:
-            self._share_height(side)
-        self._show_past(detail, is_wide=is_wide)
         width = SIDE_CELLS - 3 if is_wide else self.size.width - 4
-        side.show(self._side_lines(detail, max(30, width)))
+        lines = self._side_lines(detail, max(30, width))
+        side.show(lines)
+        needed = len(lines) + side.gutter.height
+        if is_wide:
+            self._show_tree(detail, self._room - needed)
+        else:
+            self._tree.display = False
+            self._share_height(side)
+        self._show_minute(detail, is_wide=is_wide)
 
     def _share_height(self, side: TextPanel) -> None:
         """Give the drawings the lines that a short queue leaves free, and at least two fifths."""
@@ -241,14 +256,36 @@ class LockScreen(Page):
         """Lines that the queue does not need."""
         return self._room - self._queue.count - 1 - self._queue.gutter.height
 
-    def _show_past(self, detail: LockDetail, *, is_wide: bool) -> None:
-        """Show what happened to the lock, below a short queue in a wide window."""
-        past, left = self._past, self._left
-        past.display = is_wide and left >= MIN_PAST_LINES
+    def _show_minute(self, detail: LockDetail, *, is_wide: bool) -> None:
+        """Below a short queue in a wide window: its clients in the last minute, its history."""
+        state, minute, past, left = self.view_state, self._minute, self._past, self._left
+        minute.display = is_wide and left >= MIN_MINUTE_LINES and state is not None
+        past.display = False
+        if state is None or not minute.display:
+            return
+        width, frame = self.size.width - SIDE_CELLS - 6, minute.gutter.height
+        drawn = self._strips.of_lock(state, detail.report, detail.path, width, left - frame)
+        minute.frame(FrameWords("Last 60 s", "5 timeline"))
+        minute.show([one.drawn for one in drawn], [one.link for one in drawn])
+        below = left - frame - len(drawn)
+        past.display = below >= MIN_PAST_LINES
+        set_height(minute, left - below if past.display else left)
         if past.display:
-            set_height(past, left)
+            set_height(past, below)
             past.frame(FrameWords("History", "newest first, UTC"))
-            past.show(self._history(detail, self.size.width - SIDE_CELLS - 6) or [NO_HISTORY])
+            past.show(self._history(detail, width) or [NO_HISTORY])
+
+    def _show_tree(self, detail: LockDetail, left: int) -> None:
+        """Below the drawings in a wide window, in so many lines: who waits for whom."""
+        tree, report = self._tree, detail.report
+        tree.display = left >= MIN_TREE_LINES and len(report.paths) <= MAX_TREE_LOCKS
+        set_height(self._side, self._room - (left if tree.display else 0))
+        if tree.display:
+            writer = LineWriter(SIDE_CELLS - 3)
+            found = tree_of(report, Selection(path=detail.path))
+            WaitTreeLines(report, is_ascii=detail.is_ascii).write(writer, [found] if found else [])
+            tree.frame(FrameWords("Who waits for whom", "", "w locks by path"))
+            tree.show(writer.lines, writer.links)
 
     def _history(self, detail: LockDetail, width: int) -> list[Line]:
         if self.view_state is None:
@@ -291,6 +328,18 @@ class LockScreen(Page):
         return self.query_one("#lock-head", StaticText)
 
     @property
+    def _aside(self) -> Vertical:
+        return self.query_one("#lock-aside", Vertical)
+
+    @property
+    def _minute(self) -> LinkPanel:
+        return self.query_one("#lock-minute", LinkPanel)
+
+    @property
+    def _tree(self) -> LinkPanel:
+        return self.query_one("#lock-tree", LinkPanel)
+
+    @property
     def _past(self) -> TextPanel:
         return self.query_one("#lock-past", TextPanel)
 
@@ -315,8 +364,11 @@ class LockScreen(Page):
         self._show_side()
 
     def action_open(self) -> None:
-        """Unfold the group under the cursor, or open the session."""
-        row = self._row
+        """Unfold the group under the cursor, or open the session; in another pane, its line."""
+        row, pane = self._row, self.screen.focused
+        if isinstance(pane, LinkPanel) and isinstance(pane.target, LineLink):
+            self.post_message(ShowPage(pane.target.page, pane.target.subject))
+            return
         if row is None:
             return
         if row.is_group:

@@ -17,6 +17,7 @@ class PaneHeights(NamedTuple):
     health: int = 0
     pulse: int = 7
     minute: int = 0
+    waits: int = 0
 
 
 class UsedLines(NamedTuple):
@@ -35,6 +36,7 @@ HEIGHTS: Final = (  # by the minimum height of the page
     (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
+MIN_TREE_PAGE: Final = 40  # the height from which three columns have a tree of waiters
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
 FRAME_CELLS: Final = 2
 MAX_MINUTE_LINES: Final = 32  # of the last minute below a short table
@@ -61,7 +63,8 @@ def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
     heights = heights._replace(minute=_minute_lines(page, heights, used))
     if columns == 2:  # noqa: PLR2004  below the pulse and the lock
         return heights._replace(events=heights.events + (page - MIN_LINES) // 4)
-    return heights._replace(events=page - used.blockers)
+    waits = (page - used.blockers) // 2 if page >= MIN_TREE_PAGE else 0
+    return heights._replace(events=page - used.blockers, waits=waits)
 
 
 def _minute_lines(page: int, heights: PaneHeights, used: UsedLines) -> int:

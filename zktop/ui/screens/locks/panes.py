@@ -15,7 +15,7 @@ from zktop.model.report import Report
 from zktop.model.world.tables_of_one_server import ServerTables
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import event_lines
-from zktop.ui.screens.common.line_writer import LineLink
+from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.groups import FindingKind
 from zktop.ui.screens.locks.alerts import (
     ACKNOWLEDGED,
@@ -29,14 +29,17 @@ from zktop.ui.screens.locks.alerts import (
 )
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.lock_row import LockRow
-from zktop.ui.screens.locks.minute_strips import MinuteStrips
 from zktop.ui.screens.locks.preview import preview_lines
 from zktop.ui.screens.locks.pulse_graphs import GRAPHS, SHOWN_S, pulse_lines
+from zktop.ui.screens.timeline.minute_strips import MinuteStrips
 from zktop.ui.styled_text import Line, joined, line
+from zktop.ui.trees.tree_lines import WaitTreeLines
+from zktop.ui.trees.wait_tree import overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel, set_height
 from zktop.ui.widgets.text_view import TextView
 
+MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes long to draw
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
 NO_LOCK: Final = line((" No lock is selected.", "dim"))
 
@@ -188,6 +191,23 @@ class BlockersPane(Pane):
         targets = [one.link for one in found]
         self.frame(FrameWords("Who is blocking", count(len(report.blockers), "root blocker")))
         self.put(lines, targets, (blocker_head(width),) if lines else (), height)
+
+
+class WaitsPane(Pane):
+    """Who waits for whom, in an ensemble with few locks."""
+
+    def __init__(self) -> None:
+        super().__init__(id="waits")
+
+    def show_report(self, state: ViewState, report: Report, height: int, width: int) -> None:
+        """Show the trees of the root blockers, at most `height` lines."""
+        writer = LineWriter(width)
+        if height and report.blockers and len(report.paths) <= MAX_TREE_LOCKS:
+            trees = WaitTreeLines(report, is_ascii=state.is_ascii)
+            trees.write(writer, overview(report))
+        self.frame(FrameWords("Who waits for whom", "", "w tree"))
+        links = [one if isinstance(one, LineLink) else None for one in writer.links]
+        self.put(writer.lines, links, (), height)
 
 
 class EventsPane(Pane):

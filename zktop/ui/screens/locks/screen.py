@@ -33,6 +33,7 @@ from zktop.ui.screens.locks.panes import (
     Pane,
     PreviewPane,
     PulsePane,
+    WaitsPane,
     about,
     health,
 )
@@ -115,6 +116,7 @@ class LocksScreen(SplitPage):
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
+        self._waits = WaitsPane()
         self._pulse, self._preview, self._minute = PulsePane(), PreviewPane(), MinutePane()
         self.table = LockTable()
         self.table.newest = self._rows.rows
@@ -136,6 +138,7 @@ class LocksScreen(SplitPage):
                     yield self._preview
                 with Vertical(id="news"):
                     yield self._blockers
+                    yield self._waits
                     yield self._events
         yield self._health
 
@@ -229,7 +232,9 @@ class LocksScreen(SplitPage):
         heights = self._heights()
         number, main, news = self.columns, self.main_cells - FRAME_CELLS, self._news_cells
         fills = number == 3  # noqa: PLR2004  columns
-        self._events.show_report(state, report, heights.events, news, fills=fills)
+        self._waits.show_report(state, report, heights.waits, news)
+        events = heights.events - self._waits.wanted_height
+        self._events.show_report(state, report, events, news, fills=fills)
         self._minute.show_state(state, report, heights.minute, main)
         if number > 1:
             self._pulse.show_state(state, heights.pulse, news)

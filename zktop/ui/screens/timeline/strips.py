@@ -163,6 +163,26 @@ def waiting_area(
     ), most
 
 
+def queue_area(
+    states: Sequence[LockState], window: TimeWindow, height: int, *, is_ascii: bool
+) -> tuple[list[Line], int]:
+    """Draw the queue of one lock; also return its greatest length."""
+    half_ms, number = window.column_ms / 2, 2 * len(window.known)
+    values: list[int | None] = []
+    current, later = states[0].queue, list(reversed(states[1:]))
+    for end in (window.begin + half_ms * step for step in range(1, number + 1)):
+        most = current
+        while later and later[-1].at < end:
+            current = later.pop().queue
+            most = max(filter(None, (most, current)), default=current)
+        values.append(most)
+    values += [None] * (2 * window.columns - number)
+    top = max(filter(None, values), default=0)
+    scale = max(MIN_TOP, top)
+    drawn = area(values, window.columns, height=height, top=scale, inks=HEAT, is_ascii=is_ascii)
+    return drawn, top
+
+
 def inked(cells: str, letters: Letters | None = None) -> Line:
     """Colour runs of cells with the same meaning."""
     named = set((letters or {}).values())

@@ -1,4 +1,4 @@
-"""Strips of the last minute on screen 1: what the most important clients did.
+"""Strips of the last minute: what clients did, and how many waited.
 
 Columns begin at fixed times, so the signs of past columns never change and are stored. While
 little happens, only the newest column of each client is computed.
@@ -14,7 +14,7 @@ from zktop.model.format import clock, middle
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.past.states import Alarms, alarms_in, name_in
+from zktop.ui.past.states import Alarms, alarms_in, lock_states, name_in
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
@@ -28,7 +28,7 @@ MINUTE_MS: Final[Millis] = 60_000
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
 WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
-MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 10
+MIN_GRAPH_LINES, MAX_GRAPH_LINES = 2, 14
 AIR_FROM_LINES: Final = 5  # a graph of this height has an empty line above it
 QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for recently active clients
@@ -89,7 +89,7 @@ class MinuteStrips:
 
     def lines(self, state: ViewState, report: Report, width: int, room: int) -> list[MinuteLine]:
         """At most `room` lines: the strips, the graph of waiting clients, and the axis."""
-        label = WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
+        label = _label_cells(width)
         columns = max(MIN_COLUMNS, width - label - 1)
         window = self._window(state, report, columns)
         graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
@@ -98,9 +98,29 @@ class MinuteStrips:
         if not clients and not has_waited:
             return []
         graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
+        height = _graph_lines(graph)
+        waiting = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
         return [
             *(self._strip(state, report, window, one, label) for one in clients),
-            *_graph(state, window, graph, label),
+            *_graph(waiting, graph, label),
+            MinuteLine((*line(" " * label), *_axis(state, window))),
+        ]
+
+    def of_lock(
+        self, state: ViewState, report: Report, path: Text, width: int, room: int
+    ) -> list[MinuteLine]:
+        """At most `room` lines about one lock: its clients, and the graph of its queue."""
+        label = _label_cells(width)
+        window = self._window(state, report, max(MIN_COLUMNS, width - label - 1))
+        lock = report.parts[path].lock
+        clients = dict.fromkeys(one.owner for one in (*lock.holders, *lock.waiters) if one.owner)
+        shown = list(clients)[: max(0, room - AXIS_LINES - MIN_GRAPH_LINES)]
+        graph = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
+        states = lock_states(state.tape, path, window.begin, min(window.end, window.newest + 1))
+        waiting = strips.queue_area(states, window, _graph_lines(graph), is_ascii=state.is_ascii)
+        return [
+            *(self._strip(state, report, window, one, label) for one in shown),
+            *_graph(waiting, graph, label),
             MinuteLine((*line(" " * label), *_axis(state, window))),
         ]
 
@@ -147,14 +167,23 @@ class MinuteStrips:
         return sign
 
 
-def _graph(state: ViewState, window: TimeWindow, height: int, label: int) -> Iterator[MinuteLine]:
+def _label_cells(width: int) -> int:
+    return WIDE_LABEL_CELLS if width >= WIDE_FROM_CELLS else NARROW_LABEL_CELLS
+
+
+def _graph_lines(height: int) -> int:
+    """The lines of the graph itself: a high one has an empty line above it."""
+    return max(0, height - 1 if height >= AIR_FROM_LINES else height)
+
+
+def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[MinuteLine]:
     """The number of waiting clients in the same columns."""
-    if height <= 0:
+    drawn, most = waiting
+    if room <= 0:
         return
-    if height >= AIR_FROM_LINES:
+    height = _graph_lines(room)
+    if height < room:
         yield MinuteLine(())
-        height -= 1
-    drawn, most = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
     names = [" waiting", f" at most {with_spaces(int(most))}"][:height]
     above = [""] * ((height - len(names)) // 2)
     for name, one in zip_longest((*above, *names), drawn, fillvalue=""):

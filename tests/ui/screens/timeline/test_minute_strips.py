@@ -13,8 +13,8 @@ from zktop.model.report import Report
 from zktop.ui.interfaces import Frame
 from zktop.ui.past import states
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.locks import minute_strips
-from zktop.ui.screens.locks.minute_strips import important_clients
+from zktop.ui.screens.timeline import minute_strips
+from zktop.ui.screens.timeline.minute_strips import important_clients
 
 
 def tape(told: Sequence[Frame]) -> Tape:
