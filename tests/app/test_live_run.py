@@ -1,10 +1,17 @@
 """How a live run shares its thread between reading and looking."""
 
+import json
+import re
+import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from kazoo.client import KazooClient
 from servers import sandbox_server
 
 from zktop.app import look_pace
@@ -12,6 +19,8 @@ from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
 from zktop.model.settings import Settings
 from zktop.zk import Access, Plan, parse_hosts
+
+CRON = Path(__file__).parents[2] / "docs" / "kubernetes.md"
 
 
 @pytest.fixture
@@ -71,3 +80,48 @@ def test_another_thread_can_ask_for_a_look(run: LiveRun, monkeypatch: pytest.Mon
     next(reports)
 
     assert time.monotonic() - begin < 30
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="there is no jq")
+def test_owners_come_from_a_file_of_pods(tmp_path: Path) -> None:
+    """The three lines in docs/kubernetes.md write it; screen 4 shows what else it has."""
+    pods = tmp_path / "pods.json"
+    with sandbox_server() as server, kazoo_client(server.address) as client:
+        client.create("/locks/a/lock-", b"", ephemeral=True, sequence=True, makepath=True)
+        pods.write_text(_pods("127.0.0.1"), encoding="utf-8")
+        plan = Plan(roots=("/locks/*",), sample_every=0.2)
+        access = Access(parse_hosts(server.address))
+        with LiveRun(access, plan, Settings(), owners_file=str(pods)) as run:
+            assert run.read()
+            report = run.look()
+
+    (session,) = report.sessions.values()
+    assert session.presence
+    owners = report.client_names.owners
+    assert session.name == "billing-7d4f"
+    assert owners.known("", session.presence.client) == {
+        "name": "billing-7d4f",
+        "namespace": "prod",
+        "node": "n1",
+    }
+
+
+@contextmanager
+def kazoo_client(address: str) -> Iterator[KazooClient]:
+    """A client that is connected."""
+    client = KazooClient(address)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+def _pods(address: str) -> str:
+    """What the jq program in docs/kubernetes.md makes of a pod."""
+    meta = {"name": "billing-7d4f", "namespace": "prod"}
+    pod = {"metadata": meta, "spec": {"nodeName": "n1"}, "status": {"podIP": address}}
+    waiting = {"metadata": meta, "spec": {}, "status": {}}
+    line = next(one for one in CRON.read_text("utf-8").splitlines() if "kubectl get pods" in one)
+    (program,) = re.findall("jq '(.*)'", line)
+    listed = json.dumps({"items": [pod, waiting]})
+    return subprocess.check_output(["jq", program], input=listed, text=True)

@@ -38,6 +38,7 @@ MISTAKES = [
         "clusters: { a: { hosts: b, aliases: { zk-0:1: localhost } } }",
         '1: clusters.a.aliases.zk-0:1: expected host:port, got "localhost"',
     ),
+    ("owners: { 10.0.0.1: { pod: a } }", "1: owners.10.0.0.1: the key name is missing"),
     # types
     ("roots: /locks", "1: roots: expected a list, got text"),
     ("roots: [[/a]]", "1: roots[0]: expected text or a mapping, got a list"),

@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 from model.builders import NOW, ZK1, ZK2, connections, kazoo_name, own, world
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Children, Connection, Connections, Node, Session, Stat, join
+from zktop.model.facts import (
+    AnyFact,
+    Children,
+    Connection,
+    Connections,
+    Node,
+    OwnerNames,
+    Session,
+    Stat,
+    join,
+)
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -185,3 +195,42 @@ def test_names_do_not_depend_on_the_past(is_thorough: bool, past: list[Told]) ->
         assert names(report, path) == names(fresh, path)
     called = {(one.session, one.name) for v in fresh.views for one in (*v.holders, *v.waiters)}
     assert len({name for _, name in called}) == len(called)
+
+
+def test_clients_of_a_pattern_keep_their_addresses() -> None:
+    """The name of a pattern is not unique."""
+    settings = Settings(owners={"10.0.0.*": "batch"})
+    lock = held("/locks/a", (FIRST, ""), (SECOND, ""))
+    table = connected((FIRST, "10.0.0.1:4000"), (SECOND, "10.0.0.2:4001"))
+    report = report_of(*lock, table, settings=settings)
+
+    assert names(report, "/locks/a") == ["batch 10.0.0.1:4000", "batch 10.0.0.2:4001"]
+    assert {one.owner for one in report.sessions.values()} == {"batch"}
+
+
+def test_a_label_that_is_a_listed_address_gets_the_name() -> None:
+    """Curator writes the client's address by default: the list knows more."""
+    settings = Settings(owners={"10.0.0.1": "billing"})
+    alone = report_of(*held("/locks/a", (FIRST, "10.0.0.1")), settings=settings)
+    two = held("/locks/a", (FIRST, "10.0.0.1"), (SECOND, "10.0.0.1"))
+    table = connected((FIRST, "10.0.0.1:4000"), (SECOND, "10.0.0.1:4001"))
+
+    assert names(alone, "/locks/a") == ["billing"]
+    assert [one.owner for one in alone.sessions.values()] == ["billing"]
+    both = names(report_of(*two, table, settings=settings), "/locks/a")
+    assert both == ["billing:4000", "billing:4001"]
+
+
+def test_names_change_when_the_file_with_them_was_read_again() -> None:
+    """The config's own entries come first."""
+    examiner = Examiner(Settings(owners={"10.0.0.2": "mine"}))
+    lock = held("/locks/a", (FIRST, ""), (SECOND, ""))
+    table = connected((FIRST, "10.0.0.1:4000"), (SECOND, "10.0.0.2:4001"))
+    known = world(own(), *lock, table)
+    found = []
+    for at, pod in enumerate(("pod-1", "pod-2")):
+        fact = OwnerNames(zxid=0, at=at, owners={"10.0.0.1": pod, "10.0.0.2": "theirs"})
+        known = known.after(fact)
+        found.append(names(examiner.look(known, NOW + at), "/locks/a"))
+
+    assert found == [["pod-1", "mine"], ["pod-2", "mine"]]

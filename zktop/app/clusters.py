@@ -59,7 +59,9 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
         config = replace(config, roots=(*config.roots, Root(f"{config.demo.root}/**")))
     plan = plan_of(config, SAMPLE_EVERY_S)
     ours = (lambda: contenders.sessions) if contenders is not None else frozenset
-    return LiveFeed(name, access_of(config), plan, config.settings(), ours)
+    feed = LiveFeed(name, access_of(config), plan, config.settings(), ours)
+    feed.owners_file = config.owners_file
+    return feed
 
 
 def exports_of(address: str) -> ReportExports:

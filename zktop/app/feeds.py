@@ -48,6 +48,7 @@ class LiveFeed:
         self.access, self._plan, self._settings = access, plan, settings
         self._ours = ours
         self.notes: Sequence[str] = ()
+        self.owners_file: str | None = None
         self._run: LiveRun | None = None
         self._stopped = threading.Event()
         self._record_to: queue.SimpleQueue[_RecordingOrder] = queue.SimpleQueue()
@@ -81,7 +82,10 @@ class LiveFeed:
             hosts, patience = self.access.hosts, spoken(self.access.connect_timeout)
             self._set_status(Status("connecting", f"Connecting to {hosts}, for up to {patience}."))
             try:
-                with LiveRun(self.access, self._plan, self._settings) as self._run:
+                run = LiveRun(
+                    self.access, self._plan, self._settings, owners_file=self.owners_file
+                )
+                with run as self._run:
                     self._follow(self._run)
             except NoConnectionError as error:
                 self._set_status(Status("failed", f"{error} {RETRY}"))

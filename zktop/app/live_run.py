@@ -12,6 +12,7 @@ from typing import Protocol, Self
 
 from zktop.app.garbage_collection import no_collections
 from zktop.app.look_pace import LookPace
+from zktop.app.owners_file import OwnersFile
 from zktop.errors import NoConnectionError
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Cost, Millis, Session, SourceFact
@@ -51,6 +52,7 @@ class LiveRun:
         plan: Plan,
         settings: Settings,
         while_waiting: WhileWaiting = nullcontext,
+        owners_file: str | None = None,
     ) -> None:
         """Prepare; `while_waiting` wraps every wait, in which a command may be interrupted."""
         self.access, self.settings = access, settings
@@ -59,6 +61,7 @@ class LiveRun:
         self.world = World()
         self._source = Source(access, plan, while_waiting)
         self._examiner = Examiner(settings)
+        self._owners = OwnersFile(owners_file) if owners_file else None
         self._facts_read = 0
         self._now: Millis = 0
         self._pace = LookPace()
@@ -87,7 +90,8 @@ class LiveRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about data that is read late or incompletely, and why."""
-        return self._source.degraded()
+        own = (self._owners.note,) if self._owners and self._owners.note else ()
+        return (*own, *self._source.degraded())
 
     # The first reading
 
@@ -179,6 +183,7 @@ class LiveRun:
     def _fold(self) -> None:
         """Fold new facts into the world, because unfolded they take twice the memory."""
         facts = self._source.take()
+        facts += self._owners.changes() if self._owners else []
         if facts:
             self._facts_read += len(facts)
             self.world = self.world.after(*facts)

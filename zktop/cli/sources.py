@@ -21,7 +21,8 @@ def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Itera
     config = effective_config(overrides).config
     plan = plan_of(config, sample_every_s)
     interrupts = Interrupts()
-    run = LiveRun(access_of(config), plan, config.settings(), interrupts.waiting)
+    waiting, owners = interrupts.waiting, config.owners_file
+    run = LiveRun(access_of(config), plan, config.settings(), waiting, owners)
     with interrupts.handled(), run:
         yield run
 

@@ -121,7 +121,8 @@ class Config(ConnectionSection, frozen=True):
     roots: tuple[RootPath | Root, ...] = ()
     layouts: tuple[Layout, ...] = ()
     actors: ActorsSection = ActorsSection()
-    owners: dict[str, Word] = {}
+    owners: dict[str, Word | dict[str, Word]] = {}  # a name, or a mapping with `name`
+    owners_file: str | None = None  # more of them; read again when it changes
     thresholds: Thresholds = Thresholds()
     budget: BudgetSection = BudgetSection()
     demo: DemoSection = DemoSection()
@@ -139,7 +140,7 @@ class Config(ConnectionSection, frozen=True):
             layouts=self.layouts,
             identity="owner" if pattern else "session",
             identity_pattern=pattern,
-            owners=self.owners,
+            owners={**self.owners},
             thresholds=self.thresholds,
             own_roots=tuple(root.path for root in roots if root.path == demo_pattern),
         )

@@ -8,7 +8,7 @@ names; `owner` in JSON stays the plain label.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from zktop.model.facts import Session
 from zktop.model.history.change import LockChange, all_members
 from zktop.model.locks.lock import Member
+from zktop.model.owner_list import OwnerList
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
 from zktop.model.world.persistent_map import PersistentMap
@@ -128,12 +129,12 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
     """Gives each session a unique name."""
 
     ensemble: Ensemble = Ensemble()
-    owners: Mapping[str, str] = {}  # the user's list: a session, an address or a host -> name
+    owners: OwnerList = OwnerList()
     shared: PersistentMap[Text, Apart] = PersistentMap()
 
     def __call__(self, session: Session, label: Text | None = None) -> Text:
-        if label and (not session or label not in self.shared):
-            return label
+        if label and (unique := self._label(session, label)):
+            return unique
         if not session:
             return NO_OWNER
         client = self.client(session)
@@ -153,18 +154,28 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
 
     def _configured_name(self, session: Session, client: Text | None) -> Text | None:
         """The configured name; with the port if several clients are on one host."""
-        if not self.owners:
+        key = self.owners.key_of(session_text(session), client or "")
+        if key is None:
             return None
-        host, port = host_of(client or ""), (client or "").rpartition(":")[2]
-        for key in (session_text(session), client or ""):
-            if key in self.owners:
-                name = self.owners[key]
-                is_its_own = list(self.owners.values()).count(name) == 1
-                return clean(name) if is_its_own else None
-        if host not in self.owners:
-            return None
-        name = self.owners[host]
-        return clean(name if self.ensemble.connections_from(host) == 1 else f"{name}:{port}")
+        name, host = self.owners.name(key), host_of(client or "")
+        if key in (session_text(session), client):
+            return name if self.owners.is_only(key) else None
+        if not self.owners.is_only(key):
+            return clean(f"{name} {client}")
+        is_alone = self.ensemble.connections_from(host) == 1
+        return name if is_alone else clean(f"{name}:{(client or '').rpartition(':')[2]}")
+
+    def _label(self, session: Session, label: Text) -> Text | None:
+        """The label, or the name that the list of owners has for it; None if it is not unique.
+
+        The label of Curator's locks is the address of the client by default.
+        """
+        if label not in self.owners.entries:
+            return label if not session or label not in self.shared else None
+        name = self.owners.name(label)
+        if label in self.shared or not self.owners.is_only(label):
+            return self._configured_name(session, self.client(session)) or clean(f"{name} {label}")
+        return name
 
     def _digits(self, session: Session, label: Text) -> str:
         text = session_text(session)

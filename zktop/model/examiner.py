@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from zktop.model.client_names import ClientNames, SharedNames
 from zktop.model.deadlock_log import DeadlockLog
-from zktop.model.facts import Cost, Millis, Session
+from zktop.model.facts import Cost, Millis, OwnerNames, Session
 from zktop.model.findings.confirm import CurrentFindings
 from zktop.model.findings.tracker import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
@@ -16,6 +16,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.history.events import Departure, Event
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.locks_of_sessions import LocksOfSessions, index_after
+from zktop.model.owner_list import OwnerList
 from zktop.model.report import LockRecord, Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -44,6 +45,8 @@ class Examiner:
         self._deadlock_log = DeadlockLog()
         self._findings = FindingTracker(self.settings, self._histories)
         self._ensemble = NO_ENSEMBLE
+        self._owners = OwnerList(self.settings.owners)
+        self._owners_read: OwnerNames | None = None  # the fact that is in `_owners`
         self._now: Millis = 0  # of the newest report
 
     @property
@@ -71,7 +74,7 @@ class Examiner:
         events = self._histories.after(changes, ensemble, now, world)
         self._index(changes)
         self._shared_names.count(changes)
-        client_names = ClientNames(ensemble, self.settings.owners, self._shared_names.shared)
+        client_names = ClientNames(ensemble, self._owners_in(world), self._shared_names.shared)
         waits = self._judge_waits(changes, client_names, is_thorough=thorough)
         look = LookInput(
             world=world,
@@ -136,6 +139,16 @@ class Examiner:
             ours=ours,
             cost=cost,
         )
+
+    def _owners_in(self, world: World) -> OwnerList:
+        """The user's list of owners; the same object until the file with more of them changes."""
+        read = world.owners
+        if read is not None and read is not self._owners_read:
+            self._owners_read = read
+            self._owners = OwnerList(
+                {**self.settings.owners, **read.owners, **self.settings.owners}
+            )
+        return self._owners
 
     def _time_of(self, world: World, now: Millis) -> Millis:
         """The time of the report; while the connection is lost, the time at which it was lost."""

@@ -269,9 +269,15 @@ class Complete(Fact, frozen=True, tag="complete"):
     """All changes up to this transaction are among the facts: what is listed is still so."""
 
 
+class OwnerNames(Fact, frozen=True, tag="owners"):
+    """The file with the user's list of owners, as it was read at this time."""
+
+    owners: dict[str, str | dict[str, str]]
+
+
 ZnodeFact = Children | Node | Gone | Denied
 ServerFact = Connections | Watches | Expiry | Server
-AnyFact = ZnodeFact | ServerFact | Link | Complete
+AnyFact = ZnodeFact | ServerFact | Link | Complete | OwnerNames
 SourceFact = AnyFact | NodeBatch  # what a source delivers
 
 

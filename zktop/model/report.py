@@ -20,9 +20,10 @@ from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.locks_of_sessions import LocksOfSessions
+from zktop.model.owner_list import OwnerList
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
-from zktop.model.text import Text, clean
+from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.waits.root_blockers import RootBlocker
@@ -139,21 +140,21 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def owner_name_in(ensemble: Ensemble, owners: dict[str, str]) -> OwnerName:
+def owner_name_in(ensemble: Ensemble, owners: OwnerList) -> OwnerName:
     """Return a function that labels the owner of a node.
 
-    The label in the node comes first; then the user's list of owners, by session, address or
-    host; then the address itself. A session known only by its id has no label: None.
+    The label in the node comes first, unless it is an address that the user's list of owners
+    has; then that list, by session, address, host or pattern; then the address itself. A session
+    known only by its id has no label: None.
     """
 
     def name(session: Session, label: Text | None) -> Text | None:
         if label:
-            return label
+            return owners.name(label) if label in owners.entries else label
         presence = ensemble.presence(session) if session else None
         client = presence.client if presence else Text("")
-        keys = (session_text(session), client, client.rpartition(":")[0])
-        known = next((owners[key] for key in keys if key in owners), None)
-        return clean(known) if known else client or None
+        key = owners.key_of(session_text(session), client)
+        return owners.name(key) if key is not None else client or None
 
     return name
 
@@ -228,7 +229,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     @cached_property
     def owner_name(self) -> OwnerName:
         """A function that labels owners; several sessions may have the same label."""
-        return owner_name_in(self.ensemble, self.settings.owners)
+        return owner_name_in(self.ensemble, self.client_names.owners)
 
     @cached_property
     def sessions(self) -> Mapping[Session, SessionView]:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout, LockKind
+from zktop.model.owner_list import OwnerEntry
 
 SECOND_MS = 1000
 
@@ -59,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True, dict=True):
     layouts: tuple[Layout, ...] = ()  # defined by the user; tried before the built-in ones
     identity: Literal["session", "owner"] = "session"
     identity_pattern: str | None = None  # for owner labels; its first group names the actor
-    owners: dict[str, str] = {}  # client address or session -> label
+    owners: dict[str, OwnerEntry] = {}  # session, address, host or pattern -> name
     thresholds: Thresholds = Thresholds()
     own_roots: tuple[str, ...] = ()  # the paths of those `roots` that zktop added itself
 

@@ -9,7 +9,7 @@ all of them, or those that lead from an earlier world to a later one. Recordings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import cast
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -25,6 +25,7 @@ from zktop.model.facts import (
     Millis,
     Node,
     NodeBatch,
+    OwnerNames,
     Server,
     ServerFact,
     SourceFact,
@@ -75,13 +76,14 @@ class World(msgspec.Struct, frozen=True):
     zxid: int = 0  # the newest transaction at which a fact was read
     at: Millis = 0  # when the newest fact arrived
     complete_to: int = 0  # the transaction up to which no change is missing; 0: not known
+    owners: OwnerNames | None = None
 
     def after(self, *facts: SourceFact) -> "World":
         """Return the world with these facts added; facts older than known ones change nothing."""
         if not facts:
             return self
         grouped = _group(facts)
-        links = [*grouped.links, self.link] if self.link else grouped.links
+        links = [*filter(None, [self.link]), *_of(Link, grouped.others)]
         families = self._families_after(grouped.families)
         return World(
             families.with_changes(_without_outdated(families, grouped.znodes)),
@@ -89,7 +91,12 @@ class World(msgspec.Struct, frozen=True):
             max(links, key=_age, default=None),
             max(self.zxid, *[fact.zxid for fact in facts]),
             max(self.at, *[fact.at for fact in facts]),
-            max([self.complete_to, *[fact.zxid for fact in grouped.complete]]),
+            max([self.complete_to, *[fact.zxid for fact in _of(Complete, grouped.others)]]),
+            max(
+                [*filter(None, [self.owners]), *_of(OwnerNames, grouped.others)],
+                key=_age,
+                default=None,
+            ),
         )
 
     def family(self, path: str) -> Family:
@@ -146,13 +153,12 @@ class _GroupedFacts(msgspec.Struct, frozen=True, gc=False):
     families: Mapping[Text, list[FamilyFact]]  # listings by their path, others by their parent
     znodes: set[Text]  # paths that a fact reports as existing or deleted
     servers: list[ServerFact]
-    links: list[Link]
-    complete: list[Complete]
+    others: list[AnyFact]
 
 
 def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
     families: defaultdict[str, list[FamilyFact]] = defaultdict(list)
-    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [], [])
+    found = _GroupedFacts(cast("Mapping[Text, list[FamilyFact]]", families), set(), [], [])
     add_znode = found.znodes.add
     for fact in facts:
         if isinstance(fact, NodeBatch):
@@ -168,13 +174,18 @@ def _group(facts: Iterable[SourceFact]) -> _GroupedFacts:
             families[fact.path].append(fact)
         elif isinstance(fact, Denied):
             families[fact.path if fact.what == "list" else split(fact.path)[0]].append(fact)
-        elif isinstance(fact, Link):
-            found.links.append(fact)
-        elif isinstance(fact, Complete):
-            found.complete.append(fact)
-        else:
+        elif isinstance(fact, ServerFact):
             found.servers.append(fact)
+        else:
+            found.others.append(fact)
     return found
+
+
+F = TypeVar("F")
+
+
+def _of(kind: type[F], facts: Iterable[object]) -> list[F]:
+    return [fact for fact in facts if isinstance(fact, kind)]
 
 
 def _without_outdated(
@@ -254,6 +265,8 @@ def facts_between(before: World, after: World) -> Iterator[AnyFact]:
         yield after.link
     if after.complete_to != before.complete_to:
         yield Complete(zxid=after.complete_to, at=after.at)
+    if after.owners is not None and after.owners is not before.owners:
+        yield after.owners
 
 
 def _end(path: Text, world: World) -> Iterator[Gone]:

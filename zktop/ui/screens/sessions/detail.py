@@ -9,6 +9,7 @@ from zktop.model.format import count, short
 from zktop.model.history.events import Event
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
@@ -57,6 +58,8 @@ def details(
     """
     writer = LineWriter(width)
     _put(writer, "client", _client(row))
+    if about := _known(row):
+        _put(writer, "known", about)
     _locks(writer, row, is_ascii=is_ascii)
     _put(writer, "watches", _watched(row))
     _contact(writer, row, contacts)
@@ -110,6 +113,15 @@ def _client(row: SessionRow) -> str:
     if timeout is not None:
         parts.append(f"timeout {timeout / 1000:g}s")
     return ", ".join(parts) or "unknown"
+
+
+def _known(row: SessionRow) -> str:
+    """What the user's list of owners has on the client; its name, unless that is shown already."""
+    client = row.presence.client if row.presence is not None else ""
+    known = row.report.client_names.owners.known(session_text(row.session), client)
+    return ", ".join(
+        f"{key} {text}" for key, text in known.items() if text not in (row.name or "")
+    )
 
 
 def _locks(writer: LineWriter, row: SessionRow, *, is_ascii: bool) -> None:

@@ -1,0 +1,44 @@
+"""The user's list of owners names clients by session, address, host or pattern."""
+
+import pytest
+
+from zktop.model.owner_list import OwnerList
+
+LIST = OwnerList(
+    {
+        "10.0.7.*": "batch",
+        "10.0.*": {"name": "office", "floor": "2"},
+        "10.0.0.1": "billing",
+        "10.0.0.1:4001": "billing-admin",
+        "0x1f": {"name": "nightly", "team": "data", "on call": "eve"},
+        "[::1]": "laptop",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("session", "client", "name"),
+    [
+        ("0x1f", "10.0.0.1:4000", "nightly"),
+        ("0x2", "10.0.0.1:4001", "billing-admin"),
+        ("0x2", "10.0.0.1:4002", "billing"),
+        ("0x2", "10.0.7.8:4000", "batch"),
+        ("0x2", "10.0.77.8:4000", "office"),
+        ("0x2", "[::1]:4000", "laptop"),
+        ("0x2", "10.1.0.1:4000", None),
+        ("0x2", "", None),
+    ],
+)
+def test_the_most_exact_entry_counts(session: str, client: str, name: str | None) -> None:
+    """Session, then address, then host, then the first pattern."""
+    key = LIST.key_of(session, client)
+
+    assert (LIST.name(key) if key else None) == name
+
+
+def test_what_else_is_known() -> None:
+    """An entry may have more than a name."""
+    assert LIST.known("0x1f", "") == {"name": "nightly", "team": "data", "on call": "eve"}
+    assert LIST.known("0x2", "10.0.0.9:1") == {"name": "office", "floor": "2"}
+    assert LIST.known("0x2", "10.0.0.1:1") == {"name": "billing"}
+    assert LIST.known("0x2", "10.1.0.1:1") == {}

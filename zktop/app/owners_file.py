@@ -1,0 +1,45 @@
+"""The file with the user's list of owners, read again when it changes."""
+
+import time
+from pathlib import Path
+
+from zktop.config.mistakes import ConfigError
+from zktop.config.owners import read_owners
+from zktop.model.facts import OwnerNames
+
+LOOK_EVERY_S = 2.0
+
+
+class OwnersFile:
+    """Reads the file; a file that cannot be read keeps the last list, and is a note."""
+
+    def __init__(self, file: str) -> None:
+        self.note = ""
+        self._file = file
+        self._seen: tuple[int, int, int] | None = None
+        self._due = 0.0
+
+    def changes(self) -> list[OwnerNames]:
+        """Return the list as a fact if the file has changed since the last call."""
+        if time.monotonic() < self._due:
+            return []
+        self._due = time.monotonic() + LOOK_EVERY_S
+        seen = self._state()
+        if seen is not None and seen == self._seen:
+            return []
+        self._seen = seen
+        try:
+            owners = read_owners(self._file)
+        except ConfigError as error:
+            self.note = f"owners_file: {error.mistakes[0]}"
+            return []
+        self.note = ""
+        return [OwnerNames(zxid=0, at=time.time_ns() // 1_000_000, owners=owners)]
+
+    def _state(self) -> tuple[int, int, int] | None:
+        """What differs after the file was written or replaced; None if there is no file."""
+        try:
+            found = Path(self._file).expanduser().stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
