@@ -65,7 +65,14 @@ def test_what_writes_does_not_fill_a_gap() -> None:
 def test_every_pane_of_the_table_is_a_pane_of_the_ui() -> None:
     """A name that no widget has would never come first."""
     known = {"locks", "alerts", "blockers", "waits", "events", "cases", "case"}
-    known |= {"lock-queue", "lock-side", "lock-minute", "lock-tree"}
+    known |= {
+        "lock-queue",
+        "lock-side",
+        "lock-minute",
+        "lock-tree",
+        "case-minute",
+        "session-minute",
+    }
     known |= {"sessions", "servers", "detail", "strips", "instant", "index", "scene"}
     known |= {"contenders", "log", "minute", "picture"}
 

@@ -6,7 +6,7 @@ from model.findings.cases import ZXID, connected, facts, k
 from ui.example_ensemble import trouble
 from ui.example_queues import looked, page_on, queue, ring_of, shown
 from ui.example_states import deadlock_frames
-from ui.fake_feed import frames
+from ui.fake_feed import frames, panel
 
 from zktop.model.facts import AnyFact, Gone
 from zktop.model.text import Text
@@ -231,3 +231,15 @@ def test_a_node_without_session_is_not_called_disconnected() -> None:
 
     assert "B1" in rules
     assert "P1" not in rules
+
+
+async def test_a_large_window_shows_the_last_minute_of_a_deadlock() -> None:
+    """Its clients come first; Enter opens the timeline of one."""
+    async with page_on(PAGE, looked(ring_of("ann", "bob")), (200, 60)) as (app, pilot):
+        lines = (await shown(pilot)).splitlines()
+        app.screen.set_focus(app.query_one("#case-minute"))
+        await shown(pilot, "g", "enter")
+
+        assert panel(lines, "Last 60 s")[0].split()[0] in ("ann", "bob")
+        assert app.page is not None
+        assert app.page.entry.name == "timeline"

@@ -328,3 +328,17 @@ async def test_a_wide_terminal_counts_packets() -> None:
 
         assert heads[heads.index("RECVD") + 1] == "SENT"
         assert second[second.index("7") - 2 : second.index("7") + 1] == ["12", "000", "7"]
+
+
+async def test_a_large_window_shows_the_last_minute_of_the_session() -> None:
+    """Below its details; the strip of the session comes first."""
+    (film,) = frames((AT, facts(STORY)))
+    app = app_of(film, page="sessions")
+    async with app.run_test(size=(200, 60)) as pilot:
+        lines = await settled(pilot)
+        await pilot.press("down")
+        later = await settled(pilot)
+
+        first, second = (panel(one, "Last 60 s")[0].split()[0] for one in (lines, later))
+        assert first != second
+        assert any(f"─ {second} ─" in one for one in later)

@@ -4,8 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 
+from zktop.model.actors import session_of
+from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.ui.messages import ShowPage
 from zktop.ui.past.tape import DeadlockRecord
@@ -32,12 +34,14 @@ from zktop.ui.screens.findings.list import (
 )
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.page import Page
+from zktop.ui.screens.timeline.minute_strips import MinuteLine, MinuteStrips
 from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
+from zktop.ui.widgets.panel import FrameWords, LinkPanel, ListPanel, TextPanel, set_height
 
 WIDE_FROM_CELLS: Final = 120  # in a narrower screen, the list is above the explanation
+MIN_MINUTE_LINES: Final = 8
 LIST_LINES: Final = 9  # of the list above the explanation
 LIST_CELLS: Final = ((180, 52), (0, 36))  # of the list at the left, by the width of the screen
 COPY_CELLS: Final = 100  # width of the lines that are copied
@@ -81,15 +85,16 @@ class FindingsScreen(Page):
     HELP_ROW: ClassVar[tuple[ExampleCell, ...]] = (
         ExampleCell("", "#4", "number of the deadlock; ! or ? for other findings", "critical"),
         ExampleCell("", "1m12s", "how long it has lasted", "dim"),
-        ExampleCell("", "3", "clients in the cycle", "strong"),
-        ExampleCell("", "+2", "clients stuck behind it", "strong"),
+        ExampleCell("", "5 stuck", "clients in the cycle and behind it", "strong"),
         ExampleCell("", "orders, stock", "locks"),
     )
     DEFAULT_CSS = """
     FindingsScreen > Horizontal { height: 1fr; layout: vertical; }
     FindingsScreen > Horizontal.-beside { layout: horizontal; }
     FindingsScreen #cases { height: auto; }
-    FindingsScreen #case { height: 1fr; width: 1fr; }
+    FindingsScreen Vertical { height: 1fr; width: 1fr; }
+    FindingsScreen #case { height: 1fr; }
+    FindingsScreen #case-minute { display: none; }
     """
 
     def __init__(self) -> None:
@@ -101,12 +106,15 @@ class FindingsScreen(Page):
         self._opened: set[FindingKind] = set()  # kinds that are listed one by one
         self._sections: set[str] | None = None  # open ones; None: as many as fit
         self._shown = ShownSections()
+        self._strips = MinuteStrips()
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
 
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield ListPanel(id="cases")
-            yield TextPanel(id="case")
+            with Vertical():
+                yield TextPanel(id="case")
+                yield LinkPanel(id="case-minute")
 
     # What it shows
 
@@ -185,6 +193,27 @@ class FindingsScreen(Page):
         pane.frame(self._frame_words(state, report))
         writer = self._written(state, report)
         pane.show(writer.lines, writer.links)
+        self._show_minute(state, report, self._explanation_lines - len(writer.lines))
+
+    def _show_minute(self, state: ViewState, report: Report, left: int) -> None:
+        """Below a short explanation, in so many lines: the clients in the last minute."""
+        minute, room = self._minute, left - self._minute.gutter.height
+        drawn: list[MinuteLine] = []
+        if room >= MIN_MINUTE_LINES and self._case != NO_DATA:
+            width, first = self.size.width - self._list_cells - 4, self._sessions(state, report)
+            drawn = self._strips.lines(state, report, width, room, first)
+        minute.display = bool(drawn)
+        if drawn:
+            set_height(minute, len(drawn) + minute.gutter.height)
+            minute.frame(FrameWords("Last 60 s", "5 timeline"))
+            minute.show([one.drawn for one in drawn], [one.link for one in drawn])
+
+    def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
+        """The sessions in the chosen entry."""
+        case = self._as_first_seen(state, report)
+        if case is not None:
+            return [one for one in map(session_of, case.deadlock.actors) if one is not None]
+        return next((one.sessions for one in report.findings if one.id == self._case), ())
 
     def _written(self, state: ViewState, report: Report) -> LineWriter:
         """Write about the chosen entry, with as many sections open as fit.
@@ -267,6 +296,10 @@ class FindingsScreen(Page):
         return self.query_one("#case", TextPanel)
 
     @property
+    def _minute(self) -> LinkPanel:
+        return self.query_one("#case-minute", LinkPanel)
+
+    @property
     def chosen_subject(self) -> Selection:
         return self.subject if self._is_held else Selection()
 
@@ -335,7 +368,8 @@ class FindingsScreen(Page):
 
     def action_open(self) -> None:
         """Follow the link of the line; in the list, focus the explanation or open the group."""
-        link = self._explanation.target
+        pane = self._minute if self._minute.has_focus else self._explanation
+        link = pane.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)
         elif self._list.has_focus:

@@ -33,15 +33,17 @@ from zktop.ui.screens.sessions.rows import (
     partial_reports,
 )
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
+from zktop.ui.screens.timeline.minute_strips import MinuteLine, MinuteStrips
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, TextPanel, set_height
+from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
+MINUTE_LINES: Final = 8  # at least, to be shown
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
@@ -90,12 +92,14 @@ class SessionsScreen(Page):
     SessionsScreen StaticText { height: auto; max-height: 2; }
     SessionsScreen #sessions { height: 1fr; min-height: 4; }
     SessionsScreen #detail { height: 50%; }
+    SessionsScreen #session-minute { display: none; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._sessions = SessionRows()
         self._table = SessionTable()
+        self._strips = MinuteStrips()
         self._table.newest = self._sessions.rows
         self._sorter = RowSorter(self._table, self._order)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
@@ -107,6 +111,7 @@ class SessionsScreen(Page):
         """Create the panes; the sessions come first, so they get the focus."""
         yield self._table
         yield TextPanel(id="detail")
+        yield LinkPanel(id="session-minute")
         with Vertical(id="above"):
             yield StaticText(id="blind")
             yield ServerTable()
@@ -214,10 +219,29 @@ class SessionsScreen(Page):
         """Give the details what a short table leaves free, and at least half the page."""
         if not self.app.screen.has_class("-tall"):
             set_height(detail, SHORT_DETAIL_LINES)
+            self._minute.display = False
             return
         room = self.size.height - self.query_one("#above").size.height
         free = room - self._table.count - 1 - self._table.gutter.height
-        set_height(detail, max(self.size.height // 2, free))
+        height = max(self.size.height // 2, free)
+        set_height(detail, height - self._show_minute(height - detail.count))
+
+    def _show_minute(self, left: int) -> int:
+        """Show the last minute of the session if a short detail leaves room; return its height."""
+        minute, row, state, report = self._minute, self._table.row, self.view_state, self.report
+        room = left - 2 * minute.gutter.height
+        drawn: list[MinuteLine] = []
+        if row is not None and state is not None and report is not None and room >= MINUTE_LINES:
+            width = self.size.width - 4
+            drawn = self._strips.lines(state, report, width, room, (row.session,))
+        minute.display = bool(drawn)
+        if not drawn:
+            return 0
+        height = len(drawn) + minute.gutter.height
+        set_height(minute, height)
+        minute.frame(FrameWords("Last 60 s", "5 timeline"))
+        minute.show([one.drawn for one in drawn], [one.link for one in drawn])
+        return height
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)
@@ -233,6 +257,10 @@ class SessionsScreen(Page):
         return writer
 
     # The cursor
+
+    @property
+    def _minute(self) -> LinkPanel:
+        return self.query_one("#session-minute", LinkPanel)
 
     @property
     def _group(self) -> SessionGroup | None:
@@ -274,6 +302,10 @@ class SessionsScreen(Page):
 
     def action_open(self) -> None:
         """Open the lock under the cursor, or the first lock of the session; or open a group."""
+        pane = self.screen.focused
+        if isinstance(pane, LinkPanel) and isinstance(pane.target, LineLink):
+            self.post_message(ShowPage(pane.target.page, pane.target.subject))
+            return
         detail, row, group = self.query_one("#detail", TextPanel), self._table.row, self._group
         if group is not None:
             self._sessions.toggle(group.name)

@@ -87,13 +87,25 @@ class MinuteStrips:
         self._alarms: dict[Millis, Alarms] = {}
         self._column_ms = 0
 
-    def lines(self, state: ViewState, report: Report, width: int, room: int) -> list[MinuteLine]:
-        """At most `room` lines: the strips, the graph of waiting clients, and the axis."""
+    def lines(
+        self,
+        state: ViewState,
+        report: Report,
+        width: int,
+        room: int,
+        first: Iterable[Session] = (),
+    ) -> list[MinuteLine]:
+        """At most `room` lines: the strips, the graph of waiting clients, and the axis.
+
+        The strips begin with those of the clients in `first`.
+        """
         label = _label_cells(width)
         columns = max(MIN_COLUMNS, width - label - 1)
         window = self._window(state, report, columns)
         graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
-        clients = important_clients(report, state.tape, max(0, room - AXIS_LINES - graph))
+        most = max(0, room - AXIS_LINES - graph)
+        others = important_clients(report, state.tape, most)
+        clients = list(dict.fromkeys((*first, *others)))[:most]
         has_waited = strips.waiting_area(state.pulse, window, 1, is_ascii=state.is_ascii)[1] > 0
         if not clients and not has_waited:
             return []
