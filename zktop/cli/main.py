@@ -30,6 +30,7 @@ COMMANDS = {
     "metrics": "Print metrics for Prometheus, or serve them.",
     "record": "Record an ensemble to a file.",
     "import": "Make a recording from ZooKeeper's transaction logs and snapshots.",
+    "report": "Report on a period: what happened, and who made others wait.",
     "replay": "Open a recording in the UI: play, step, seek.",
     "sandbox": "Run a ZooKeeper server in memory, for your clients.",
     "layouts": "List the known lock layouts, or those that match a name.",

@@ -26,7 +26,7 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
         sessions={
             session_text(session): _session(view) for session, view in report.sessions.items()
         },
-        deadlocks=[_deadlock(deadlock) for deadlock in report.deadlocks],
+        deadlocks=[deadlock_json(deadlock) for deadlock in report.deadlocks],
         findings=[finding_json(finding) for finding in report.findings],
         blind=convert(report.blind, list[schema.BlindJson], from_attributes=True),
         cost=convert(report.cost, schema.CostJson | None, from_attributes=True),
@@ -99,7 +99,8 @@ def _session(view: SessionView) -> schema.SessionJson:
     )
 
 
-def _deadlock(deadlock: Deadlock) -> schema.DeadlockJson:
+def deadlock_json(deadlock: Deadlock) -> schema.DeadlockJson:
+    """Convert one deadlock."""
     return _convert(
         deadlock,
         schema.DeadlockJson,

@@ -184,12 +184,12 @@ def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterato
     hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
     for number, step in numbered:
         if hidden <= 1 or not FIRST_STEPS < number <= FIRST_STEPS + hidden:
-            yield from _wrap(f"{number:>3}  {_step(step, names)}", "", width, "       ")
+            yield from _wrap(f"{number:>3}  {step_sentence(step, names)}", "", width, "       ")
         elif number == FIRST_STEPS + 1:
             yield f"     ... {hidden} more ..."
 
 
-def _step(step: StepJson, names: dict[str, str]) -> str:
+def step_sentence(step: StepJson, names: dict[str, str]) -> str:
     holds = [f"{MODES[held.mode]}:{held.lock}" for held in step.holds]
     held = f"holds {', '.join(holds)} and " if holds else ""
     waits = f"waits for {MODES[step.waits.mode]}:{step.waits.lock}"

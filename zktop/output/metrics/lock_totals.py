@@ -11,13 +11,12 @@ from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
+from zktop.model.accounting.member_counts import ChangedLocks, member_counts
 from zktop.model.layouts.layout import LARGEST
 from zktop.model.locks.lock import Lock, MemberState
-from zktop.model.report import LockRecord, LockView, Report
+from zktop.model.report import LockView, Report
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import PersistentMap
-from zktop.model.world.tables_of_one_server import ServerTables
 
 EVERYWHERE: Final = "/**"  # the root of locks that zktop found without a configured root
 
@@ -53,25 +52,16 @@ class LockTotals:
         self.members: Counter[tuple[str, MemberState]] = Counter()
         self.folders: Counter[tuple[str, bool]] = Counter()  # by root and whether it is empty
         self._figures: dict[Text, LockFigures] = {}
-        self._records: PersistentMap[Text, LockRecord] = PersistentMap()
-        self._tables: tuple[ServerTables, ...] = ()
-        self._watched: set[Text] = set()  # locks whose waiters only watch tables show
+        self._changed = ChangedLocks()
 
     def look(self, report: Report) -> None:
         """Count the locks that changed since the previous report again."""
-        changed = report.parts.changed_since(self._records)
-        if report.ensemble.tables != self._tables:
-            changed |= self._watched
-        self._records, self._tables = report.parts, report.ensemble.tables
-        for path in changed:
+        for path in self._changed.after(report):
             if (before := self._figures.pop(path, None)) is not None:
                 self._count(before, -1)
-            self._watched.discard(path)
             if (view := report.view(path)) is not None:
                 self._figures[path] = after = lock_figures(view, report.settings)
                 self._count(after, 1)
-                if view.lock.kind == "single":
-                    self._watched.add(path)
 
     def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
         """The locks with the most waiters, and those whose paths are given."""
@@ -101,7 +91,7 @@ class LockTotals:
 
 def lock_figures(view: LockView, settings: Settings) -> LockFigures:
     lock = view.lock
-    members = dict(_members(view))
+    members = member_counts(view)
     return LockFigures(
         root=root_label(lock.path, settings),
         state=_state(lock, members),
@@ -116,20 +106,6 @@ def root_label(path: str, settings: Settings) -> str:
     """The root that a lock belongs to."""
     root = settings.root_of(path)
     return EVERYWHERE if root is None else root.path
-
-
-def _members(view: LockView) -> Iterator[tuple[MemberState, int]]:
-    """Count the members in each state, without examining each member."""
-    lock = view.lock
-    holders = sum(len(queue.holders) for queue in lock.queues)
-    others = sum(len(queue.waiters) for queue in lock.queues)
-    waits = others
-    if lock.kind == "election" and not lock.blocking:
-        waits = sum(member.node in lock.stranded for member in lock.waiters)
-    yield "holds", holders
-    yield "waits", waits + len(view.watch_check.crowd)
-    yield "standby", others - waits
-    yield "pending", lock.size - holders - others
 
 
 def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:

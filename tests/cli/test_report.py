@@ -1,0 +1,77 @@
+"""`zktop report`: what it prints, and which options it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from cli.live_processes import new_root, worker
+from output.metrics.scrapes import INCIDENT
+from servers import sandbox_server
+
+Zktop = Callable[..., tuple[int, str, str]]
+DEMO = ("--from", str(INCIDENT))
+
+
+def test_the_format_follows_from_the_name_of_the_file(zktop: Zktop, tmp_path: Path) -> None:
+    """The JSON fits the schema; without a file, Markdown goes to stdout."""
+    code, out, err = zktop("report", *DEMO, "-o", "a.json")
+    assert (code, out) == (0, "")
+    assert err.startswith("a.json: 1 deadlock, 2 other findings. Clients waited 164 s in all;")
+    schema = json.loads(zktop("schema", "report")[1])
+    jsonschema.validate(json.loads((tmp_path / "a.json").read_text()), schema)
+
+    code, out, err = zktop("report", *DEMO)
+    assert (code, err) == (0, "")
+    assert out.startswith("# Locks of 127.0.0.1:28555\n")
+
+
+def test_a_part_of_a_recording(zktop: Zktop) -> None:
+    """What was before it is known, but not counted."""
+    code, out, _ = zktop("report", *DEMO, "--since", "+20s", "--until", "+30s", "--format", "json")
+
+    period = json.loads(out)
+    assert (code, period["duration_s"]) == (0, 10)
+    assert period["accounting"]["blocked_s"] < 70
+    assert [one["ended"] for one in period["deadlocks"]] == [None]
+
+
+def test_an_ensemble_is_watched_for_a_while(zktop: Zktop) -> None:
+    """For a second, in which one client waits."""
+    root = new_root()
+    with sandbox_server() as server, worker(server.address, "alice") as alice:
+        alice.acquire(f"{root}/orders")
+        with worker(server.address, "bob") as bob:
+            bob.ask(f"{root}/orders")
+            to = ("--hosts", server.address, "--root", f"{root}/*")
+            code, out, err = zktop("report", *to, "--duration", "1s", "--format", "json")
+
+    assert (code, err) == (0, "watching; ctrl-c ends it and writes the report\n")
+    (lock,) = json.loads(out)["accounting"]["locks"]
+    assert lock["blocked_s"] == pytest.approx(1, abs=0.5)
+    assert [one["name"] for one in lock["charged"]] == ["alice"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--since +1s", "--since and --until need --from: only a recording has a past."),
+        (f"--from {INCIDENT} --duration 1s", "--duration does not go with --from: use --until."),
+        (f"--from {INCIDENT} --since +9s --until +1s", "--until is before --since."),
+        (f"--from {INCIDENT} -o none/a.md", "none/a.md cannot be written: No such file or"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(zktop: Zktop, options: str, sentence: str) -> None:
+    """One sentence says which."""
+    code, out, err = zktop("report", *options.split())
+
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)
+
+
+def test_a_period_without_a_report_is_nothing_to_look_at(zktop: Zktop) -> None:
+    """It begins after the end."""
+    code, _, err = zktop("report", *DEMO, "--since", "+1h")
+
+    assert (code, err) == (4, "Nothing was seen in this period.\n")

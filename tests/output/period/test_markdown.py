@@ -1,0 +1,33 @@
+"""A period as Markdown: the same sentences as the screens, and nothing that a name can add."""
+
+import re
+
+from output.period.periods import HOSTILE, hostile_period, incident_period
+
+from zktop.output.period import markdown
+
+
+def test_it_has_the_verdict_the_end_and_the_sums() -> None:
+    """Of the shipped incident."""
+    text = "\n".join(markdown.lines(incident_period()))
+
+    assert "## Deadlock #1 (cycle, confirmed)" in text
+    assert "bob waits for X:/locks/traffic/orders." in text
+    assert "How it ended: bob closed its session." in text
+    assert "| bob (127.0.0.1:41804) | 44.7 s | 42.5 s |" in text
+    assert "* 100 % of the time, with a connection to ZooKeeper." in text
+
+
+def test_names_of_znodes_and_clients_stay_text() -> None:
+    """Whatever Markdown or HTML would interpret is escaped, and tables keep their columns."""
+    lines = list(markdown.lines(hostile_period()))
+
+    assert any(HOSTILE[:4] in line.replace("\\", "") for line in lines)
+    assert not re.search(r"(?<!\\)[<>`\[\]]", "\n".join(lines))
+    for head, *rows in (table.splitlines() for table in tables("\n".join(lines))):
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {head.count("|")}
+
+
+def tables(text: str) -> list[str]:
+    """The tables of a document."""
+    return re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE)

@@ -1,0 +1,154 @@
+"""`zktop report`: what happened in a period, from a recording or a live ensemble."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from zktop.app.replay import Replay
+from zktop.cli.options import (
+    DURATION,
+    FROM,
+    SINCE,
+    UNTIL,
+    ReplayTime,
+    connection_options,
+)
+from zktop.cli.output import narrate, put_utf8
+from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.config.overrides import Overrides
+from zktop.errors import ExitCode, NothingToLookAtError, UsageError
+from zktop.model.facts import Millis
+from zktop.model.settings import SECOND_MS
+from zktop.output.period import markdown
+from zktop.output.period.period import Origin, Period
+from zktop.output.period.period_schema import PeriodJson
+
+SAMPLE_EVERY_S: Final = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
+FORMATS: Final = ("md", "json")
+_EXAMPLES = """\b
+Examples:
+  zktop report --from incident.zktop
+  zktop report --from last-night.zktop --since +10m --until +25m -o report.md
+  zktop report --hosts zk1:2181 --duration 10m --format json
+"""
+
+
+@click.command("report", epilog=_EXAMPLES)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="Output format; default: that of the file's name, else md.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File to write; an existing one is replaced. Default: print it.",
+)
+@click.option("--duration", type=DURATION, metavar="TIME", help="Watch for this long: 60, 5m.")
+@FROM
+@SINCE
+@UNTIL
+@connection_options
+def command(
+    *, overrides: Overrides, form: str | None, output: Path | None, **period_options: Any
+) -> int:
+    """Report on a period: deadlocks, findings, and who made others wait.
+
+    On an ensemble it watches for a --duration, or until ctrl-c. Of a recording
+    it takes all, or the part from --since to --until.
+    """
+    period, is_interrupted = _period(overrides, **period_options)
+    document = _document(period, form or _form_of(output))
+    if output is None:
+        put_utf8(document.rstrip())
+    else:
+        _write(output, document)
+        narrate(f"{output}: {markdown.summary(period)}")
+    return ExitCode.INTERRUPTED if is_interrupted else ExitCode.FINE
+
+
+def _period(
+    overrides: Overrides,
+    file: str | None,
+    duration: Millis | None,
+    since: ReplayTime | None,
+    until: ReplayTime | None,
+) -> tuple[PeriodJson, bool]:
+    """Sum up the period; also return whether ctrl-c ended it."""
+    if file is None:
+        if since or until:
+            raise click.UsageError("--since and --until need --from: only a recording has a past.")
+        return _watched(overrides, duration)
+    if duration is not None:
+        raise click.UsageError("--duration does not go with --from: use --until.")
+    return _recorded(overrides, file, since, until), False
+
+
+def _form_of(output: Path | None) -> str:
+    suffix = output.suffix[1:].lower() if output else ""
+    return suffix if suffix in FORMATS else "md"
+
+
+def _recorded(
+    overrides: Overrides, file: str, since: ReplayTime | None, until: ReplayTime | None
+) -> PeriodJson:
+    """Sum up a recording, or a part of it. What happened before it is read as well."""
+    recording, _ = open_recording(overrides, file)
+    begin = since.resolve(recording.begin) if since else None
+    end = until.resolve(recording.begin) if until else None
+    if begin is not None and end is not None and end < begin:
+        raise click.UsageError("--until is before --since.")
+    period, last = Period(begin), None
+    for report in recording.reports():
+        if end is not None and report.now > end:
+            last = end  # nothing changed until then
+            break
+        period.look(report)
+    print_notes(recording)
+    notes = (*recording.notes, *_cut_off(recording))
+    return _summary(period, Origin(recording.hosts, recording.chroot, notes), last)
+
+
+def _cut_off(recording: Replay) -> Iterator[str]:
+    if recording.is_cut_off:
+        yield "The end of the recording is missing."
+
+
+def _watched(overrides: Overrides, duration: Millis | None) -> tuple[PeriodJson, bool]:
+    period, is_interrupted = Period(), False
+    with live_run(overrides, SAMPLE_EVERY_S) as run:
+        run.read()
+        narrate("watching; ctrl-c ends it and writes the report")
+        try:
+            for report in run.reports(None if duration is None else duration / SECOND_MS):
+                period.look(report)
+        except KeyboardInterrupt:
+            is_interrupted = True
+        print_notes(run)
+        return _summary(period, Origin(run.hosts, run.chroot, run.notes)), is_interrupted
+
+
+def _summary(period: Period, origin: Origin, until: Millis | None = None) -> PeriodJson:
+    summary = period.summary(origin, until)
+    if summary is None:
+        raise NothingToLookAtError("Nothing was seen in this period.")
+    return summary
+
+
+def _document(period: PeriodJson, form: str) -> bytes:
+    if form == "json":
+        return msgspec.json.format(msgspec.json.encode(period), indent=2) + b"\n"
+    return "".join(f"{line}\n" for line in markdown.lines(period)).encode()
+
+
+def _write(path: Path, document: bytes) -> None:
+    try:
+        path.write_bytes(document)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error

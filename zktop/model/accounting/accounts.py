@@ -1,0 +1,91 @@
+"""The result of accounting, as frozen values: what a period cost by client, lock and class."""
+
+from typing import Final
+
+import msgspec
+
+from zktop.model.accounting.spread import Spread
+from zktop.model.facts import Millis
+from zktop.model.text import Text
+
+NO_HOLDER: Final = "no holder"  # the actor of waits that nothing visible causes
+
+
+class Charge(msgspec.Struct, frozen=True, gc=False):
+    """The time that others waited for locks that one actor held.
+
+    Where several actors hold a lock together, each of them may have caused all of the wait or
+    none of it, so the sum is a range.
+    """
+
+    alone_ms: Millis = 0  # while it was the only holder
+    shared_ms: Millis = 0  # while it was one of several
+    itself_ms: Millis = 0  # the part of both during which it waited for another lock itself
+
+    def __add__(self, other: "Charge") -> "Charge":
+        return Charge(
+            self.alone_ms + other.alone_ms,
+            self.shared_ms + other.shared_ms,
+            self.itself_ms + other.itself_ms,
+        )
+
+    @property
+    def at_most_ms(self) -> Millis:
+        return self.alone_ms + self.shared_ms
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """What all accounts have in common."""
+
+    waits: Spread  # until the lock was acquired; lower bounds if it was not
+    holds: Spread
+    given_up: int  # waits that ended without the lock
+    waiting: int  # clients that still wait at the end
+    holding: int  # ... and hold
+    deadlocks: int
+    expiries: int  # nodes that were removed with an expired session
+
+
+class LockAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """A lock, or a class of locks that differ only in ids."""
+
+    path: Text
+    locks: int = 1
+    blocked_ms: Millis  # waiters x time
+    seen: int  # contenders that came
+    missed: int  # contenders that only the counters of the lock's znode show
+    charged: tuple[tuple[str, Charge], ...]  # the actors that cost most, and what
+    figures: Figures
+
+
+class ActorAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """A client, or a node without one that is in the way."""
+
+    actor: str
+    name: Text
+    client: Text  # its address; empty if unknown
+    charge: Charge
+    waited_ms: Millis
+    worst_lock: Text | None  # where it cost most
+    figures: Figures
+
+
+class Accounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The accounts of a period, those that cost most first."""
+
+    since: Millis
+    until: Millis
+    unseen_ms: Millis  # without a connection; nothing is charged for this time
+    blocked_ms: Millis
+    seen: int
+    missed: int
+    deadlocks: int
+    expiries: int  # sessions
+    actors: tuple[ActorAccount, ...]
+    locks: tuple[LockAccount, ...]
+    classes: tuple[LockAccount, ...]
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether more may have been waited than was seen."""
+        return bool(self.unseen_ms or self.missed)

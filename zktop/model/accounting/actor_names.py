@@ -1,0 +1,55 @@
+"""Names of actors over a period: each keeps the last name that it had while it was there."""
+
+from collections import Counter
+from typing import Final
+
+from zktop.model.accounting.accounts import NO_HOLDER
+from zktop.model.actors import BY_NAME, STRANDED, UNKNOWN, UNOWNED, session_of
+from zktop.model.client_names import LAST_DIGITS
+from zktop.model.facts import Session
+from zktop.model.format import short
+from zktop.model.report import Report
+from zktop.model.text import Text, clean
+
+_NODES: Final = {
+    UNOWNED: "node without owner",
+    STRANDED: "stranded node",
+    UNKNOWN: "unreadable node",
+}
+
+
+class ActorNames:
+    """A fold over the members that leave locks."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, tuple[Text, Text]] = {}  # actor -> its name and its address
+
+    def note(self, actor: str, session: Session, label: Text | None, report: Report) -> None:
+        """Set the name of an actor to that in a report; keep its address if it is now unknown."""
+        name = report.client_names(session, label)
+        address = Text(report.address(session, name))
+        self._clients[actor] = name, address or self.address(actor)
+
+    def name(self, actor: str) -> Text:
+        known = self._clients.get(actor)
+        if known is not None and session_of(actor) is not None:
+            return known[0]
+        for kind, words in _NODES.items():
+            if actor.startswith(kind):
+                path, _, node = actor.removeprefix(kind).rpartition("/")
+                return clean(f"{words} {short(node)} in {path}")
+        return clean(actor.removeprefix(BY_NAME)) if actor != NO_HOLDER else Text(NO_HOLDER)
+
+    def address(self, actor: str) -> Text:
+        return self._clients.get(actor, (Text(""), Text("")))[1]
+
+    def unique(self, actors: list[str]) -> dict[str, Text]:
+        """The names of these actors; sessions of one name get the end of their ids."""
+        names = {actor: self.name(actor) for actor in actors}
+        number = Counter(names.values())
+        return {
+            actor: name
+            if number[name] == 1 or (session := session_of(actor)) is None
+            else Text(f"{name} …{session & LAST_DIGITS:04x}")
+            for actor, name in names.items()
+        }

@@ -1,0 +1,189 @@
+"""Charges the time that clients wait for a lock to those that hold it.
+
+The cost of a change of a lock does not depend on its queue. If a holder begins or stops to wait
+for another lock itself, the locks that it holds are brought up to date.
+"""
+
+from collections import Counter
+
+from zktop.model.accounting.accounts import NO_HOLDER, Charge
+from zktop.model.actors import UNKNOWN, Actors
+from zktop.model.facts import Millis
+from zktop.model.history.change import LockChange
+from zktop.model.locks.lock import Lock, Member
+from zktop.model.text import Text
+
+
+class LockCharges:
+    """The members of one lock, and what their waits have cost so far."""
+
+    __slots__ = ("at", "blocked_ms", "by_actor", "holders", "lock", "members", "waiting")
+
+    def __init__(self, at: Millis) -> None:
+        self.lock: Lock | None = None
+        self.members: dict[Text, str] = {}  # node -> actor
+        self.holders: set[Text] = set()  # nodes
+        self.waiting = 0
+        self.at = at
+        self.blocked_ms: Millis = 0
+        self.by_actor: dict[str, Charge] = {}
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a member that does not hold the lock is blocked."""
+        lock = self.lock
+        return lock is not None and (lock.kind != "election" or lock.blocking)
+
+
+class ActorTime:
+    """The locks that an actor holds, and the time it has waited for others."""
+
+    __slots__ = ("at", "held", "waited_ms", "waits")
+
+    def __init__(self, at: Millis) -> None:
+        self.held: Counter[Text] = Counter()  # path -> nodes
+        self.waits = 0
+        self.waited_ms: Millis = 0
+        self.at = at
+
+
+class Charges:
+    """A fold over the changes of all locks, from the beginning of a period."""
+
+    def __init__(self, actors: Actors, since: Millis) -> None:
+        self.locks: dict[Text, LockCharges] = {}
+        self.actors: dict[str, ActorTime] = {}
+        self._since = since
+        self._actors = actors
+        self.identified: list[tuple[str, str]] = []  # unknown actors that turned out to be others
+        self._left: dict[tuple[Text, Text], str] = {}  # members that left in the last look
+        self._unseen: list[tuple[Millis, Millis]] = []  # times without a connection
+
+    def unseen(self, since: Millis, until: Millis) -> None:
+        """Charge nothing for this time; call it before anything is charged after it."""
+        self._unseen.append((since, until))
+
+    def change(self, path: Text, after: Lock | None, waiting: int, at: Millis) -> None:
+        """A lock changed to this version, with so many clients that wait."""
+        one = self.locks.get(path)
+        if one is None:
+            one = self.locks[path] = LockCharges(max(at, self._since))
+        self._settle(one, at)
+        before = one.lock
+        if before is not None and after is not None and _kind(before) != _kind(after):
+            self._replace(path, one, None, at)
+        self._replace(path, one, after, at)
+        one.waiting = waiting
+
+    def settle(self, until: Millis) -> None:
+        """Charge everything up to this time."""
+        for lock in self.locks.values():
+            self._settle(lock, until)
+        for actor in self.actors.values():
+            self._wait(actor, 0, until)
+
+    def actor_of(self, path: Text, node: Text) -> str | None:
+        """The actor of a node that is a member, or has left in this look."""
+        one = self.locks.get(path)
+        return (one and one.members.get(node)) or self._left.get((path, node))
+
+    def end_look(self) -> None:
+        """Forget which members have left, and which actors were identified."""
+        self._left.clear()
+        self.identified.clear()
+
+    def elapsed(self, since: Millis, until: Millis) -> Millis:
+        """The part of this time that belongs to the period and was seen."""
+        since = max(since, self._since)
+        lost = sum(max(0, min(until, end) - max(since, begin)) for begin, end in self._unseen)
+        return max(0, until - since - lost)
+
+    def _replace(self, path: Text, one: LockCharges, after: Lock | None, at: Millis) -> None:
+        if one.lock is after is None:
+            return
+        change = LockChange.between(path, one.lock, after)
+        held = one.holders.intersection(member.node for member in change.read)
+        for member in (*change.deleted, *change.read):
+            self._leave(path, one, member.node, at)
+        one.lock = after
+        for member in (*change.created, *change.read):
+            self._enter(one, member, at)
+        for member in change.read:
+            self._identify(path, one, member.node)
+        for member in change.demoted:
+            self._move(path, one, member.node, at, holds=False)
+        for node in (*held, *(member.node for member in change.granted)):
+            self._move(path, one, node, at, holds=True)
+
+    def _enter(self, one: LockCharges, member: Member, at: Millis) -> None:
+        """Add a member, as one that waits unless it is known to hold."""
+        assert one.lock is not None  # noqa: S101  it has a member
+        one.members[member.node] = actor = self._actors.of(one.lock, member)
+        time = self.actors.setdefault(actor, ActorTime(at))
+        if one.blocks:
+            self._wait(time, 1, at)
+
+    def _leave(self, path: Text, one: LockCharges, node: Text, at: Millis) -> None:
+        actor = one.members.get(node)
+        if actor is None:
+            return
+        self._move(path, one, node, at, holds=False)
+        if one.blocks:
+            self._wait(self.actors[actor], -1, at)
+        del one.members[node]
+        self._left[path, node] = actor
+
+    def _identify(self, path: Text, one: LockCharges, node: Text) -> None:
+        """A node was read whose client was unknown: pass on what was charged to the node."""
+        unknown, actor = self._left[path, node], one.members[node]
+        if unknown == actor or not unknown.startswith(UNKNOWN):
+            return
+        self.actors[actor].waited_ms += self.actors.pop(unknown).waited_ms
+        self.identified.append((unknown, actor))
+        charge = one.by_actor.pop(unknown, None)
+        if charge is not None:
+            one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
+
+    def _move(self, path: Text, one: LockCharges, node: Text, at: Millis, *, holds: bool) -> None:
+        """A member got the lock, or holds it no longer."""
+        if node not in one.members or (node in one.holders) == holds:
+            return
+        actor = self.actors[one.members[node]]
+        (one.holders.add if holds else one.holders.discard)(node)
+        actor.held[path] += 1 if holds else -1
+        if not actor.held[path]:
+            del actor.held[path]
+        if one.blocks:
+            self._wait(actor, -1 if holds else 1, at)
+
+    def _wait(self, actor: ActorTime, change: int, at: Millis) -> None:
+        """Add the time that an actor has waited; it now waits with more or fewer nodes."""
+        waits = actor.waits + change
+        if bool(waits) != bool(actor.waits):
+            for path in actor.held:
+                self._settle(self.locks[path], at)
+        if at > actor.at:
+            actor.waited_ms += actor.waits * self.elapsed(actor.at, at)
+            actor.at = at
+        actor.waits = waits
+
+    def _settle(self, one: LockCharges, at: Millis) -> None:
+        """Charge the time since the last change of a lock."""
+        ms = one.waiting * self.elapsed(one.at, at) if one.waiting else 0
+        one.at = max(one.at, at)
+        if not ms:
+            return
+        one.blocked_ms += ms
+        holders = {one.members[node] for node in one.holders} or {NO_HOLDER}
+        for actor in holders:
+            time = self.actors.get(actor)
+            charge = Charge(
+                alone_ms=ms if len(holders) == 1 else 0,
+                shared_ms=ms if len(holders) > 1 else 0,
+                itself_ms=ms if time is not None and time.waits else 0,
+            )
+            one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
+
+
+def _kind(lock: Lock) -> tuple[str, bool]:
+    return lock.kind, lock.blocking

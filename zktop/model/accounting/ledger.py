@@ -1,0 +1,262 @@
+"""The accounts of a period: a fold over its reports.
+
+Charges come from the states of the locks, waits and holds from their events, whose times are
+those of the transactions where these are known, as in an import. Cost depends on what changed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from heapq import nlargest
+from typing import Final
+
+from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, Figures, LockAccount
+from zktop.model.accounting.actor_names import ActorNames
+from zktop.model.accounting.charges import Charges
+from zktop.model.accounting.member_counts import ChangedLocks, member_counts
+from zktop.model.accounting.spread import DurationTally
+from zktop.model.actors import Actors
+from zktop.model.facts import Millis, Session
+from zktop.model.format import fold_path
+from zktop.model.history.all_locks import CONNECTED_STATES
+from zktop.model.history.events import Event
+from zktop.model.report import Report
+from zktop.model.session_ids import session_text
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+
+_LEAVING: Final = frozenset({"released", "abandoned", "expired"})
+MAX_CHARGED: Final = 5  # actors that the account of a lock names
+
+
+class FigureTally:
+    """Counts what the accounts of locks, classes and actors have in common."""
+
+    __slots__ = ("expiries", "given_up", "holding", "holds", "waiting", "waits")
+
+    def __init__(self) -> None:
+        self.waits, self.holds = DurationTally(), DurationTally()
+        self.given_up = self.expiries = 0
+        self.waiting: list[Millis] = []  # how long those have waited that still do
+        self.holding: list[Millis] = []
+
+    def add(self, event: Event) -> None:
+        """Add the wait or the hold that an event ends."""
+        if event.held is not None:
+            self.holds.add(event.held)
+        elif event.waited is not None:
+            is_granted = event.event == "acquired"
+            self.waits.add(event.waited, is_over=is_granted)
+            self.given_up += not is_granted
+
+    def extend(self, other: "FigureTally") -> None:
+        """Add all of another tally."""
+        self.waits.extend(other.waits)
+        self.holds.extend(other.holds)
+        self.given_up += other.given_up
+        self.expiries += other.expiries
+        self.waiting += other.waiting
+        self.holding += other.holding
+
+    def figures(self, deadlocks: int) -> Figures:
+        return Figures(
+            waits=self.waits.spread(self.waiting),
+            holds=self.holds.spread(self.holding),
+            given_up=self.given_up,
+            waiting=len(self.waiting),
+            holding=len(self.holding),
+            deadlocks=deadlocks,
+            expiries=self.expiries,
+        )
+
+
+class Ledger:
+    """Takes every report of a run in order; `accounts` sums up a period of it."""
+
+    def __init__(self, since: Millis | None = None) -> None:
+        """Begin the period at this time, or with the first report."""
+        self._since = since or 0
+        self._report: Report | None = None
+        self._changed = ChangedLocks()
+        self._charges = Charges(Actors(Settings()), self._since)
+        self._names = ActorNames()
+        self._locks: defaultdict[Text, FigureTally] = defaultdict(FigureTally)
+        self._actors: defaultdict[str, FigureTally] = defaultdict(FigureTally)
+        self._seen: Counter[Text] = Counter()
+        self._missed: Counter[Text] = Counter()
+        self._expired: set[Session] = set()
+        self._deadlocks: dict[int, Deadlock] = {}
+        self._lost_at: Millis | None = None
+        self._unseen_ms: Millis = 0
+
+    def look(self, report: Report) -> None:
+        """Take the next report."""
+        before = self._report
+        if before is None:
+            self._since = max(self._since, report.now)
+            self._charges = Charges(Actors(report.settings), self._since)
+        self._note_connection(report)
+        times = {event.lock: event.at for event in report.events}
+        for path in self._changed.after(report):
+            view = report.view(path)
+            waiting = member_counts(view)["waits"] if view else 0
+            self._charges.change(
+                path, view.lock if view else None, waiting, times.get(path, report.now)
+            )
+        for unknown, actor in self._charges.identified:
+            if unknown in self._actors:
+                self._actors[actor].extend(self._actors.pop(unknown))
+        for event in report.events:
+            self._add(event, before or report)
+        self._charges.end_look()
+        if report.now >= self._since:
+            known = (*(before.deadlocks if before else ()), *report.deadlocks)
+            self._deadlocks.update((one.number, one) for one in known)
+        self._report = report
+
+    def accounts(self, until: Millis | None = None) -> Accounts:
+        """Sum up the period until now, or until a later time up to which nothing changed."""
+        report = self._report
+        now = report.now if report else self._since
+        until = now if until is None else max(until, now)
+        self._charges.settle(until)
+        if report is not None:
+            self._add_unfinished(report, until)
+        locks = sorted(self._lock_accounts(), key=_cost_of_lock)
+        return Accounts(
+            since=self._since,
+            until=until,
+            unseen_ms=self._unseen_ms,
+            blocked_ms=sum(one.blocked_ms for one in locks),
+            seen=self._seen.total(),
+            missed=self._missed.total(),
+            deadlocks=len(self._deadlocks),
+            expiries=len(self._expired),
+            actors=tuple(sorted(self._actor_accounts(), key=_cost_of_actor)),
+            locks=tuple(locks),
+            classes=tuple(sorted(self._class_accounts(locks), key=_cost_of_lock)),
+        )
+
+    def _note_connection(self, report: Report) -> None:
+        """Charge nothing for times without a connection: what clients did is unknown."""
+        if report.ensemble.link not in CONNECTED_STATES:
+            self._lost_at = report.now if self._lost_at is None else self._lost_at
+        elif self._lost_at is not None:
+            self._unseen_ms += self._charges.elapsed(self._lost_at, report.now)
+            self._charges.unseen(self._lost_at, report.now)
+            self._lost_at = None
+
+    def _add(self, event: Event, before: Report) -> None:
+        """Add an event; a client that leaves keeps the name that it had before."""
+        path, session = event.lock, event.session or 0
+        actor = (event.node and self._charges.actor_of(path, event.node)) or session_text(session)
+        if event.event in _LEAVING and session:
+            self._names.note(actor, session, event.owner, before)
+        if event.at < self._since:
+            return
+        self._seen[path] += event.event == "queued"
+        self._missed[path] += event.creates or 0
+        if event.waited is not None or event.held is not None:
+            for tally in (self._locks[path], self._actors[actor]):
+                tally.add(event)
+                tally.expiries += event.event == "expired"
+        if event.event == "expired" and session:
+            self._expired.add(session)
+
+    def _add_unfinished(self, report: Report, until: Millis) -> None:
+        """Add the waits and holds that go on, and the names of their clients."""
+        for tally in (*self._locks.values(), *self._actors.values()):
+            tally.waiting, tally.holding = [], []
+        for path, one in self._charges.locks.items():
+            record = report.parts.get(path)
+            is_used = one.blocked_ms or one.waiting or path in self._locks
+            if one.lock is None or record is None or not is_used:
+                continue
+            for member in one.lock.members:
+                holds = member.node in one.holders
+                actor = one.members[member.node]
+                since = record.history.since(member, holds=holds).at
+                lasted = 0 if since is None else max(0, until - since)
+                self._names.note(actor, member.owner, member.label, report)
+                if holds or one.blocks:
+                    for tally in (self._locks[path], self._actors[actor]):
+                        (tally.holding if holds else tally.waiting).append(lasted)
+
+    def _lock_accounts(self) -> Iterator[LockAccount]:
+        deadlocks = Counter(
+            path for deadlock in self._deadlocks.values() for path in deadlock.locks
+        )
+        paths = {
+            *self._locks,
+            *(path for path, one in self._charges.locks.items() if one.blocked_ms),
+        }
+        for path in paths:
+            yield self._lock_account(path, [path], deadlocks[path])
+
+    def _class_accounts(self, locks: Iterable[LockAccount]) -> Iterator[LockAccount]:
+        classes: defaultdict[str, list[Text]] = defaultdict(list)
+        for lock in locks:
+            classes[fold_path(lock.path)].append(lock.path)
+        deadlocks = Counter(
+            name
+            for deadlock in self._deadlocks.values()
+            for name in {fold_path(path) for path in deadlock.locks}
+        )
+        for name, paths in classes.items():
+            yield self._lock_account(Text(name), paths, deadlocks[name])
+
+    def _lock_account(self, name: Text, paths: list[Text], deadlocks: int) -> LockAccount:
+        """The account of one lock, or the sum of several."""
+        tally, charges, blocked_ms = FigureTally(), dict[str, Charge](), 0
+        for path in paths:
+            tally.extend(self._locks[path])
+            if (one := self._charges.locks.get(path)) is not None:
+                blocked_ms += one.blocked_ms
+                for actor, charge in one.by_actor.items():
+                    charges[actor] = charges.get(actor, Charge()) + charge
+        return LockAccount(
+            path=name,
+            locks=len(paths),
+            blocked_ms=blocked_ms,
+            seen=sum(self._seen[path] for path in paths),
+            missed=sum(self._missed[path] for path in paths),
+            charged=tuple(nlargest(MAX_CHARGED, charges.items(), key=_charged_ms)),
+            figures=tally.figures(deadlocks),
+        )
+
+    def _actor_accounts(self) -> Iterator[ActorAccount]:
+        charges: defaultdict[str, Charge] = defaultdict(Charge)
+        worst: dict[str, tuple[Millis, Text]] = {}
+        for path, one in self._charges.locks.items():
+            for actor, charge in one.by_actor.items():
+                charges[actor] += charge
+                worst[actor] = max(worst.get(actor, (-1, path)), (charge.at_most_ms, path))
+        deadlocks = Counter(
+            actor for deadlock in self._deadlocks.values() for actor in deadlock.actors
+        )
+        waited = [actor for actor, time in self._charges.actors.items() if time.waited_ms]
+        actors = [*dict.fromkeys((*charges, *waited, *self._actors))]
+        names = self._names.unique(actors)
+        for actor in actors:
+            time = self._charges.actors.get(actor)
+            yield ActorAccount(
+                actor=actor,
+                name=names[actor],
+                client=self._names.address(actor),
+                charge=charges[actor],
+                waited_ms=time.waited_ms if time else 0,
+                worst_lock=worst[actor][1] if actor in worst else None,
+                figures=self._actors[actor].figures(deadlocks[actor]),
+            )
+
+
+def _charged_ms(entry: tuple[str, Charge]) -> Millis:
+    return entry[1].at_most_ms
+
+
+def _cost_of_lock(one: LockAccount) -> tuple[Millis, int, str]:
+    return -one.blocked_ms, -one.figures.waits.number, one.path
+
+
+def _cost_of_actor(one: ActorAccount) -> tuple[Millis, Millis, str]:
+    return -one.charge.at_most_ms, -one.waited_ms, one.name

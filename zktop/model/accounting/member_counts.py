@@ -1,0 +1,50 @@
+"""Count the members of locks by state, again only where they may have changed."""
+
+from collections.abc import Iterator
+
+from zktop.model.locks.lock import MemberState
+from zktop.model.report import LockRecord, LockView, Report
+from zktop.model.text import Text
+from zktop.model.world.persistent_map import PersistentMap
+from zktop.model.world.tables_of_one_server import ServerTables
+
+
+class ChangedLocks:
+    """A fold over reports: which locks may have other members than in the previous report."""
+
+    def __init__(self) -> None:
+        self._records: PersistentMap[Text, LockRecord] = PersistentMap()
+        self._tables: tuple[ServerTables, ...] = ()
+        self._watched: set[Text] = set()  # locks whose waiters only watch tables show
+
+    def after(self, report: Report) -> set[Text]:
+        """The paths of the locks that changed, appeared or vanished."""
+        changed = report.parts.changed_since(self._records)
+        if report.ensemble.tables != self._tables:
+            changed |= self._watched
+        self._records, self._tables = report.parts, report.ensemble.tables
+        for path in changed:
+            record = report.parts.get(path)
+            if record is not None and record.lock.kind == "single":
+                self._watched.add(path)
+            else:
+                self._watched.discard(path)
+        return changed
+
+
+def member_counts(view: LockView) -> dict[MemberState, int]:
+    """Count the members in each state, without examining each member."""
+    return dict(_member_counts(view))
+
+
+def _member_counts(view: LockView) -> Iterator[tuple[MemberState, int]]:
+    lock = view.lock
+    holders = sum(len(queue.holders) for queue in lock.queues)
+    others = sum(len(queue.waiters) for queue in lock.queues)
+    waits = others
+    if lock.kind == "election" and not lock.blocking:
+        waits = sum(member.node in lock.stranded for member in lock.waiters)
+    yield "holds", holders
+    yield "waits", waits + len(view.watch_check.crowd)
+    yield "standby", others - waits
+    yield "pending", lock.size - holders - others

@@ -1,0 +1,68 @@
+"""Median, 99th percentile and maximum of durations, some of which are only lower bounds.
+
+A lower bound counts with its own length, so a quantile is never too large. It is exact if it would
+be the same if all of these durations had been endless.
+"""
+
+from array import array
+from collections.abc import Iterable
+from math import ceil
+from typing import Final
+
+import msgspec
+
+from zktop.model.facts import Millis
+from zktop.model.history.events import Elapsed
+
+QUANTILES: Final = (0.5, 0.99, 1.0)
+
+
+class Spread(msgspec.Struct, frozen=True, gc=False):
+    """How long something took; None if it never happened."""
+
+    number: int = 0
+    p50: Elapsed | None = None
+    p99: Elapsed | None = None
+    longest: Elapsed | None = None
+
+
+class DurationTally:
+    """Collects durations."""
+
+    __slots__ = ("bounds", "exact")
+
+    def __init__(self) -> None:
+        self.exact = array("q")
+        self.bounds = array("q")  # durations of which this is the least
+
+    def add(self, one: Elapsed, *, is_over: bool = True) -> None:
+        """Add a duration; one that is not over is a lower bound."""
+        is_exact = is_over and one.measure == "exact"
+        (self.exact if is_exact else self.bounds).append(one.ms)
+
+    def extend(self, other: "DurationTally") -> None:
+        self.exact.extend(other.exact)
+        self.bounds.extend(other.bounds)
+
+    def spread(self, unfinished: Iterable[Millis] = ()) -> Spread:
+        """Sum up the durations, and those that have lasted so long and go on."""
+        return spread_of(self.exact, [*self.bounds, *unfinished])
+
+
+def spread_of(exact: Iterable[Millis], bounds: Iterable[Millis]) -> Spread:
+    """Sum up durations and lower bounds of durations.
+
+    >>> spread_of([10, 20, 30], [25]).p50, spread_of([10, 20, 30], [5]).p50
+    (Elapsed(ms=20, measure='exact'), Elapsed(ms=10, measure='at-least'))
+    >>> spread_of([10, 20, 30], [25]).longest
+    Elapsed(ms=30, measure='at-least')
+    """
+    known = sorted(exact)
+    found = sorted([*known, *bounds])
+
+    def quantile(share: float) -> Elapsed:
+        at = max(0, ceil(share * len(found)) - 1)
+        is_exact = at < len(known) and known[at] == found[at]
+        return Elapsed(found[at], "exact" if is_exact else "at-least")
+
+    return Spread(len(found), *map(quantile, QUANTILES)) if found else Spread()

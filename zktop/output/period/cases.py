@@ -1,0 +1,81 @@
+"""The deadlocks and findings of a period: when each was seen, and its last verdict."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from zktop.model.deadlock_log import EndedDeadlock
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.report import Report
+from zktop.model.waits.deadlock import Deadlock
+
+
+class DeadlockCase(msgspec.Struct, frozen=True):
+    """A deadlock; `ended_at` is None while it exists."""
+
+    deadlock: Deadlock
+    first_at: Millis
+    ended_at: Millis | None = None
+    how: str | None = None
+
+
+class FindingCase(msgspec.Struct, frozen=True):
+    """A finding that may have come and gone several times."""
+
+    finding: Finding
+    first_at: Millis
+    last_at: Millis
+    is_over: bool = False
+
+
+class CaseLog:
+    """Takes every report of a period in order."""
+
+    def __init__(self) -> None:
+        self._deadlocks: dict[int, DeadlockCase] = {}  # by number
+        self._findings: dict[str, FindingCase] = {}
+        self._over: tuple[EndedDeadlock, ...] = ()
+
+    def look(self, report: Report) -> None:
+        """Take the next report."""
+        now = report.now
+        for deadlock in report.deadlocks:
+            known = self._deadlocks.get(deadlock.number)
+            first_at = known.first_at if known else now
+            self._deadlocks[deadlock.number] = DeadlockCase(deadlock, first_at)
+        if report.over is not self._over:
+            self._over = report.over
+            for over in report.over:
+                self._end(over)
+        for finding in report.findings:
+            known_finding = self._findings.get(finding.id)
+            first_at = known_finding.first_at if known_finding else now
+            self._findings[finding.id] = FindingCase(finding, first_at, now)
+
+    def _end(self, over: EndedDeadlock) -> None:
+        """Note how a deadlock ended; this may become clearer a moment later."""
+        case = self._deadlocks.get(over.deadlock.number)
+        if case is not None:
+            self._deadlocks[over.deadlock.number] = DeadlockCase(
+                case.deadlock, case.first_at, over.at, over.how
+            )
+
+    def deadlocks(self) -> Iterator[DeadlockCase]:
+        """All deadlocks, in the order of their detection."""
+        return iter(self._deadlocks.values())
+
+    def findings(self, now: Millis) -> list[FindingCase]:
+        """All findings that are no deadlocks, the worst first."""
+        dead = {case.deadlock.id for case in self._deadlocks.values()}
+        found = (
+            msgspec.structs.replace(case, is_over=case.last_at < now)
+            for name, case in self._findings.items()
+            if name not in dead
+        )
+        return sorted(found, key=_rank)
+
+
+def _rank(case: FindingCase) -> tuple[int, bool, Millis]:
+    finding = case.finding
+    return SEVERITIES.index(finding.severity), not finding.is_sure, case.first_at

@@ -1,0 +1,195 @@
+"""Sums up a period: takes its reports, returns the JSON of `zktop report`."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, Figures, LockAccount
+from zktop.model.accounting.ledger import Ledger
+from zktop.model.accounting.spread import Spread
+from zktop.model.facts import Millis
+from zktop.model.format import iso
+from zktop.model.history.events import Elapsed, Measure
+from zktop.model.report import Report
+from zktop.model.text import Text
+from zktop.output.period.cases import CaseLog, DeadlockCase, FindingCase
+from zktop.output.period.period_schema import (
+    AccountingJson,
+    BoundedJson,
+    ChargedJson,
+    ChargeJson,
+    ClientAccountJson,
+    FiguresJson,
+    LockAccountJson,
+    PeriodDeadlockJson,
+    PeriodFindingJson,
+    PeriodJson,
+    SeenJson,
+    SpreadJson,
+)
+from zktop.output.schema import BlindJson
+from zktop.output.snapshot import deadlock_json, finding_json
+
+MAX_ACCOUNTS: Final = 500  # of clients, of locks and of classes
+MAX_FINDINGS: Final = 500
+
+
+class Origin(NamedTuple):
+    """Where the reports come from, and what is missing from them."""
+
+    hosts: str | None
+    chroot: str = ""
+    notes: Sequence[str] = ()
+
+
+class Period:
+    """Takes every report of a run in order, from its beginning or earlier."""
+
+    def __init__(self, since: Millis | None = None) -> None:
+        self._since = since or 0
+        self._ledger = Ledger(since)
+        self._cases = CaseLog()
+        self._report: Report | None = None
+
+    def look(self, report: Report) -> None:
+        """Take the next report."""
+        self._ledger.look(report)
+        if report.now >= self._since:
+            self._cases.look(report)
+        self._report = report
+
+    def summary(self, origin: Origin, until: Millis | None = None) -> PeriodJson | None:
+        """Sum up the period; None if it begins after the last report.
+
+        With `until`, nothing changed from the last report until then.
+        """
+        report = self._report
+        if report is None or max(report.now, until or 0) < self._since:
+            return None
+        accounts = self._ledger.accounts(until)
+        findings = self._cases.findings(report.now)
+        return PeriodJson(
+            hosts=origin.hosts,
+            chroot=origin.chroot,
+            since=iso(accounts.since),
+            until=iso(accounts.until),
+            duration_s=_seconds(accounts.until - accounts.since),
+            locks=len(report.paths),
+            seen=_seen(accounts, report, origin.notes),
+            deadlocks=[_deadlock(case) for case in self._cases.deadlocks()],
+            findings=[_finding(case) for case in findings[:MAX_FINDINGS]],
+            findings_left_out=max(0, len(findings) - MAX_FINDINGS),
+            accounting=accounting_json(accounts),
+        )
+
+
+def accounting_json(accounts: Accounts) -> AccountingJson:
+    names = {one.actor: one.name for one in accounts.actors}
+    bound: Measure = "at-least" if accounts.is_lower_bound else "exact"
+    parts = (accounts.actors, accounts.locks, accounts.classes)
+    return AccountingJson(
+        blocked_s=_seconds(accounts.blocked_ms),
+        blocked_is=bound,
+        expired_sessions=accounts.expiries,
+        clients=[_client(one) for one in accounts.actors[:MAX_ACCOUNTS]],
+        locks=[_lock(one, accounts, names) for one in accounts.locks[:MAX_ACCOUNTS]],
+        classes=[_lock(one, accounts, names) for one in accounts.classes[:MAX_ACCOUNTS]],
+        left_out=tuple(max(0, len(part) - MAX_ACCOUNTS) for part in parts),  # type: ignore[arg-type]  # three
+    )
+
+
+def _seen(accounts: Accounts, report: Report, notes: Sequence[str]) -> SeenJson:
+    length = accounts.until - accounts.since
+    came = accounts.seen + accounts.missed
+    return SeenJson(
+        share=round(1 - accounts.unseen_ms / length, 4) if length else 1.0,
+        contenders=round(accounts.seen / came, 4) if came else None,
+        notes=list(notes),
+        blind=[BlindJson(rule=one.rule, why=one.why) for one in report.blind],
+    )
+
+
+def _deadlock(case: DeadlockCase) -> PeriodDeadlockJson:
+    return PeriodDeadlockJson(
+        deadlock=deadlock_json(case.deadlock),
+        first_seen=iso(case.first_at),
+        ended=None if case.ended_at is None else iso(case.ended_at),
+        how=case.how,
+    )
+
+
+def _finding(case: FindingCase) -> PeriodFindingJson:
+    return PeriodFindingJson(
+        finding=finding_json(case.finding),
+        first_seen=iso(case.first_at),
+        last_seen=iso(case.last_at),
+        is_over=case.is_over,
+        follows_from=case.finding.cause,
+    )
+
+
+def _client(one: ActorAccount) -> ClientAccountJson:
+    return ClientAccountJson(
+        actor=one.actor,
+        name=one.name,
+        client=one.client or None,
+        blocked_others=_charge(one.charge),
+        waited_s=_seconds(one.waited_ms),
+        worst_lock=one.worst_lock,
+        figures=_figures(one.figures),
+    )
+
+
+def _lock(one: LockAccount, accounts: Accounts, names: dict[str, Text]) -> LockAccountJson:
+    is_bound = accounts.unseen_ms or one.missed
+    return LockAccountJson(
+        path=one.path,
+        locks=one.locks,
+        blocked_s=_seconds(one.blocked_ms),
+        blocked_is="at-least" if is_bound else "exact",
+        contenders_seen=one.seen,
+        contenders_missed=one.missed,
+        charged=[
+            ChargedJson(
+                actor=actor, name=names.get(actor, Text(actor)), blocked_others=_charge(charge)
+            )
+            for actor, charge in one.charged
+        ],
+        figures=_figures(one.figures),
+    )
+
+
+def _charge(one: Charge) -> ChargeJson:
+    return ChargeJson(
+        at_least_s=_seconds(one.alone_ms),
+        at_most_s=_seconds(one.at_most_ms),
+        waiting_itself_s=_seconds(one.itself_ms),
+    )
+
+
+def _figures(one: Figures) -> FiguresJson:
+    return FiguresJson(
+        waits=_spread(one.waits),
+        holds=_spread(one.holds),
+        given_up=one.given_up,
+        waiting=one.waiting,
+        holding=one.holding,
+        deadlocks=one.deadlocks,
+        expiries=one.expiries,
+    )
+
+
+def _spread(one: Spread) -> SpreadJson:
+    return SpreadJson(
+        number=one.number,
+        p50=_bounded(one.p50),
+        p99=_bounded(one.p99),
+        max=_bounded(one.longest),
+    )
+
+
+def _bounded(one: Elapsed | None) -> BoundedJson | None:
+    return None if one is None else BoundedJson(s=_seconds(one.ms), is_=one.measure)
+
+
+def _seconds(ms: Millis) -> float:
+    return ms / 1000
