@@ -22,6 +22,7 @@ demo: $(READY)  ## a moving deadlock, nothing else installed
 test: $(TOOLS)  ## everything; says what it could not run
 	@tests/get-zookeeper || echo "no real ZooKeeper could be had; what needs one is left out" >&2
 	@tests/get-prometheus $(VENV)/prometheus || echo "no Prometheus could be had" >&2
+	@tests/get-chromium || echo "no Chromium could be had" >&2
 	@tests/suite $(BIN)/python $(IDLE) & idle=$$!; \
 	    printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python; others=$$?; \
 	    wait $$idle && test $$others = 0 || { echo "failed; what is above says where" >&2; exit 1; }
@@ -54,6 +55,8 @@ soak: $(TOOLS)  ## SOAK seconds of churn, UI_SOAK seconds of random keys: nothin
 
 pictures: $(READY)  ## the pictures in docs/, drawn by the code
 	@$(BIN)/python docs/pictures.py
+	@$(BIN)/zktop report --from docs/incident.zktop -o docs/incident.html
+	@tests/get-chromium && $(BIN)/python tests/browser.py docs/incident.html docs/report.png 960 1180
 
 man: $(READY)  ## the man page in docs/, from the help of all commands
 	@$(BIN)/python docs/man_page.py

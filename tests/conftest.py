@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from browser import PROGRAM as CHROMIUM
 from hypothesis import HealthCheck, settings
 from prometheus_programs import has_prometheus
 from servers import has_real_zookeeper
@@ -33,6 +34,7 @@ _NEEDS = {  # by marker
     "as root) or set ZOOKEEPER_HOME",
     "kerberos": "Kerberos; `make kerberos` gets it, on Debian and as root",
     "prometheus": "prometheus and promtool; tests/get-prometheus gets them, on Debian",
+    "chromium": "a headless Chromium; tests/get-chromium gets it, on Debian and as root",
 }
 
 
@@ -67,6 +69,8 @@ def _is_available(marker: str) -> bool:
         return has_real_zookeeper()
     if marker == "prometheus":
         return has_prometheus()
+    if marker == "chromium":
+        return CHROMIUM is not None
     from zk.kerberos_realm import is_available  # noqa: PLC0415  few suites need it
 
     return is_available()

@@ -73,13 +73,15 @@ def test_it_has_no_compiled_code(installed: Path) -> None:
 
 
 def test_commands_find_their_data(zktop: Callable[..., str]) -> None:
-    """The version, the layouts, the scenes, the recipes, the schema and the config file."""
+    """The version, the layouts, the scenes, the recipes, the schema, the config file, the page."""
     assert zktop("--version").startswith("zktop ")
     assert "curator" in zktop("layouts")
     assert "philosophers" in zktop("scene", "--list")
     assert "get-watch" in zktop("contend", "--list")
     assert "zktop.snapshot/1" in zktop("schema", "snapshot")
     assert zktop("config", "init").startswith("wrote ")
+    incident = str(ROOT / "docs" / "incident.zktop")
+    assert "<html" in zktop("report", "--from", incident, "--format", "html")
 
 
 def test_the_demo_runs(zktop: Callable[..., str]) -> None:

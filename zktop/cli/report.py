@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from zktop.app.record_file import TOOL
 from zktop.app.replay import Replay
 from zktop.cli.options import (
     DURATION,
@@ -22,15 +23,15 @@ from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NothingToLookAtError, UsageError
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND_MS
-from zktop.output.period import markdown
-from zktop.output.period.period import Origin, Period
-from zktop.output.period.period_schema import PeriodJson
+from zktop.output.period import markdown, words
+from zktop.output.period.page import PageJson, page
+from zktop.output.period.period import Origin, Period, PeriodSummary
 
 SAMPLE_EVERY_S: Final = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
-FORMATS: Final = ("md", "json")
+FORMATS: Final = ("html", "md", "json")
 _EXAMPLES = """\b
 Examples:
-  zktop report --from incident.zktop
+  zktop report --from incident.zktop -o incident.html
   zktop report --from last-night.zktop --since +10m --until +25m -o report.md
   zktop report --hosts zk1:2181 --duration 10m --format json
 """
@@ -63,13 +64,13 @@ def command(
     On an ensemble it watches for a --duration, or until ctrl-c. Of a recording
     it takes all, or the part from --since to --until.
     """
-    period, is_interrupted = _period(overrides, **period_options)
-    document = _document(period, form or _form_of(output))
+    found, is_interrupted = _period(overrides, **period_options)
+    document = _document(found, form or _form_of(output))
     if output is None:
         put_utf8(document.rstrip())
     else:
         _write(output, document)
-        narrate(f"{output}: {markdown.summary(period)}")
+        narrate(f"{output}: {words.summary(found.period)}")
     return ExitCode.INTERRUPTED if is_interrupted else ExitCode.FINE
 
 
@@ -79,7 +80,7 @@ def _period(
     duration: Millis | None,
     since: ReplayTime | None,
     until: ReplayTime | None,
-) -> tuple[PeriodJson, bool]:
+) -> tuple[PeriodSummary, bool]:
     """Sum up the period; also return whether ctrl-c ended it."""
     if file is None:
         if since or until:
@@ -97,7 +98,7 @@ def _form_of(output: Path | None) -> str:
 
 def _recorded(
     overrides: Overrides, file: str, since: ReplayTime | None, until: ReplayTime | None
-) -> PeriodJson:
+) -> PeriodSummary:
     """Sum up a recording, or a part of it. What happened before it is read as well."""
     recording, _ = open_recording(overrides, file)
     begin = since.resolve(recording.begin) if since else None
@@ -120,7 +121,7 @@ def _cut_off(recording: Replay) -> Iterator[str]:
         yield "The end of the recording is missing."
 
 
-def _watched(overrides: Overrides, duration: Millis | None) -> tuple[PeriodJson, bool]:
+def _watched(overrides: Overrides, duration: Millis | None) -> tuple[PeriodSummary, bool]:
     period, is_interrupted = Period(), False
     with live_run(overrides, SAMPLE_EVERY_S) as run:
         run.read()
@@ -134,17 +135,20 @@ def _watched(overrides: Overrides, duration: Millis | None) -> tuple[PeriodJson,
         return _summary(period, Origin(run.hosts, run.chroot, run.notes)), is_interrupted
 
 
-def _summary(period: Period, origin: Origin, until: Millis | None = None) -> PeriodJson:
+def _summary(period: Period, origin: Origin, until: Millis | None = None) -> PeriodSummary:
     summary = period.summary(origin, until)
     if summary is None:
         raise NothingToLookAtError("Nothing was seen in this period.")
     return summary
 
 
-def _document(period: PeriodJson, form: str) -> bytes:
+def _document(found: PeriodSummary, form: str) -> bytes:
     if form == "json":
-        return msgspec.json.format(msgspec.json.encode(period), indent=2) + b"\n"
-    return "".join(f"{line}\n" for line in markdown.lines(period)).encode()
+        return msgspec.json.format(msgspec.json.encode(found.period), indent=2) + b"\n"
+    said = words.document(found.period)
+    if form == "html":
+        return page(PageJson(said, found.timeline, TOOL))
+    return "".join(f"{line}\n" for line in markdown.lines(said)).encode()
 
 
 def _write(path: Path, document: bytes) -> None:

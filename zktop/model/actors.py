@@ -39,7 +39,7 @@ class Actors:
         """The actor behind one place."""
         if member.node in lock.stranded:
             return f"{STRANDED}{lock.path}/{member.node}"
-        named = self.named(member) if self._pattern else None
+        named = self.named(member.label) if self._pattern else None
         if named is not None:
             return named
         stat = member.znode.stat
@@ -53,11 +53,11 @@ class Actors:
             return f"{BY_NAME}{member.label}"
         return f"{UNOWNED}{lock.path}/{member.node}"
 
-    def named(self, member: Member) -> str | None:
-        """The name that the configured pattern finds in the owner label, if any."""
-        if self._pattern is None or member.label is None:
+    def named(self, label: str | None) -> str | None:
+        """The name that the configured pattern finds in an owner label, if any."""
+        if self._pattern is None or label is None:
             return None
-        found = self._pattern.search(member.label)
+        found = self._pattern.search(label)
         if found is None:
             return None
         return found[1] if self._pattern.groups and found[1] else found[0]

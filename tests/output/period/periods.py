@@ -12,15 +12,14 @@ from zktop.app.replay import Replay
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Node
 from zktop.model.world.world import World
-from zktop.output.period.period import Origin, Period
-from zktop.output.period.period_schema import PeriodJson
+from zktop.output.period.period import Origin, Period, PeriodSummary
 
 HOSTILE = "</script><img src=x onerror=document.title='owned'>|*_`[a](javascript:b)&lt;\u2028<!--"
 STORY = "X x: A B C ; Y x: B A"
 
 
 @cache
-def incident_period(path: Path = INCIDENT) -> PeriodJson:
+def incident_period(path: Path = INCIDENT) -> PeriodSummary:
     """The shipped incident, whole."""
     recording, period = Replay(path), Period()
     for report in recording.reports():
@@ -31,7 +30,7 @@ def incident_period(path: Path = INCIDENT) -> PeriodJson:
 
 
 @cache
-def hostile_period() -> PeriodJson:
+def hostile_period() -> PeriodSummary:
     """Ten seconds of a deadlock whose clients and host have a hostile name."""
     told = [
         replace(fact, data=HOSTILE.encode() + fact.data[:1]) if isinstance(fact, Node) else fact

@@ -5,11 +5,12 @@ import re
 from output.period.periods import HOSTILE, hostile_period, incident_period
 
 from zktop.output.period import markdown
+from zktop.output.period.words import document
 
 
 def test_it_has_the_verdict_the_end_and_the_sums() -> None:
     """Of the shipped incident."""
-    text = "\n".join(markdown.lines(incident_period()))
+    text = "\n".join(markdown.lines(document(incident_period().period)))
 
     assert "## Deadlock #1 (cycle, confirmed)" in text
     assert "bob waits for X:/locks/traffic/orders." in text
@@ -20,7 +21,7 @@ def test_it_has_the_verdict_the_end_and_the_sums() -> None:
 
 def test_names_of_znodes_and_clients_stay_text() -> None:
     """Whatever Markdown or HTML would interpret is escaped, and tables keep their columns."""
-    lines = list(markdown.lines(hostile_period()))
+    lines = list(markdown.lines(document(hostile_period().period)))
 
     assert any(HOSTILE[:4] in line.replace("\\", "") for line in lines)
     assert not re.search(r"(?<!\\)[<>`\[\]]", "\n".join(lines))

@@ -54,7 +54,7 @@ class Charges:
         self.locks: dict[Text, LockCharges] = {}
         self.actors: dict[str, ActorTime] = {}
         self._since = since
-        self._actors = actors
+        self.clients = actors
         self.identified: list[tuple[str, str]] = []  # unknown actors that turned out to be others
         self._left: dict[tuple[Text, Text], str] = {}  # members that left in the last look
         self._unseen: list[tuple[Millis, Millis]] = []  # times without a connection
@@ -118,7 +118,7 @@ class Charges:
     def _enter(self, one: LockCharges, member: Member, at: Millis) -> None:
         """Add a member, as one that waits unless it is known to hold."""
         assert one.lock is not None  # noqa: S101  it has a member
-        one.members[member.node] = actor = self._actors.of(one.lock, member)
+        one.members[member.node] = actor = self.clients.of(one.lock, member)
         time = self.actors.setdefault(actor, ActorTime(at))
         if one.blocks:
             self._wait(time, 1, at)

@@ -95,24 +95,28 @@ class Ledger:
         if before is None:
             self._since = max(self._since, report.now)
             self._charges = Charges(Actors(report.settings), self._since)
+        self._charges.end_look()
         self._note_connection(report)
         times = {event.lock: event.at for event in report.events}
         for path in self._changed.after(report):
             view = report.view(path)
             waiting = member_counts(view)["waits"] if view else 0
-            self._charges.change(
-                path, view.lock if view else None, waiting, times.get(path, report.now)
-            )
+            if waiting or before is not None:  # most locks are quiet from beginning to end
+                lock, at = view.lock if view else None, times.get(path, report.now)
+                self._charges.change(path, lock, waiting, at)
         for unknown, actor in self._charges.identified:
             if unknown in self._actors:
                 self._actors[actor].extend(self._actors.pop(unknown))
         for event in report.events:
             self._add(event, before or report)
-        self._charges.end_look()
         if report.now >= self._since:
             known = (*(before.deadlocks if before else ()), *report.deadlocks)
             self._deadlocks.update((one.number, one) for one in known)
         self._report = report
+
+    def actor_of(self, path: Text, node: Text) -> str | None:
+        """The actor of a member of a lock, or of one that has left since the previous report."""
+        return self._charges.actor_of(path, node)
 
     def accounts(self, until: Millis | None = None) -> Accounts:
         """Sum up the period until now, or until a later time up to which nothing changed."""
@@ -149,7 +153,11 @@ class Ledger:
     def _add(self, event: Event, before: Report) -> None:
         """Add an event; a client that leaves keeps the name that it had before."""
         path, session = event.lock, event.session or 0
-        actor = (event.node and self._charges.actor_of(path, event.node)) or session_text(session)
+        actor = (
+            (event.node and self._charges.actor_of(path, event.node))
+            or self._charges.clients.named(event.owner)
+            or session_text(session)
+        )
         if event.event in _LEAVING and session:
             self._names.note(actor, session, event.owner, before)
         if event.at < self._since:

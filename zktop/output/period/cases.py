@@ -27,6 +27,7 @@ class FindingCase(msgspec.Struct, frozen=True):
     first_at: Millis
     last_at: Millis
     is_over: bool = False
+    times: int = 1  # that it came
 
 
 class CaseLog:
@@ -36,6 +37,7 @@ class CaseLog:
         self._deadlocks: dict[int, DeadlockCase] = {}  # by number
         self._findings: dict[str, FindingCase] = {}
         self._over: tuple[EndedDeadlock, ...] = ()
+        self._looked_at: Millis = 0
 
     def look(self, report: Report) -> None:
         """Take the next report."""
@@ -49,9 +51,15 @@ class CaseLog:
             for over in report.over:
                 self._end(over)
         for finding in report.findings:
-            known_finding = self._findings.get(finding.id)
-            first_at = known_finding.first_at if known_finding else now
-            self._findings[finding.id] = FindingCase(finding, first_at, now)
+            self._findings[finding.id] = self._case(finding, now)
+        self._looked_at = now
+
+    def _case(self, finding: Finding, now: Millis) -> FindingCase:
+        known = self._findings.get(finding.id)
+        if known is None:
+            return FindingCase(finding, now, now)
+        is_back = known.last_at < self._looked_at
+        return FindingCase(finding, known.first_at, now, times=known.times + is_back)
 
     def _end(self, over: EndedDeadlock) -> None:
         """Note how a deadlock ended; this may become clearer a moment later."""

@@ -26,6 +26,7 @@ from zktop.output.period.period_schema import (
     SeenJson,
     SpreadJson,
 )
+from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
 from zktop.output.snapshot import deadlock_json, finding_json
 
@@ -41,6 +42,13 @@ class Origin(NamedTuple):
     notes: Sequence[str] = ()
 
 
+class PeriodSummary(NamedTuple):
+    """What happened, and the queues at any moment."""
+
+    period: PeriodJson
+    timeline: TimelineJson
+
+
 class Period:
     """Takes every report of a run in order, from its beginning or earlier."""
 
@@ -48,6 +56,7 @@ class Period:
         self._since = since or 0
         self._ledger = Ledger(since)
         self._cases = CaseLog()
+        self._timeline = Timeline(since)
         self._report: Report | None = None
 
     def look(self, report: Report) -> None:
@@ -55,9 +64,10 @@ class Period:
         self._ledger.look(report)
         if report.now >= self._since:
             self._cases.look(report)
+        self._timeline.look(report, self._ledger)
         self._report = report
 
-    def summary(self, origin: Origin, until: Millis | None = None) -> PeriodJson | None:
+    def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
         """Sum up the period; None if it begins after the last report.
 
         With `until`, nothing changed from the last report until then.
@@ -67,7 +77,7 @@ class Period:
             return None
         accounts = self._ledger.accounts(until)
         findings = self._cases.findings(report.now)
-        return PeriodJson(
+        summary = PeriodJson(
             hosts=origin.hosts,
             chroot=origin.chroot,
             since=iso(accounts.since),
@@ -80,6 +90,7 @@ class Period:
             findings_left_out=max(0, len(findings) - MAX_FINDINGS),
             accounting=accounting_json(accounts),
         )
+        return PeriodSummary(summary, self._timeline.json(accounts))
 
 
 def accounting_json(accounts: Accounts) -> AccountingJson:
@@ -123,6 +134,7 @@ def _finding(case: FindingCase) -> PeriodFindingJson:
         first_seen=iso(case.first_at),
         last_seen=iso(case.last_at),
         is_over=case.is_over,
+        times=case.times,
         follows_from=case.finding.cause,
     )
 

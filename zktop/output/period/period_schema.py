@@ -132,6 +132,7 @@ class PeriodFindingJson(JsonObject, frozen=True, kw_only=True):
     first_seen: Time
     last_seen: Time
     is_over: bool
+    times: Annotated[int, Meta(description="How often it came; it went in between")]
     follows_from: Annotated[str | None, Meta(description="The id of its cause")]
 
 

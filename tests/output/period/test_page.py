@@ -1,0 +1,189 @@
+"""The page of HTML: text stays text, nothing is loaded, and every moment shows its queues."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser, browser
+from output.metrics.scrapes import INCIDENT
+from output.period.periods import HOSTILE, hostile_period, incident_period
+
+from zktop.app.replay import Replay
+from zktop.model.report import Report
+from zktop.output.period.page import PageJson, page
+from zktop.output.period.period import PeriodSummary
+from zktop.output.period.words import document
+
+KILOBYTE = 1024
+ROWS = """[...document.querySelectorAll("table[aria-labelledby=queues] tbody tr")].map((row) =>
+    [row.cells[0].textContent, +row.cells[1].textContent,
+     [...row.querySelectorAll(".holds")].map((chip) => chip.textContent.split(" ")[1]),
+     [...row.querySelectorAll(".waits")].map((chip) => chip.textContent.split(" ")[1])])"""
+
+
+def html(found: PeriodSummary) -> str:
+    """The page of a period."""
+    return page(PageJson(document(found.period), found.timeline, "zktop 0.1.0")).decode()
+
+
+def data_of(text: str) -> str:
+    """The JSON in a page."""
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', text)
+    assert found
+    return found[1]
+
+
+def test_a_name_cannot_end_the_script_element() -> None:
+    """The JSON of a hostile period has no `<`, and still has the name."""
+    data = data_of(html(hostile_period()))
+
+    assert "<" not in data
+    assert HOSTILE in json.loads(data)["words"]["title"]
+
+
+def test_it_loads_nothing_and_is_small() -> None:
+    """It has no address but the names of namespaces, and no link, picture or frame."""
+    text = html(incident_period())
+
+    assert set(re.findall(r"\w+://[^\s\"']+", text)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(?:link|img|iframe|object)|\b(?:src|href)=|url\((?!#)|@import", text)
+    assert "default-src 'none'" in text
+    assert len(text) < 64 * KILOBYTE
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Browser]:
+    """One browser for all tests of this module."""
+    with browser() as opened:
+        yield opened
+
+
+def opened(tab: Browser, found: PeriodSummary, folder: Path) -> dict[str, Any]:
+    """Open the page of a period from disk; return the JSON in it."""
+    file = folder / "report.html"
+    file.write_text(html(found), encoding="utf-8")
+    tab.open(file)
+    return json.loads(data_of(file.read_text(encoding="utf-8")))
+
+
+def troubles(tab: Browser) -> list[object]:
+    """Errors and exceptions of the page, and requests for anything but the file."""
+    requests = [
+        one["params"] for one in tab.events if one.get("method") == "Network.requestWillBeSent"
+    ]
+    elsewhere = [one["request"]["url"] for one in requests if one["type"] != "Document"]
+    kinds = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
+    return elsewhere + [one["params"] for one in tab.events if one.get("method") in kinds]
+
+
+@pytest.mark.chromium
+def test_hostile_names_are_shown_as_they_are(tab: Browser, tmp_path: Path) -> None:
+    """They add no element and run nothing."""
+    opened(tab, hostile_period(), tmp_path)
+
+    assert HOSTILE in tab.evaluate("document.querySelector('h1').textContent")
+    assert tab.evaluate("document.title") != "owned"
+    assert tab.evaluate("document.querySelectorAll('img, a, iframe').length") == 0
+    assert tab.evaluate("document.querySelectorAll('script').length") == 2
+    assert troubles(tab) == []
+
+
+@pytest.mark.chromium
+def test_the_verdicts_are_there_in_words_and_as_a_ring(tab: Browser, tmp_path: Path) -> None:
+    """With each sentence of the document, and a box for each client of the deadlock."""
+    words = opened(tab, incident_period(), tmp_path)["words"]
+    text = " ".join(tab.evaluate("document.body.textContent").split())
+
+    (deadlock,) = words["deadlocks"]
+    said = [words["summary"], deadlock["sentence"], *deadlock["steps"], *words["seen"]]
+    said += [one["sentence"] for one in words["findings"]]
+    assert [one for one in said if one not in text] == []
+    boxes = "[...document.querySelectorAll('.deadlock svg text')].map((one) => one.textContent)"
+    assert {"ann", "bob", "wants X:/locks/traffic/stock"} <= set(tab.evaluate(boxes))
+    assert troubles(tab) == []
+
+
+@pytest.mark.chromium
+def test_the_scrubber_shows_the_queues_of_the_recording(tab: Browser, tmp_path: Path) -> None:
+    """At moments all over the incident: each lock with waiters, its holders and its queue."""
+    timeline = opened(tab, incident_period(), tmp_path)["timeline"]
+    begin, step = timeline["since"], timeline["step"]
+    moments = iter(range(0, (timeline["until"] - begin) // step, 35))
+
+    moment, compared = next(moments), 0
+    for before, after in pairwise(Replay(INCIDENT).reports()):
+        while after.now > begin + moment * step:  # until then nothing changes
+            tab.evaluate(f"scrubber.value = {moment}; scrubber.dispatchEvent(new Event('input'))")
+            assert sorted(tab.evaluate(ROWS)) == queues(before)
+            moment, compared = next(moments, 1 << 32), compared + 1
+    assert compared > 20
+
+
+def queues(report: Report) -> list[list[object]]:
+    """The rows of a moment, by path: the locks for which clients wait."""
+    return [
+        [
+            view.lock.path,
+            len(list(view.waiters)),
+            [one.name for one in view.holders],
+            [one.name for one in view.waiters],
+        ]
+        for view in report.views
+        if any(True for _ in view.waiters)
+    ]
+
+
+@pytest.mark.chromium
+def test_the_scrubber_needs_no_mouse(tab: Browser, tmp_path: Path) -> None:
+    """Arrow keys, Home and End move it, and it says the moment; buttons go to the next event."""
+    opened(tab, incident_period(), tmp_path)
+    value = "scrubber.getAttribute('aria-valuetext')"
+    tab.evaluate("scrubber.focus()")
+
+    tab.press("Home")
+    assert tab.evaluate(value) == "05:51:20.2Z, no client waits"
+    tab.press("ArrowRight")
+    assert tab.evaluate("scrubber.value") == "1"
+    next_event = (
+        "[...document.querySelectorAll('button')].find((one) => one.textContent == 'Next event')"
+    )
+    tab.evaluate(f"{next_event}.focus()")
+    tab.press("Enter")
+    assert tab.evaluate(value).startswith("05:51:37.")
+    assert "Deadlock #1" in tab.evaluate("document.querySelector('main').textContent")
+
+
+@pytest.mark.chromium
+def test_it_has_a_light_a_dark_and_a_printed_form(tab: Browser, tmp_path: Path) -> None:
+    """The colours follow what the reader prefers; paper has no buttons."""
+    opened(tab, incident_period(), tmp_path)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    controls = "getComputedStyle(document.querySelector('.controls')).display"
+
+    tab.prefers(color_scheme="light")
+    light = tab.evaluate(colour)
+    tab.prefers(color_scheme="dark")
+    assert tab.evaluate(colour) != light
+    tab.prefers(media="print", color_scheme="dark")
+    assert tab.evaluate(colour) == "rgb(255, 255, 255)"
+    assert tab.evaluate(controls) == "none"
+
+
+@pytest.mark.chromium
+def test_a_click_on_a_head_sorts_its_column(tab: Browser, tmp_path: Path) -> None:
+    """The most first, then the least."""
+    opened(tab, incident_period(), tmp_path)
+    waited = """[...document.querySelectorAll("section:nth-of-type(4) tbody tr td:nth-child(4)")]
+        .map((cell) => parseFloat(cell.textContent))"""
+    heads = "[...document.querySelectorAll('th button')]"
+    tab.evaluate(f"{heads}.find((head) => head.textContent == 'waited').focus()")
+
+    tab.press("Enter")
+    found = tab.evaluate(waited)
+    assert found == sorted(found, reverse=True)
+    tab.press("Enter")
+    assert tab.evaluate(waited) == sorted(found)

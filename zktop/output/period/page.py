@@ -1,0 +1,37 @@
+"""A period as one page of HTML that needs nothing else, not even a network.
+
+The script in page.html draws everything from JSON. In the JSON each `<` is escaped, so no name can
+end the script element, and the script sets names only as text. The content security policy allows
+this one script and nothing from elsewhere.
+"""
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+
+from zktop.output.period.timeline import TimelineJson
+from zktop.output.period.words import Document
+
+_DATA: Final = "@DATA@"  # in the template
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
+
+
+class PageJson(msgspec.Struct, frozen=True):
+    """The JSON in the page."""
+
+    words: Document
+    timeline: TimelineJson
+    tool: str
+
+
+def page(content: PageJson) -> bytes:
+    """Return the whole page."""
+    template = files("zktop.output.period").joinpath("page.html").read_text(encoding="utf-8")
+    before, after = template.split(_DATA)
+    script = after.partition("<script>")[2].partition("</script>")[0]
+    policy = _POLICY.format(b64encode(sha256(script.encode()).digest()).decode())
+    data = msgspec.json.encode(content).replace(b"<", rb"\u003c").decode()
+    return f"{before.replace('@POLICY@', policy)}{data}{after}".encode()

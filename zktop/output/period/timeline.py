@@ -1,0 +1,226 @@
+"""The queues of a period at evenly spaced moments, small enough for one page.
+
+The distance of the moments doubles as the period grows, so there are never more than
+MAX_MOMENTS. Only locks for which clients waited are kept; of these, the ones that cost most, as
+many as fit.
+"""
+
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import msgspec
+
+from zktop.model.accounting.accounts import Accounts
+from zktop.model.accounting.ledger import Ledger
+from zktop.model.accounting.member_counts import ChangedLocks, member_counts
+from zktop.model.facts import Millis
+from zktop.model.history.events import UNKNOWN_SINCE, Since
+from zktop.model.locks.lock import Member
+from zktop.model.report import LockView, Report
+from zktop.model.text import Text
+
+T = TypeVar("T")
+
+FIRST_STEP_MS: Final[Millis] = 50
+MAX_MOMENTS: Final = 1_200
+MAX_STATES: Final = 300_000  # of all locks together
+MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed of one lock
+MAX_BYTES: Final = 250_000  # of the locks in the page
+NO_NAME: Final = Text("?")
+LETTER: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
+
+
+class LockTrack(msgspec.Struct):
+    """One lock in the page.
+
+    A member is its client's name as a number, its mode, when it queued and when it got the lock,
+    in milliseconds from the beginning, and whether these times are only the latest possible. A
+    state is its moment, the number of holders and of waiters, and the listed members, holders
+    first.
+    """
+
+    path: str
+    members: list[tuple[int, str, int | None, int | None, bool, bool]]
+    states: list[list[int]]
+
+
+class TimelineJson(msgspec.Struct):
+    """What the page needs to show any moment."""
+
+    since: Millis
+    until: Millis
+    step: Millis
+    names: list[str]
+    totals: list[tuple[int, int, int]]  # moment, waiting clients, locks for which they wait
+    locks: list[LockTrack]  # those that cost most first
+    left_out: int  # locks for which clients waited that do not fit
+    max_holders: int = MAX_HOLDERS
+
+
+class _Seen:
+    """One member: its actor and the times at which it queued and got the lock."""
+
+    __slots__ = ("actor", "granted", "mode", "queued")
+
+    def __init__(self, mode: str) -> None:
+        self.actor, self.mode = "", mode
+        self.queued = self.granted = UNKNOWN_SINCE
+
+
+_State = tuple[int, int, tuple[str, ...]]  # holders, waiters, listed members
+
+
+class _Track:
+    """The states of one lock since clients waited for it first."""
+
+    __slots__ = ("members", "states", "waiting")
+
+    def __init__(self) -> None:
+        self.states: dict[int, _State] = {}  # by moment, in order
+        self.members: dict[str, _Seen] = {}
+        self.waiting = 0
+
+
+class Timeline:
+    """Takes every report in order, after the ledger has."""
+
+    def __init__(self, since: Millis | None = None) -> None:
+        self._since = since or 0
+        self._step = FIRST_STEP_MS
+        self._changed = ChangedLocks()
+        self._tracks: dict[Text, _Track] = {}
+        self._totals: dict[int, tuple[int, int]] = {}
+        self._states = self._waiting = self._contended = 0
+        self._is_begun = False
+
+    def look(self, report: Report, ledger: Ledger) -> None:
+        """Take the next report."""
+        if not self._is_begun:
+            self._since, self._is_begun = max(self._since, report.now), True
+        times = {event.lock: event.at for event in report.events}
+        for path in self._changed.after(report):
+            self._add(path, report, times.get(path, report.now), ledger)
+        self._totals[self._moment(report.now)] = self._waiting, self._contended
+        while self._moment(report.now) > MAX_MOMENTS or self._states > MAX_STATES:
+            self._double()
+
+    def json(self, accounts: Accounts) -> TimelineJson:
+        """Return the moments of a period with the locks that cost most."""
+        names = {one.actor: one.name for one in accounts.actors}
+        known: dict[str, int] = {}
+        locks: list[LockTrack] = []
+        room = MAX_BYTES
+        contended = [one.path for one in accounts.locks if one.path in self._tracks]
+        for path in contended:
+            made = self._lock(path, names, known)
+            room -= len(msgspec.json.encode(made))
+            if room < 0 and locks:
+                break
+            locks.append(made)
+        return TimelineJson(
+            since=accounts.since,
+            until=accounts.until,
+            step=self._step,
+            names=[*known],
+            totals=[(at, *total) for at, total in _changes(self._totals)],
+            locks=locks,
+            left_out=len(contended) - len(locks),
+        )
+
+    def _add(self, path: Text, report: Report, at: Millis, ledger: Ledger) -> None:
+        """Add the new state of a lock for which clients wait, or have waited."""
+        view = report.view(path)
+        waiting = member_counts(view)["waits"] if view else 0
+        track = self._tracks.get(path)
+        if track is None:
+            if not waiting:
+                return
+            track = self._tracks[path] = _Track()
+        self._waiting += waiting - track.waiting
+        self._contended += bool(waiting) - bool(track.waiting)
+        track.waiting = waiting
+        before = len(track.states)
+        moment = self._moment(at)
+        track.states[moment] = self._state(track, view, waiting, ledger) if view else (0, 0, ())
+        self._states += len(track.states) - before
+
+    def _state(self, track: _Track, view: LockView, waiting: int, ledger: Ledger) -> _State:
+        lock, history = view.lock, view.history
+        holders = list(lock.holders)
+        shown = (*holders[:MAX_HOLDERS], *lock.waiters[:MAX_WAITERS])
+        for number, member in enumerate(shown):
+            seen = track.members.get(_key(member))
+            if seen is None:
+                seen = track.members[_key(member)] = _Seen(LETTER[member.mode])
+                seen.queued = history.queued(member)
+            seen.actor = ledger.actor_of(lock.path, member.node) or seen.actor
+            if number < min(MAX_HOLDERS, len(holders)) and seen.granted is UNKNOWN_SINCE:
+                seen.granted = history.granted(member.node)
+        return len(holders), waiting, tuple(map(_key, shown))
+
+    def _moment(self, at: Millis) -> int:
+        """The first moment at or after a time."""
+        return max(0, -((self._since - at) // self._step))
+
+    def _double(self) -> None:
+        """Keep every second moment."""
+        self._step *= 2
+        self._totals = _halved(self._totals)
+        self._states = 0
+        for track in self._tracks.values():
+            track.states = _halved(track.states)
+            self._states += len(track.states)
+            used = {key for _, _, shown in track.states.values() for key in shown}
+            track.members = {key: one for key, one in track.members.items() if key in used}
+
+    def _lock(self, path: Text, names: dict[str, Text], known: dict[str, int]) -> LockTrack:
+        track = self._tracks[path]
+        places = {key: place for place, key in enumerate(track.members)}
+        return LockTrack(
+            path=path,
+            members=[
+                (
+                    known.setdefault(names.get(one.actor, NO_NAME), len(known)),
+                    one.mode,
+                    self._relative(one.queued),
+                    self._relative(one.granted),
+                    one.queued.how == "at-least",
+                    one.granted.how == "at-least",
+                )
+                for one in track.members.values()
+            ],
+            states=[
+                [moment, holders, waiting, *(places[key] for key in shown)]
+                for moment, (holders, waiting, shown) in _changes(track.states)
+            ],
+        )
+
+    def _relative(self, since: Since) -> Millis | None:
+        return None if since.at is None else since.at - self._since
+
+
+def _key(member: Member) -> str:
+    """Distinguish members; a name without a number may be used again."""
+    return member.node if member.sequence is not None else f"{member.node} {member.czxid}"
+
+
+def _halved(states: dict[int, T]) -> dict[int, T]:
+    """Move each state to the next even moment, and number these from 0; the last one counts.
+
+    >>> _halved({0: "a", 3: "b", 4: "c"})
+    {0: 'a', 2: 'c'}
+    """
+    return {(moment + 1) // 2: state for moment, state in states.items()}
+
+
+def _changes(states: dict[int, T]) -> Iterator[tuple[int, T]]:
+    """Leave out states that equal the one before.
+
+    >>> [*_changes({0: "a", 3: "a", 4: "c"})]
+    [(0, 'a'), (4, 'c')]
+    """
+    before: T | None = None
+    for moment, state in states.items():
+        if state != before:
+            yield moment, state
+        before = state

@@ -1,0 +1,298 @@
+"""A period in words: the sentences and tables of every document about it.
+
+The verdicts are those of the screens. Nothing is escaped here; each document does that.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from zktop.model.format import clock, count, millis, spoken
+from zktop.model.waits.ways_out import process
+from zktop.output.period.period_schema import (
+    BoundedJson,
+    ChargeJson,
+    ClientAccountJson,
+    FiguresJson,
+    LockAccountJson,
+    PeriodDeadlockJson,
+    PeriodFindingJson,
+    PeriodJson,
+    SpreadJson,
+)
+from zktop.output.schema import DeadlockJson
+from zktop.output.text import CONFIDENCE_WORDS, MODES, blind_lines, step_sentence
+
+MAX_FINDINGS: Final = 100
+MAX_STEPS: Final = 12
+
+Cell = tuple[str, float | None]  # and the number by which it is sorted, if it is one
+_FIGURES: Final = ("waits", "p50", "p99", "max", "held p50", "held p99", "held max")
+_COUNTS: Final = ("gave up", "deadlocks", "expiries")
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table; its first column is a name."""
+
+    title: str
+    about: str
+    head: tuple[str, ...]
+    rows: list[tuple[Cell, ...]]
+
+
+class RingEdge(msgspec.Struct, frozen=True):
+    """One client of a drawn deadlock, the lock it waits for, and the place of its holder."""
+
+    name: str
+    lock: str
+    holder: int
+
+
+class DeadlockWords(msgspec.Struct, frozen=True):
+    """A deadlock, step by step."""
+
+    title: str
+    when: str
+    begin: str
+    end: str | None
+    sentence: str
+    steps: list[str]
+    behind: str
+    way_out: str  # or how it ended
+    ring: list[RingEdge]
+
+
+class FindingWords(msgspec.Struct, frozen=True):
+    """A finding, with what to do."""
+
+    severity: str
+    title: str
+    when: str
+    begin: str
+    sentence: str
+    advice: str
+
+
+class Document(msgspec.Struct, frozen=True):
+    """Everything that a document about a period says."""
+
+    title: str
+    period: str
+    summary: str
+    deadlocks: list[DeadlockWords]
+    findings: list[FindingWords]
+    more_findings: str
+    tables: list[Table]
+    seen: list[str]
+
+
+def document(period: PeriodJson) -> Document:
+    day = period.since[:10]
+    own = [one for one in period.findings if one.follows_from is None]
+    more = len(own) - MAX_FINDINGS + period.findings_left_out
+    end = _time(period.until, day)
+    return Document(
+        title=f"Locks of {period.hosts or 'ZooKeeper'}{period.chroot}",
+        period=f"{day} {_time(period.since, day)} to {end} ({spoken(period.duration_s)})",
+        summary=summary(period),
+        deadlocks=[_deadlock(one, day) for one in period.deadlocks],
+        findings=[_finding(one, day) for one in own[:MAX_FINDINGS]],
+        more_findings=count(more, "more finding") if more > 0 else "",
+        tables=list(_tables(period)),
+        seen=list(seen_lines(period)),
+    )
+
+
+def summary(period: PeriodJson) -> str:
+    """Say in one or two sentences what happened."""
+    own = [one for one in period.findings if one.follows_from is None]
+    text = f"{count(len(period.deadlocks), 'deadlock')}, {count(len(own), 'other finding')}."
+    accounting = period.accounting
+    if not accounting.blocked_s:
+        return f"{text} No client was seen waiting."
+    text += f" Clients waited {amount(accounting.blocked_s, accounting.blocked_is)} in all"
+    worst = accounting.clients[0] if accounting.clients else None
+    if worst is None or not worst.blocked_others.at_most_s:
+        return f"{text}."
+    return f"{text}; {charge(worst.blocked_others)} of it for locks that {worst.name} held."
+
+
+def seen_lines(period: PeriodJson) -> Iterator[str]:
+    """Say how much of the period was seen, and what was not."""
+    seen = period.seen
+    yield f"{percent(seen.share)} of the time, with a connection to ZooKeeper."
+    if seen.contenders is not None:
+        yield f"{percent(seen.contenders)} of the clients that joined a queue."
+    if (accounting := period.accounting).blocked_is != "exact":
+        yield "So the sums of waits are lower bounds."
+    if any(accounting.left_out):
+        clients, locks, classes = accounting.left_out
+        yield (
+            f"Not listed, because they cost least: {count(clients, 'client')}, "
+            f"{count(locks, 'lock')}, {count(classes, 'class', 'classes')}."
+        )
+    yield from seen.notes
+    yield from blind_lines(seen.blind)
+
+
+def percent(share: float) -> str:
+    """Format a share; 100 % only if nothing is missing.
+
+    >>> percent(1), percent(0.99999), percent(0.5)
+    ('100 %', '99.9 %', '50 %')
+    """
+    if share == 1:
+        return "100 %"
+    return f"{min(99.9, round(100 * share, 1)):g} %"
+
+
+def amount(seconds: float, bound: str = "exact") -> str:
+    """Format seconds; a lower bound with its sign.
+
+    >>> amount(22.587), amount(12_345, "at-least"), amount(0)
+    ('22.6 s', '≥ 12 345 s', '0')
+    """
+    sign = "≥ " if bound == "at-least" else ""
+    if not seconds:
+        return f"{sign}0"
+    places = 0 if seconds >= 100 else 1 if seconds >= 1 else 2  # noqa: PLR2004  three digits
+    digits = f"{seconds:,.{places}f}"
+    return f"{sign}{digits.replace(',', ' ')} s"
+
+
+def charge(one: ChargeJson) -> str:
+    """Format a charge: exact, or between two bounds."""
+    if one.at_least_s == one.at_most_s:
+        return amount(one.at_most_s)
+    if not one.at_least_s:
+        return f"at most {amount(one.at_most_s)}"
+    return f"{amount(one.at_least_s).removesuffix(' s')} to {amount(one.at_most_s)}"
+
+
+def _time(text: str, day: str) -> str:
+    """Format the time of day; with the date, if it is another day."""
+    at = clock(millis(text))
+    return at if text.startswith(day) else f"{text[:10]} {at}"
+
+
+def _deadlock(case: PeriodDeadlockJson, day: str) -> DeadlockWords:
+    dead = case.deadlock
+    begin = dead.since or case.first_seen
+    ended = f", over at {_time(case.ended, day)}" if case.ended else ", not over"
+    names = {step.actor: step.name for step in dead.steps}
+    steps = [" ".join(step_sentence(step, names).split()) for step in dead.steps[:MAX_STEPS]]
+    more = len(dead.steps) - MAX_STEPS
+    return DeadlockWords(
+        title=f"Deadlock #{dead.number} ({dead.kind}, {CONFIDENCE_WORDS[dead.confidence]})",
+        when=f"From {_time(begin, day)}{ended}",
+        begin=begin,
+        end=case.ended,
+        sentence=dead.sentence,
+        steps=[*steps, f"… {count(more, 'more step')}"] if more > 0 else steps,
+        behind=f"{count(dead.behind, 'more client')} waited behind it." if dead.behind else "",
+        way_out=f"How it ended: {case.how}." if case.how else _way_out(dead),
+        ring=_ring(dead) if more <= 0 else [],
+    )
+
+
+def _way_out(dead: DeadlockJson) -> str:
+    for way in dead.ways_out:
+        client = process(way.name, way.actor, way.client)
+        freed = count(way.frees, "client")
+        return f"To resolve it, kill {client}, which {way.why}: unblocks {freed}."
+    return ""
+
+
+def _ring(dead: DeadlockJson) -> list[RingEdge]:
+    """The steps as edges; empty if they are not one ring."""
+    places = {step.actor: place for place, step in enumerate(dead.steps)}
+    if any(step.waits_for not in places for step in dead.steps):
+        return []
+    return [
+        RingEdge(step.name, f"{MODES[step.waits.mode]}:{step.waits.lock}", places[step.waits_for])
+        for step in dead.steps
+    ]
+
+
+def _finding(one: PeriodFindingJson, day: str) -> FindingWords:
+    found = one.finding
+    until = f" to {_time(one.last_seen, day)}" if one.is_over else ", not over"
+    often = f", {one.times} times" if one.times > 1 else ""
+    return FindingWords(
+        severity=found.severity,
+        title=f"{found.name} ({found.rule}, {CONFIDENCE_WORDS[found.confidence]})",
+        when=f"{_time(one.first_seen, day)}{until}{often}",
+        begin=one.first_seen,
+        sentence=found.sentence,
+        advice=found.advice,
+    )
+
+
+def _tables(period: PeriodJson) -> Iterator[Table]:
+    accounting = period.accounting
+    figures = (*_FIGURES, *_COUNTS)
+    yield Table(
+        "Who made others wait",
+        "BLOCKED OTHERS adds up how long others waited for locks that a client held. WAITING "
+        "ITSELF is the part of it in which this client waited for another lock: look at the "
+        "holder of that one.",
+        ("client", "blocked others", "waiting itself", "waited", "worst lock", *figures),
+        [_client_row(one) for one in accounting.clients],
+    )
+    yield Table(
+        "Locks",
+        "",
+        ("lock", "clients waited", "mostly for", *figures),
+        [_lock_row(one) for one in accounting.locks],
+    )
+    if any(one.locks > 1 for one in accounting.classes):
+        yield Table(
+            "Classes of locks",
+            "Locks whose paths differ only in ids.",
+            ("class", "locks", "clients waited", *figures),
+            [_class_row(one) for one in accounting.classes],
+        )
+
+
+def _client_row(one: ClientAccountJson) -> tuple[Cell, ...]:
+    has_address = one.client and one.client != one.name
+    blocked = one.blocked_others
+    return (
+        (f"{one.name} ({one.client})" if has_address else one.name, None),
+        (charge(blocked), blocked.at_most_s),
+        (amount(blocked.waiting_itself_s), blocked.waiting_itself_s),
+        (amount(one.waited_s), one.waited_s),
+        (one.worst_lock or "", None),
+        *_figures(one.figures),
+    )
+
+
+def _lock_row(one: LockAccountJson) -> tuple[Cell, ...]:
+    most = [f"{each.name} {charge(each.blocked_others)}" for each in one.charged[:1]]
+    waited = amount(one.blocked_s, one.blocked_is)
+    return (one.path, None), (waited, one.blocked_s), ("".join(most), None), *_figures(one.figures)
+
+
+def _class_row(one: LockAccountJson) -> tuple[Cell, ...]:
+    waited = amount(one.blocked_s, one.blocked_is)
+    return (one.path, None), _number(one.locks), (waited, one.blocked_s), *_figures(one.figures)
+
+
+def _figures(one: FiguresJson) -> tuple[Cell, ...]:
+    counts = map(_number, (one.given_up, one.deadlocks, one.expiries))
+    return _number(one.waits.number), *_spread(one.waits), *_spread(one.holds), *counts
+
+
+def _spread(one: SpreadJson) -> Iterator[Cell]:
+    return map(_bounded, (one.p50, one.p99, one.max))
+
+
+def _bounded(one: BoundedJson | None) -> Cell:
+    if one is None:
+        return "", None
+    return f"{'≥ ' if one.is_ == 'at-least' else ''}{spoken(one.s)}", one.s
+
+
+def _number(number: int) -> Cell:
+    return str(number), number
