@@ -79,7 +79,13 @@ async def _go(pilot: Pilot[int], app: Zktop, key: Action) -> None:
 
 
 def _seen(app: Zktop, stage: FakeContenders) -> tuple[object, ...]:
-    return painted(app), type(app.screen), len(stage.asked), len(app._notifications), app.theme
+    return (
+        painted(app),
+        type(app.screen),
+        len(stage.asked),
+        frozenset(one.identity for one in app._notifications),
+        app.theme,
+    )
 
 
 def _dialogs() -> set[type[object]]:
