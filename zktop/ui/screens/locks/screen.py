@@ -47,6 +47,7 @@ from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 PANES_S: Final = 0.25  # between two drawings of the panes
+EVENTS_S: Final = 0.09  # ... of the events, which a user watches while things happen
 
 
 class LocksScreen(SplitPage):
@@ -122,6 +123,7 @@ class LocksScreen(SplitPage):
         self.table.newest = self._rows.rows
         self._sorter = RowSorter(self.table, self._order)
         self._panes = Throttle(self, self._draw_panes, PANES_S)
+        self._news = Throttle(self, self._draw_events, EVENTS_S)
         self._drawn_for: object = None  # what the user chose, and the size
 
     def compose(self) -> ComposeResult:
@@ -161,10 +163,11 @@ class LocksScreen(SplitPage):
             self._sorter.when_due()
         self._describe(self._most_heights.about)
         before, self._drawn_for = self._drawn_for, self._chosen_view(state)
-        if self._drawn_for != before:
-            self._panes.now()
-        else:
-            self._panes.when_due()
+        for some in (self._panes, self._news):
+            if self._drawn_for != before:
+                some.now()
+            else:
+                some.when_due()
 
     def _chosen_view(self, state: ViewState) -> object:
         """What the panes show at once: the user's choices, and the size of the page."""
@@ -231,16 +234,21 @@ class LocksScreen(SplitPage):
         self._list_problems(state, report)
         heights = self._heights()
         number, main, news = self.columns, self.main_cells - FRAME_CELLS, self._news_cells
-        fills = number == 3  # noqa: PLR2004  columns
         self._waits.show_report(state, report, heights.waits, news)
-        events = heights.events - self._waits.wanted_height
-        self._events.show_report(state, report, events, news, fills=fills)
         self._minute.show_state(state, report, heights.minute, main)
         if number > 1:
             self._pulse.show_state(state, heights.pulse, news)
             self._preview.show_lock(state, report, self.table.row)
         set_height(self._health, heights.health)
         self._health.show([health(report, state.feed.notes)])
+
+    def _draw_events(self) -> None:
+        """Fill the pane of events."""
+        state, report = self.view_state, self.report
+        if state is not None and report is not None:
+            height = self._heights().events - self._waits.wanted_height
+            fills = self.columns == 3  # noqa: PLR2004  columns
+            self._events.show_report(state, report, height, self._news_cells, fills=fills)
 
     def _describe(self, height: int) -> None:
         """Describe the row under the cursor in one line."""
