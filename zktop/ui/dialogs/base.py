@@ -131,7 +131,7 @@ class TextDialog(Dialog[None]):
 
     DEFAULT_CSS = """
     TextDialog Box { height: 90%; }
-    TextDialog TextView { height: 1fr; background: $surface; }
+    TextDialog TextView { height: 1fr; background: $surface; overflow-y: scroll; }
     """
     moves_in = "#text"
 
