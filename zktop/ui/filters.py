@@ -15,19 +15,19 @@ Test = Callable[[Fields], bool]
 
 
 class LazyFields(Mapping[str, str]):
-    """The fields of one row, each computed when a filter first reads it."""
+    """The fields of one row, each computed when a filter reads it."""
 
-    __slots__ = ("_made", "_makers", "_row")
+    __slots__ = ("_makers", "_row")
 
     def __init__(self, makers: Mapping[str, Callable[..., str]], *row: Any) -> None:
         """`makers` compute the text of each field from the values in `row`."""
         self._makers, self._row = makers, row
-        self._made: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
-        if name not in self._made:
-            self._made[name] = self._makers[name](*self._row)
-        return self._made[name]
+        return self._makers[name](*self._row)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._makers)
@@ -111,7 +111,7 @@ def _test(word: str) -> Test:
         return _pattern(word[1:-1])
     field, value = _field(word)
     wanted = value.casefold()
-    return lambda fields: wanted in fields.get(field, "").casefold()
+    return lambda fields: field in fields and wanted in fields[field].casefold()
 
 
 def _pattern(text: str) -> Test:

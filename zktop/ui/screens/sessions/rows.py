@@ -112,10 +112,10 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
     @property
     def text(self) -> str:
         """Everything that plain words of a filter are searched in."""
-        presence, risk = self.presence, self.risk
-        where = f"{presence.client} {presence.server}" if presence else ""
-        known = f"{self.name or ''} {session_text(self.session)} {where} {risk.level} {risk.note}"
-        return f"{known} {self.paths}"
+        presence, risk, locks = self.presence, self.risk, self.locks
+        where = (presence.client, presence.server) if presence else ()
+        known = (self.name or "", session_text(self.session), *where, risk.level, risk.note)
+        return " ".join((*known, *locks.holds, *locks.waits))
 
 
 SESSION_FIELDS: Final[dict[str, Callable[[SessionRow], str]]] = {
