@@ -355,7 +355,7 @@ def stranger() -> Iterator[str]:
     [
         ("127.0.0.1:1", "127.0.0.1:1 refuses connections: is ZooKeeper running there"),
         ("no-such-host.invalid:2181", "no-such-host.invalid: no such host name"),
-        ("", "not as ZooKeeper does"),
+        ("", "not like ZooKeeper"),
     ],
     ids=["closed", "unknown", "stranger"],
 )

@@ -122,7 +122,7 @@ def observer(place: Place) -> Iterator[Observer]:
             yield one
         finally:
             one.stop()
-    failed = [line for line in watch._source.log.lines if "of the observer failed" in line]
+    failed = [line for line in watch._source.log.lines if "of the event loop failed" in line]
     assert not failed
 
 

@@ -15,71 +15,71 @@ Behaviour = Callable[[socket.socket], None]
 @contextmanager
 def listener(behave: Behaviour) -> Iterator[Address]:
     """Listen on a free port, and treat each connection with `behave`."""
-    door = socket.create_server(("127.0.0.1", 0))
+    listening = socket.create_server(("127.0.0.1", 0))
     kept: list[socket.socket] = []
 
     def serve() -> None:
         while True:
             try:
-                line, _ = door.accept()
+                connection, _ = listening.accept()
             except OSError:
                 return
-            kept.append(line)
+            kept.append(connection)
             try:
-                behave(line)
+                behave(connection)
             except OSError:
-                line.close()
+                connection.close()
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
-        yield Address("127.0.0.1", door.getsockname()[1])
+        yield Address("127.0.0.1", listening.getsockname()[1])
     finally:
-        door.shutdown(socket.SHUT_RDWR)
-        door.close()
-        for line in kept:
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        for connection in kept:
             with suppress(OSError):  # closed already
-                line.shutdown(socket.SHUT_RDWR)  # ends a `behave` that still reads
+                connection.shutdown(socket.SHUT_RDWR)  # ends a `behave` that still reads
         thread.join(WAIT_S)  # it may have accepted another connection just now
-        for line in kept:
-            line.close()
+        for connection in kept:
+            connection.close()
 
 
 def answers(text: bytes) -> Behaviour:
     """Read a request, send this text, and close."""
 
-    def behave(line: socket.socket) -> None:
-        line.recv(1000)
-        line.sendall(text)
-        line.shutdown(socket.SHUT_WR)
-        line.close()
+    def behave(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        connection.close()
 
     return behave
 
 
-def silent(line: socket.socket) -> None:
+def silent(connection: socket.socket) -> None:
     """Keep the connection open and send nothing."""
 
 
-def hangs_up(line: socket.socket) -> None:
-    """Close at once, as a TLS port does when it reads no TLS."""
-    line.recv(5)
-    line.close()
+def hangs_up(connection: socket.socket) -> None:
+    """Close at once, as a TLS port does for a client without TLS."""
+    connection.recv(5)
+    connection.close()
 
 
-def dribbles(line: socket.socket) -> None:
+def never_finishes(connection: socket.socket) -> None:
     """Begin an answer, and never end it."""
-    line.recv(1000)
-    line.sendall(b"Zookeeper version: 3.8.0\n")
+    connection.recv(1000)
+    connection.sendall(b"Zookeeper version: 3.8.0\n")
 
 
 def speaks(words: dict[str, str]) -> Behaviour:
     """Send these answers to these words; close the connection for any other word."""
 
-    def behave(line: socket.socket) -> None:
-        word = line.recv(1000).decode().strip()
-        line.sendall(words.get(word, "").encode())
-        line.shutdown(socket.SHUT_WR)
-        line.close()
+    def behave(connection: socket.socket) -> None:
+        word = connection.recv(1000).decode().strip()
+        connection.sendall(words.get(word, "").encode())
+        connection.shutdown(socket.SHUT_WR)
+        connection.close()
 
     return behave

@@ -13,8 +13,8 @@ from servers import RunningServer, real_zookeeper, sandbox_server
 _numbers = itertools.count()
 
 
-# These hold for the sandbox too. The others need what only a real server has, or break it in
-# ways that take time.
+# These also run on the sandbox. The others need features of a real server, or break it in ways
+# that take time.
 ON_BOTH = ("test_client", "test_pending", "test_root_watcher", "test_requests")
 
 

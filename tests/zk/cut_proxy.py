@@ -47,7 +47,7 @@ class CutProxy(ListeningPort):
         super().close()
 
     def attend(self, near: socket.socket) -> None:
-        """Connect the client with the server, or close the connection."""
+        """Connect the client to the server, or close the connection."""
         if self._whole.is_set():
             self._join(near, socket.create_connection((HOST, self._port)))
         else:

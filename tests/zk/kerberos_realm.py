@@ -44,7 +44,7 @@ CENTRE = """
         acl_file = %(folder)s/acl
     }
 """
-DOOR = """
+LOGIN = """
 Server {
     com.sun.security.auth.module.Krb5LoginModule required
     useKeyTab=true storeKey=true useTicketCache=false
@@ -62,7 +62,7 @@ class Realm:
     @property
     def java(self) -> str:
         """The system properties that a Java server needs."""
-        login = f"-Djava.security.auth.login.config={self.folder}/door.conf"
+        login = f"-Djava.security.auth.login.config={self.folder}/login.conf"
         return f"{login} -Djava.security.krb5.conf={self.folder}/client.conf"
 
     def client(self, tickets: str = "tickets") -> dict[str, str]:
@@ -91,7 +91,7 @@ def realm(folder: Path) -> Iterator[Realm]:
         "folder": folder,
         "service": SERVICE,
     }
-    for name, text in (("client.conf", CLIENT), ("centre.conf", CENTRE), ("door.conf", DOOR)):
+    for name, text in (("client.conf", CLIENT), ("centre.conf", CENTRE), ("login.conf", LOGIN)):
         (folder / name).write_text(text % names)
     made = Realm(folder)
     environment = made.client() | {"PATH": PATH, "KRB5_KDC_PROFILE": f"{folder}/centre.conf"}

@@ -11,8 +11,8 @@ class ListeningPort:
     """Accepts connections one after another; subclasses handle them."""
 
     def __init__(self) -> None:
-        self._door = socket.create_server((HOST, 0))
-        self.address = f"{HOST}:{self._door.getsockname()[1]}"
+        self._listening = socket.create_server((HOST, 0))
+        self.address = f"{HOST}:{self._listening.getsockname()[1]}"
         threading.Thread(target=self._serve, daemon=True).start()
 
     def attend(self, near: socket.socket) -> None:
@@ -22,11 +22,11 @@ class ListeningPort:
     def close(self) -> None:
         """Accept no more connections."""
         with suppress(OSError):
-            self._door.shutdown(socket.SHUT_RDWR)
-        self._door.close()
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
 
     def _serve(self) -> None:
         with suppress(OSError):
             while True:
-                near, _ = self._door.accept()
+                near, _ = self._listening.accept()
                 self.attend(near)

@@ -99,7 +99,7 @@ def observing(
         yield live
     finally:
         live.stop()
-    failed = [line for line in live.log() if "a job of the observer failed" in line]
+    failed = [line for line in live.log() if "a job of the event loop failed" in line]
     assert not failed
 
 

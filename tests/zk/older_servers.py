@@ -64,8 +64,8 @@ class StandIn(RequestProxy, Older):
         said = re.sub(r"(ersion[:\t] ?)3\.[^,]*", rf"\g<1>{self.version}-4c25d480e66a", said)
         said = re.sub(r"(Latency.*: \d+/\d+|zk_avg_latency\t\d+)\.\d+", r"\1", said)
         if word == "mntr":
-            told = [line for line in said.splitlines() if _is_monitored(line)]
-            return "\n".join(told) + "\n"
+            lines = [line for line in said.splitlines() if _is_monitored(line)]
+            return "\n".join(lines) + "\n"
         if word == "dump" and self.version < "3.5":
             said = re.sub(r"(Session Sets \(\d+\))/\(\d+\)", r"\1", said)
             return said.partition("Connections dump:")[0]
@@ -88,7 +88,7 @@ def named(kind: str) -> str:
 
 @contextmanager
 def older(kind: str) -> Iterator[Older]:
-    """Run one of them."""
+    """Run an old server of this kind."""
     if kind in STAND_INS:
         with real_zookeeper() as server, closing(StandIn(kind, server.port)) as made:
             yield made

@@ -86,7 +86,7 @@ def test_a_job_that_raises_is_logged_and_the_next_one_runs(trace: Trace) -> None
 
     assert trace.called == [1, "end of batch"]
     (line,) = trace.log.lines
-    assert line.startswith("a job of the observer failed (ZeroDivisionError")
+    assert line.startswith("a job of the event loop failed (ZeroDivisionError")
 
 
 def test_it_is_interrupted_before_a_job_and_not_in_one(trace: Trace) -> None:

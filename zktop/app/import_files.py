@@ -1,11 +1,12 @@
 """Turns the transaction logs and snapshots of ZooKeeper servers into a recording.
 
-It looks after each transaction that changes a lock, or every 50 ms if there are many, and always
-before a lock changes again, so that no state of a lock is skipped. While nothing changes, looks
-become rarer.
+The recording has a look for each transaction that changes a lock, or one every 50 ms if there are
+many, and always one before the same lock changes again, so that no state of a lock is skipped.
+While nothing changes, looks become rarer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
@@ -30,10 +31,10 @@ from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_replay import LogReplay, Restart, Step
 from zktop.zk.watch.discovery import might_be_a_lock
-from zktop.zk.watch.root_pattern import looks_like_a_place, root_patterns
+from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
 LOOK_EVERY_MS: Millis = 50  # while many locks change
-LOOKS_PER_S, MAX_LOOKS = 20, 200  # earned per second, and at most; below one, many locks change
+LOOKS_PER_S, MAX_LOOKS = 20, 200  # earned per second, and saved at most; without any, one in 50 ms
 REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 3_600_000
@@ -59,7 +60,7 @@ def import_files(
 ) -> ImportSummary:
     """Read the files and write the recording; return its summary.
 
-    `file` opens the output. It is called only after the input was found readable.
+    `file` opens the output; it is called once the input has proved readable.
     """
     with data_files(plan.paths) as files, no_collections():
         replay = LogReplay(files)
@@ -68,7 +69,7 @@ def import_files(
         with file() as output:
             writer = _ImportWriter(plan, BulkRecorder(output), _hosts(replay.members, plan.chroot))
             try:
-                writer.write(_chained(first, steps), on_progress)
+                writer.write(chain([first], steps), on_progress)
                 summary = _summary(replay)
                 writer.finish(summary)
             finally:
@@ -233,10 +234,10 @@ class LockPlaces:
         self._layouts = tuple(settings.layouts)
 
     def is_contender(self, name: str) -> bool:
-        return looks_like_a_place(name) or _is_of(self._layouts, name)
+        return looks_like_a_member(name) or _is_of(self._layouts, name)
 
     def is_folder_name(self, name: str) -> bool:
-        return not looks_like_a_place(name)
+        return not looks_like_a_member(name)
 
     def lists(self, path: str, names: Sequence[str]) -> bool:
         for pattern in self._patterns:
@@ -254,11 +255,6 @@ class LockPlaces:
 
 def _is_of(layouts: Sequence[Layout], name: str) -> bool:
     return any(read(layout, name) is not None for layout in layouts)
-
-
-def _chained(first: Restart | Step, rest: Iterator[Restart | Step]) -> Iterator[Restart | Step]:
-    yield first
-    yield from rest
 
 
 def _hosts(members: Sequence[str], chroot: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Protocol, Self
 
+from msgspec.structs import replace
+
 from zktop.app.garbage_collection import no_collections
 from zktop.app.look_pace import LookPace
 from zktop.app.owners_file import OwnersFile
@@ -31,7 +33,7 @@ CONNECTED = ("connected", "read-only")
 
 
 class FactRecorder(Protocol):
-    """Takes what a run reads, and the times at which it looks at it."""
+    """Receives the facts of a run, and the times of its looks."""
 
     def facts(self, facts: Iterable[SourceFact]) -> None:
         """Record facts."""
@@ -199,14 +201,14 @@ class LiveRun:
         if due:
             self._source.relist(due)
 
-    def _count_cost(self) -> Cost | None:
+    def _count_cost(self) -> Cost:
         """Count what watching costs the ensemble, in all and per second."""
         now = time.monotonic()
         elapsed_s = now - self._cost_at
-        if self._cost is None or elapsed_s >= RATE_OVER_S:
-            spent, rate = self._source.cost(), None
-            if self._cost is not None:
-                rate = round((spent.requests - self._cost.requests) / elapsed_s, 1)
-            self._cost = Cost(spent.watches, spent.requests, spent.bytes_in, rate)
-            self._cost_at = now
+        if self._cost is None:
+            self._cost, self._cost_at = self._source.cost(), now
+        elif elapsed_s >= RATE_OVER_S:
+            spent = self._source.cost()
+            rate = round((spent.requests - self._cost.requests) / elapsed_s, 1)
+            self._cost, self._cost_at = replace(spent, requests_per_s=rate), now
         return self._cost

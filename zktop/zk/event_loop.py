@@ -87,7 +87,7 @@ class EventLoop:
         try:
             job[0](*job[1])
         except Exception:  # noqa: BLE001  the other jobs must run
-            self._log.exception("a job of the observer failed")
+            self._log.exception("a job of the event loop failed")
 
 
 class KazooHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types

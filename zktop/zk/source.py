@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import msgspec
 
 from zktop.errors import NoConnectionError
-from zktop.model.facts import Link, Server, ServerFact, SourceFact
+from zktop.model.facts import Cost, Link, Server, ServerFact, SourceFact
 from zktop.zk.connect.address import Access, Address, AdminAccess
 from zktop.zk.connect.connection import CLOSING_S, ZooKeeperSession
 from zktop.zk.connect.login import check_login
@@ -50,14 +50,6 @@ class Plan(msgspec.Struct, frozen=True):
     persistent: bool = True  # use persistent watches if the servers support them
 
 
-class WatchingCost(msgspec.Struct, frozen=True, gc=False):
-    """The load on the ensemble: watches now, requests and bytes since the start."""
-
-    watches: int
-    requests: int
-    bytes_in: int
-
-
 class Source:
     """Reads an ensemble while `run` or `run_until_...` runs; `take` returns the facts."""
 
@@ -81,12 +73,12 @@ class Source:
         )
         self._reader = self._connection.reader
         self._barrier = Barrier(self._reader, lambda: self._connection.ready)
-        self._observe()
-        self._introspect()
+        self._set_up_watching()
+        self._set_up_introspection()
 
-    def _observe(self) -> None:
+    def _set_up_watching(self) -> None:
         reader, plan = self._reader, self.plan
-        self._observer = RootWatcher(
+        self._watcher = RootWatcher(
             reader,
             self._emit,
             watch_budget=plan.watch_budget,
@@ -96,20 +88,20 @@ class Source:
         wide = [pattern for pattern in patterns if pattern.wide]
         items_per_s = min(BACKGROUND_ZNODES_PER_S, plan.requests_per_second)
         self._discovery = Discovery(
-            reader, self._observer, wide, plan.looks_like_a_lock, items_per_s
+            reader, self._watcher, wide, plan.looks_like_a_lock, items_per_s
         )
-        self._polling = Polling(reader, self._observer, items_per_s, plan.audit_every)
-        self._observer.on_flood = self._discovery.take_over
+        self._polling = Polling(reader, self._watcher, items_per_s, plan.audit_every)
+        self._watcher.on_flood = self._discovery.take_over
         bases = (RootPattern(root).base for root in plan.roots)
         look = MissingRoots(reader, self._emit, bases).look
-        self._observer.on_missing = self._observer.tree.on_missing = look
+        self._watcher.on_missing = self._watcher.tree.on_missing = look
         for pattern in patterns:
             if not pattern.wide:
-                self._observer.add(pattern, start=False)
-        self._connection.on_event = self._observer.event
+                self._watcher.add(pattern, start=False)
+        self._connection.on_event = self._watcher.event
         self._connection.on_ready = self._ready
 
-    def _introspect(self) -> None:
+    def _set_up_introspection(self) -> None:
         self._introspection = Introspection(
             self.access,
             self.plan.admin,
@@ -120,7 +112,7 @@ class Source:
             large_tables=self.plan.large_tables,
         )
         self._introspection.hidden = lambda: (
-            *self._observer.tree.hidden,
+            *self._watcher.tree.hidden,
             *self._discovery.denied,
         )
         self._introspection.on_round = lambda: self._loop.post(
@@ -173,22 +165,23 @@ class Source:
         """Return the facts since the last call, in wire order."""
         facts = self._facts.copy()
         self._facts.clear()
-        if flavours.is_plain(self._traits):
+        if flavours.has_plain_stats(self._traits):
             return facts
         return [flavours.trusted(fact, self._traits) for fact in facts]
 
     def relist(self, paths: Iterable[str]) -> None:
         """List these paths again; the facts arrive like all others."""
-        self._loop.post(self._observer.relist, tuple(paths))
+        self._loop.post(self._watcher.relist, tuple(paths))
 
     @property
     def link(self) -> Link | None:
         """The newest state of the connection."""
         return self._connection.link
 
-    def cost(self) -> WatchingCost:
-        return WatchingCost(
-            self._observer.watches(),
+    def cost(self) -> Cost:
+        """The load on the ensemble, without its rate."""
+        return Cost(
+            self._watcher.watches(),
             self._reader.asked + self._introspection.asked,
             self._connection.bytes_in + self._introspection.bytes_in,
         )
@@ -205,16 +198,16 @@ class Source:
 
     def _expect(self, probes: Sequence[Probe]) -> None:
         """Choose a way of watching that all reachable servers support."""
-        self._traits = flavours.common(probe.kind for probe in probes if probe.kind)
+        self._traits = flavours.common_traits(probe.kind for probe in probes if probe.kind)
         self._reader.batches = self._traits.multi_read
-        self._observer.persistent = self._traits.recursive and self.plan.persistent
+        self._watcher.persistent = self._traits.recursive and self.plan.persistent
         self._connection.names = _names(probes)
         self._connection.prefer([probe.address for probe in probes if probe.usable])
         self._introspection.probed = {probe.address: probe for probe in probes}
 
     def _after_batch(self) -> None:
-        self._observer.after_batch()
-        if self._connection.ready and self._discovery.done_once and self._observer.settled:
+        self._watcher.after_batch()
+        if self._connection.ready and self._discovery.done_once and self._watcher.settled:
             self._end_reading()
 
     def _end_reading(self) -> None:
@@ -228,23 +221,23 @@ class Source:
         self.is_sampled = self.is_sampled or self._introspection.has_asked_for_hidden
 
     def _ready(self) -> None:
-        self._observer.connected()
+        self._watcher.connected()
         self._discovery.start()
         self._polling.start()
         if self.plan.introspect:
-            self._ask_for_members(self._reader.turn)
+            self._ask_for_members(self._reader.connection_number)
 
-    def _ask_for_members(self, turn: int) -> None:
-        if turn == self._reader.turn:
+    def _ask_for_members(self, connection_number: int) -> None:
+        if connection_number == self._reader.connection_number:
             self._reader.ask(GetData(CONFIG), self._members)
-            self._loop.after(MEMBERS_EVERY_S, self._ask_for_members, turn)
+            self._loop.after(MEMBERS_EVERY_S, self._ask_for_members, connection_number)
 
     def _members(self, answer: Answer) -> None:
         found = None
         if answer.error is None:
             found = members((decode_data(answer.value)[0] or b"").decode("utf-8", "replace"))
             self._look_for_others(found)
-        self._introspection.introduce(found)
+        self._introspection.set_members(found)
 
     def _look_for_others(self, found: tuple[EnsembleMember, ...]) -> None:
         """Let the client also try ensemble members that are not in --hosts."""

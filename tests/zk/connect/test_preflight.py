@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from servers import RunningServer, free_port
 from waiting import eventually
-from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, silent
+from zk.bad_servers import Behaviour, answers, hangs_up, listener, never_finishes, silent
 from zk.observed import PATIENCE_S
 
 from zktop.errors import NoConnectionError, UsageError
@@ -30,12 +30,12 @@ HTTP = b"HTTP/1.1 400 Illegal character CNTL=0xa\r\n\r\n"
     [
         (answers(SRVR), "ok", "is ZooKeeper 3.5.9"),
         (answers(BARRED), "ok", "is ZooKeeper."),
-        (answers(ERROR), "not-serving", "without a quorum"),
+        (answers(ERROR), "not-serving", "has no quorum"),
         (answers(HTTP), "not-zookeeper", "HTTP, not ZooKeeper"),
-        (answers(b"220 smtp ready\r\n"), "not-zookeeper", "not as ZooKeeper does"),
-        (hangs_up, "tls", "a port for TLS"),
+        (answers(b"220 smtp ready\r\n"), "not-zookeeper", "not like ZooKeeper"),
+        (hangs_up, "tls", "if it is a TLS port"),
         (silent, "silent", "no answer within 0.3 s"),
-        (dribbles, "silent", "no answer within 0.3 s"),
+        (never_finishes, "silent", "no answer within 0.3 s"),
     ],
     ids=["server", "barred", "no-quorum", "http", "smtp", "tls", "silent", "endless"],
 )

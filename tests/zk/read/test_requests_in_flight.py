@@ -30,7 +30,7 @@ def _reader() -> Reader:
     pace = RequestBudget(1_000_000)
     loop = EventLoop(lambda: None, nullcontext, log)
     reader = Reader(client, access.hosts, loop, ZxidClock(), pace)
-    reader.next_turn(connected=True)
+    reader.next_connection(connected=True)
     return reader
 
 
@@ -38,7 +38,9 @@ def test_a_lost_answer_is_still_waited_for() -> None:
     """A request that fails with the connection stays pending, because kazoo reports it first."""
     reader = _reader()
     reader.ask(Exists("/"), lambda _answer: None)
-    reader.arrived(Answer(None, ConnectionLoss(), 0, 0), lambda _answer: None, reader.turn)
+    reader.arrived(
+        Answer(None, ConnectionLoss(), 0, 0), lambda _answer: None, reader.connection_number
+    )
 
     assert not reader.idle
 
@@ -63,8 +65,8 @@ def test_batches_become_smaller_when_a_large_one_cost_the_connection(
         ask(reader)
         sizes.append(max(reader._unanswered))
         reader._largest_taken = taken
-        reader.next_turn(connected=False)
-        reader.next_turn(connected=True)
+        reader.next_connection(connected=False)
+        reader.next_connection(connected=True)
     whole, smaller, still = sizes
 
     assert smaller < whole
@@ -80,7 +82,7 @@ def test_urgent_requests_overtake_waiting_ones() -> None:
     for path, first in (("/a", False), ("/b", True), ("/c", False), ("/d", True)):
         reader.ask(Exists(path), lambda _answer: None, first=first)
     for _ in range(4):
-        reader.arrived(Answer(None, None, 0, 0), lambda _answer: None, reader.turn)
+        reader.arrived(Answer(None, None, 0, 0), lambda _answer: None, reader.connection_number)
 
     assert sent[MAX_UNDER_WAY:] == ["/b", "/d", "/a", "/c"]
     assert not reader.is_full

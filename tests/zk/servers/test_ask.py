@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zk.bad_servers import Behaviour, answers, dribbles, hangs_up, listener, silent
+from zk.bad_servers import Behaviour, answers, hangs_up, listener, never_finishes, silent
 
 from zktop.zk.connect.address import Address
 from zktop.zk.servers import admin
@@ -61,7 +61,7 @@ def test_an_answer_that_is_cut_off_has_no_last_empty_line(answer: str) -> None:
         (answers(b""), "does not know it"),
         (hangs_up, "does not know it"),
         (silent, "no answer within 0.2 s"),
-        (dribbles, "no answer within 0.2 s"),
+        (never_finishes, "no answer within 0.2 s"),
     ],
     ids=["whitelist", "no-quorum", "unknown", "hang-up", "silent", "endless"],
 )

@@ -38,7 +38,7 @@ from zktop.zk.connect import ask_once as wire
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import probe
 from zktop.zk.servers import table_formats as tables
-from zktop.zk.servers.flavours import TABLE, TITLES, ServerKind, common, kind_of, trusted
+from zktop.zk.servers.flavours import TABLE, TITLES, ServerKind, common_traits, kind_of, trusted
 from zktop.zk.servers.large_table_reader import TableReader
 from zktop.zk.servers.table_formats import UnreadableError
 
@@ -184,11 +184,13 @@ def test_supported_requests_depend_on_the_version(kind: ServerKind, *, multi_rea
 
 def test_an_ensemble_supports_what_all_members_support() -> None:
     """All servers of an ensemble are watched in one way."""
-    assert common([]).recursive
-    assert not common(
+    assert common_traits([]).recursive
+    assert not common_traits(
         [ServerKind("zookeeper", (3, 8, 0)), ServerKind("zookeeper", (3, 5, 9))]
     ).recursive
-    assert not common([ServerKind("zookeeper", (3, 8, 0)), ServerKind("keeper")]).counts_creations
+    assert not common_traits(
+        [ServerKind("zookeeper", (3, 8, 0)), ServerKind("keeper")]
+    ).counts_creations
 
 
 ACTING = "csnp rqld clrs ydld rclc rcvr crst srst stmk kill jmfp jmep jmdp ftfl pfev lgrq".split()  # noqa: SIM905

@@ -12,7 +12,7 @@ from zktop.model.text import Text
 from zktop.zk.servers import admin as admin_tables
 from zktop.zk.servers import table_formats as tables
 from zktop.zk.servers.flavours import ServerKind, kind_of
-from zktop.zk.servers.table_formats import EnsembleMember, UnreadableError, Wanted
+from zktop.zk.servers.table_formats import EnsembleMember, UnreadableError, WantedPaths
 
 _REST = ",lzxid=0x23,lresp={},llat=0,minlat=0,avglat=1,maxlat=7)\n"
 CONS = "".join(
@@ -191,17 +191,17 @@ def test_only_ephemerals_that_are_wanted_are_kept() -> None:
     lines = DUMP_LEADER.split("\n")
     wanted = Text("/locks/single:")
 
-    (paths,) = (tables.dump(lines, Wanted({wanted: wanted})).ephemerals or {}).values()
+    (paths,) = (tables.dump(lines, WantedPaths({wanted: wanted})).ephemerals or {}).values()
     assert paths[0] is wanted
-    assert tables.dump(lines, Wanted()).ephemerals == {}
-    assert tables.dump(lines, Wanted()).buckets == tables.dump(lines).buckets
+    assert tables.dump(lines, WantedPaths()).ephemerals == {}
+    assert tables.dump(lines, WantedPaths()).buckets == tables.dump(lines).buckets
 
 
 def test_all_ephemerals_of_hidden_folders_are_kept() -> None:
     """The folder's own name is no part of it, nor is another one that begins alike."""
     lines = DUMP_LEADER.split("\n")
 
-    assert tables.dump(lines, Wanted(below=("/locks/rw/", "/lock/"))).ephemerals == {
+    assert tables.dump(lines, WantedPaths(below=("/locks/rw/", "/lock/"))).ephemerals == {
         0x100001194990001: ("/locks/rw/399bd80f0bb64fdf8f87a42c73aad471__rlock__0000000001",)
     }
 

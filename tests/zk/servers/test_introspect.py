@@ -191,7 +191,7 @@ def test_a_huge_watch_table_is_not_requested_by_word(
     assert _watched(careful, session) is None
     assert careful.watches
     why = careful.watches.why or ""
-    assert "the server stands still while a larger answer waits for its reader" in why
+    assert "the server blocks while a client is slow to read a larger answer" in why
     assert "--large-tables, or introspect: { large_tables: true } in the config" in why
     assert _watched(told_to, session) == _watched(admin, session) == 901
 

@@ -89,7 +89,7 @@ def test_closing_leaves_no_process(reader: TableReader) -> None:
         reader.ask(address, "wchc", 5.0)
         process = reader._process
         reader.close()
-        with pytest.raises(RefusedError, match="ending"):
+        with pytest.raises(RefusedError, match="closing"):
             reader.ask(address, "wchc", 5.0)
 
     assert process

@@ -13,7 +13,7 @@ from zk.observed import names, observing
 
 from zktop.zk.watch import discovery
 from zktop.zk.watch.discovery import might_be_a_lock
-from zktop.zk.watch.root_pattern import looks_like_a_place
+from zktop.zk.watch.root_pattern import looks_like_a_member
 
 OFTEN = 200
 EVENTS_BYTES = OFTEN * 50  # the least size of that many events
@@ -147,7 +147,7 @@ def _set_often(writer: KazooClient, path: str) -> None:
 
 
 def _has_places(_path: str, found: object) -> bool:
-    return any(map(looks_like_a_place, found))  # type: ignore[call-overload]  # names of children
+    return any(map(looks_like_a_member, found))  # type: ignore[call-overload]  # names of children
 
 
 def test_possible_locks_are_read() -> None:

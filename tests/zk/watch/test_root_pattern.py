@@ -2,7 +2,7 @@
 
 import pytest
 
-from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_place, root_patterns
+from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_member, root_patterns
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_roots_as_a_user_writes_them(roots: tuple[str, ...], paths: list[str]) -
 )
 def test_a_contender_is_distinguished_from_a_folder(name: str, *, place: bool) -> None:
     """A contender has a sequence number at its end, or a uuid."""
-    assert looks_like_a_place(name) is place
+    assert looks_like_a_member(name) is place

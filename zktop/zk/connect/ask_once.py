@@ -11,8 +11,8 @@ import time
 
 from zktop.zk.connect.address import Address
 
-# Some other words act: csnp writes a snapshot, rqld and ydld move the leader, rcvr and clrs
-# recover and clean up, crst, srst and rclc reset counters, jmep and pfev switch profiling.
+# Other words change the server: csnp writes a snapshot, rqld and ydld move the leader, rcvr and
+# clrs recover and clean up, crst, srst and rclc reset counters, jmep and pfev switch profiling.
 READ_ONLY_WORDS = frozenset(
     {"conf", "cons", "dump", "isro", "mntr", "ruok", "srvr", "stat", "wchc", "wchp", "wchs"}
 )
@@ -43,42 +43,42 @@ def exchange(
 ) -> bytes:
     """Send a request and return everything until the other side closes."""
     deadline = Deadline(seconds)
-    with connect(address, context, deadline) as line:
-        line.settimeout(deadline.left())
-        send(line, question)
-        return drained(line, deadline)
+    with connect(address, context, deadline) as connection:
+        connection.settimeout(deadline.left())
+        send(connection, question)
+        return read_to_end(connection, deadline)
 
 
-def send(line: socket.socket, question: bytes) -> None:
+def send(connection: socket.socket, question: bytes) -> None:
     """Send a read-only word or a GET; nothing else is ever sent."""
     word = question.decode("utf-8").removesuffix("\n")
     if word not in READ_ONLY_WORDS and not word.startswith("GET /"):
         raise ValueError(f"{word!r} is not a read-only word")
-    line.sendall(question)
+    connection.sendall(question)
 
 
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
     """Open a connection, with TLS if there is a context."""
     where = address.reachable
-    line = socket.create_connection((where.host, where.port), deadline.left())
+    connection = socket.create_connection((where.host, where.port), deadline.left())
     if context is None:
-        return line
+        return connection
     try:
-        line.settimeout(deadline.left())
-        return context.wrap_socket(line, server_hostname=address.host)
+        connection.settimeout(deadline.left())
+        return context.wrap_socket(connection, server_hostname=address.host)
     except BaseException:
-        line.close()
+        connection.close()
         raise
 
 
-def drained(line: socket.socket, deadline: Deadline) -> bytes:
+def read_to_end(connection: socket.socket, deadline: Deadline) -> bytes:
     """Read until the other side closes; bytes before a reset count as the answer."""
     chunks: list[bytes] = []
     size = 0
     while size < MAX_ANSWER_BYTES:
-        line.settimeout(deadline.left())
+        connection.settimeout(deadline.left())
         try:
-            chunk = line.recv(CHUNK_BYTES)
+            chunk = connection.recv(CHUNK_BYTES)
         except ConnectionResetError:
             if chunks:
                 break

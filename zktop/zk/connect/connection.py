@@ -25,7 +25,7 @@ from zktop.zk.read.requests_in_flight import Answer, Reader, ZxidClock, now_ms
 REVIVE_S = 5.0
 CLOSING_S = 2.0
 SASL_REQUIRED = -124  # the server's error code
-MAX_AHEAD_ZXIDS = 1_000  # how far our own count may be ahead of the server
+MAX_AHEAD_ZXIDS = 1_000  # how far `ZxidClock` may be ahead of the server
 
 State = Literal["connecting", "connected", "suspended", "lost", "read-only"]
 
@@ -66,7 +66,7 @@ class ZooKeeperSession:
         return self._bytes_before + self._client.bytes_in
 
     def prefer(self, addresses: Sequence[Address]) -> None:
-        """Try these addresses first, in random order: a hanging host costs a lot of time."""
+        """Try these addresses first, in random order, because a host that hangs costs time."""
         first = random.sample(addresses, len(addresses))
         self._order = tuple(dict.fromkeys([*first, *self._access.hosts.addresses]))
         self._client.set_hosts(connection_string(self._order), randomize_hosts=False)
@@ -85,7 +85,7 @@ class ZooKeeperSession:
             raise NoConnectionError(self._refusal or self._timeout_sentence())
 
     def close(self, seconds: float = CLOSING_S) -> None:
-        """Close the session; after the timeout a daemon thread finishes the job."""
+        """Close the session; if that takes longer, a daemon thread completes it."""
         closing = threading.Thread(
             target=self._close, args=(self._client,), name="zktop-closing", daemon=True
         )
@@ -118,7 +118,7 @@ class ZooKeeperSession:
     def _on_state(self, state: str, session: int | None, server: str | None) -> None:
         self.ready = False
         alive = state in ("connected", "read-only")
-        self.reader.next_turn(connected=alive)
+        self.reader.next_connection(connected=alive)
         if alive:
             self._session = session_id(session) if session is not None else None
             self._server = self.names.get(server or "", server)
@@ -136,13 +136,13 @@ class ZooKeeperSession:
             why = _ENDS["auth-failed"]  # kazoo reports nothing else
         if why == _ENDS["auth-failed"] and self._access.sasl:
             why = self._kerberos() or why
-        if state != "expired":  # only then does kazoo open a new session
+        if state != "expired":  # after an expiry kazoo itself opens a new session
             self._refuse(f"{self._access.hosts}: {why}.")
             self._loop.after(REVIVE_S, self._revive)
         self._report("lost", why)
 
     def _kerberos(self) -> str | None:
-        """The reason given by Kerberos, if it ended the login before any server was asked."""
+        """The reason that Kerberos gave, if it ended the login before a server was asked."""
         words = kerberos_words(self._log.cause)
         if words is None:
             return None

@@ -3,9 +3,9 @@
 All addresses get `srvr` at the same time. It ends with a newline because a TLS port waits for five
 bytes before it notices that this is not TLS.
 
-Servers of other makes may have `srvr` disabled and then close the connection; another word may
-still identify them. zetcd reads every word but `ruok` as the length of a message and waits for the
-rest: a server that is silent after `srvr` and answers `ruok` is zetcd.
+A server of another make may have `srvr` disabled, and then closes the connection; another word may
+still identify it. zetcd takes every word but `ruok` for the length of a message and waits for the
+message: a server that is silent after `srvr` and answers `ruok` is zetcd.
 """
 
 import queue
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from zktop.tls import Tls
 from zktop.zk.connect.address import Address, tls_context
-from zktop.zk.connect.ask_once import Deadline, connect, drained, exchange, send
+from zktop.zk.connect.ask_once import Deadline, connect, exchange, read_to_end, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
 from zktop.zk.servers.table_formats import mode_of
 
@@ -101,16 +101,16 @@ def probe(
     """Probe one address; every outcome is a Probe, never an exception."""
     deadline = Deadline(seconds)
     try:
-        with connect(address, context, deadline) as line:
-            peer = Address(*line.getpeername()[:2])
+        with connect(address, context, deadline) as connection:
+            peer = Address(*connection.getpeername()[:2])
             if known is not None and not known.traits.answers_words:
-                found = _probe_known_zetcd(address, known, line, deadline)
+                found = _probe_known_zetcd(address, known, connection, deadline)
                 return replace(found, peer=str(peer))
-            send(line, FIRST_WORD)
-            if context is None and _is_silent(line, deadline.left() * SILENT_AFTER_SHARE):
-                found = _recognise_zetcd(address, line, deadline)
+            send(connection, FIRST_WORD)
+            if context is None and _is_silent(connection, deadline.left() * SILENT_AFTER_SHARE):
+                found = _recognise_zetcd(address, connection, deadline)
             else:
-                found = _read_answer(address, drained(line, deadline), context, deadline)
+                found = _read_answer(address, read_to_end(connection, deadline), context, deadline)
             return replace(found, peer=str(peer))
     except socket.gaierror as problem:
         sentence = f"{address.reachable.host}: no such host name ({problem.strerror or problem})."
@@ -131,9 +131,7 @@ def _read_answer(
         return _ask_other_words(address, context, deadline)
     kind = kind_of(text)
     if "not currently serving requests" in text:
-        sentence = (
-            f"{address.route} is a server without a quorum: it serves no client at the moment."
-        )
+        sentence = f"{address.route} has no quorum: it serves no clients at the moment."
         return Probe(address, "not-serving", sentence, kind, why="it has no quorum")
     if kind is not None:
         return _ok(address, kind, mode_of(text))
@@ -142,39 +140,39 @@ def _read_answer(
     if text.startswith("HTTP/"):
         sentence = f"{address.route} speaks HTTP, not ZooKeeper: is this the AdminServer's port?"
         return Probe(address, "not-zookeeper", sentence)
-    return Probe(address, "not-zookeeper", f"{address.route} answers, but not as ZooKeeper does.")
+    return Probe(address, "not-zookeeper", f"{address.route} answers, but not like ZooKeeper.")
 
 
 def _ok(address: Address, kind: ServerKind, mode: str | None = None) -> Probe:
     return Probe(address, "ok", f"{address.route} is {kind}.", kind, mode)
 
 
-def _is_silent(line: socket.socket, seconds: float) -> bool:
+def _is_silent(connection: socket.socket, seconds: float) -> bool:
     """True if the server neither answers nor closes the connection in this time."""
-    line.settimeout(seconds)
+    connection.settimeout(seconds)
     try:
-        line.recv(1, socket.MSG_PEEK)
+        connection.recv(1, socket.MSG_PEEK)
     except TimeoutError:
         return True
     return False
 
 
-def _recognise_zetcd(address: Address, line: socket.socket, deadline: Deadline) -> Probe:
+def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
     """Recognise zetcd: silent to `srvr`, `imok` to `ruok`."""
     if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
         raise TimeoutError("no answer in time")
     try:
-        return _read_answer(address, drained(line, deadline), None, deadline)
+        return _read_answer(address, read_to_end(connection, deadline), None, deadline)
     except TimeoutError:
         return _ok(address, ServerKind("zetcd"))
 
 
 def _probe_known_zetcd(
-    address: Address, known: ServerKind, line: socket.socket, deadline: Deadline
+    address: Address, known: ServerKind, connection: socket.socket, deadline: Deadline
 ) -> Probe:
     """Send zetcd the only word that it understands."""
-    send(line, b"ruok")
-    if drained(line, deadline) != b"imok":
+    send(connection, b"ruok")
+    if read_to_end(connection, deadline) != b"imok":
         raise TimeoutError("no answer in time")
     return _ok(address, known)
 
@@ -182,7 +180,7 @@ def _probe_known_zetcd(
 def _ask_other_words(
     address: Address, context: ssl.SSLContext | None, deadline: Deadline
 ) -> Probe:
-    """Identify a server that closed the connection on `srvr` by other words."""
+    """Identify a server that closed the connection after `srvr`, with other words."""
     for word in OTHER_WORDS if context is None else ():
         try:
             answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
@@ -197,10 +195,11 @@ def _ask_other_words(
 
 def _hung_up(address: Address, context: ssl.SSLContext | None) -> Probe:
     if context is None:
-        sentence = f"{address.route} hangs up at once: a port for TLS? Then give --tls-ca."
+        sentence = f"{address.route} closes the connection: if it is a TLS port, give --tls-ca."
     else:
         sentence = (
-            f"{address.route} hangs up: it wants another client certificate, or is not ZooKeeper."
+            f"{address.route} closes the connection: "
+            "it expects another client certificate, or is not ZooKeeper."
         )
     return Probe(address, "tls", sentence)
 
@@ -214,7 +213,7 @@ def _unreachable(address: Address, problem: Exception, seconds: float) -> Probe:
     if isinstance(problem, TimeoutError):
         why = f"no answer within {seconds:g} s"
         reasons = "a firewall, a wrong port, or a server that hangs"
-        return Probe(address, "silent", f"{address.route} gives {why}: {reasons}.", why=why)
+        return Probe(address, "silent", f"{address.route}: {why} ({reasons}).", why=why)
     why = str(getattr(problem, "strerror", None) or problem)
     return Probe(address, "unreachable", f"{address.route} cannot be reached: {why}.", why=why)
 
@@ -233,7 +232,7 @@ def _tls_sentence(address: Address, problem: ssl.SSLError) -> str:
     elif "CERTIFICATE" in reason or "HANDSHAKE_FAILURE" in reason:
         why = f"refuses our certificate ({reason}): see --tls-cert and --tls-key."
     elif "EOF" in reason:
-        why = "hangs up on TLS: does this port speak it?"
+        why = "closes the connection when TLS begins: is this its secure port?"
     else:
         why = f"does not accept zktop's TLS settings ({reason})."
     return f"{address.route} {why}"

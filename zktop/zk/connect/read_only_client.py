@@ -44,7 +44,7 @@ SESSION: Final = frozenset({kazoo.Auth, kazoo.Close, kazoo.Connect, kazoo.Ping, 
 
 
 class WritingError(Exception):
-    """Code tried to write through the observer's client."""
+    """Code tried to send a write request."""
 
 
 class Listener(Protocol):

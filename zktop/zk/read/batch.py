@@ -1,7 +1,7 @@
 """Batched reads: the data of many children in one request.
 
-Most reads are of contenders whose names a listing has just returned. Full paths exist only on the
-wire, and the children of one parent become one fact.
+Most reads are of members of locks whose names a listing has just returned. Full paths exist only
+on the wire, and the children of one parent become one fact.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

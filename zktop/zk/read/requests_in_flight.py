@@ -115,10 +115,10 @@ def now_ms() -> Millis:
 class _Reply:
     """Replaces kazoo's AsyncResult. It may be set twice; only the first time counts."""
 
-    __slots__ = ("_reader", "_then", "_turn")
+    __slots__ = ("_connection_number", "_reader", "_then")
 
-    def __init__(self, reader: "Reader", then: Then, turn: int) -> None:
-        self._reader, self._turn = reader, turn
+    def __init__(self, reader: "Reader", then: Then, connection_number: int) -> None:
+        self._reader, self._connection_number = reader, connection_number
         self._then: Then | None = then
 
     def set(self, value: object = None) -> None:
@@ -134,7 +134,7 @@ class _Reply:
         if then is not None:
             reader = self._reader
             answer = Answer(value, error, reader.client.last_zxid, now_ms())
-            reader.loop.post(reader.arrived, answer, then, self._turn)
+            reader.loop.post(reader.arrived, answer, then, self._connection_number)
 
 
 class Reader:
@@ -153,7 +153,7 @@ class Reader:
         self._pausing = False  # until the request budget allows more
         self.log = client.logger
         self.batches = True  # whether the servers know MultiRead
-        self.turn = 0  # connection number; answers of earlier ones are dropped
+        self.connection_number = 0  # answers to requests on earlier connections are dropped
         self.asked = 0
         self.connected = False  # if not, requests are dropped: a new connection reads all again
         self._bytes_each = FIRST_GUESS_BYTES
@@ -180,13 +180,13 @@ class Reader:
         """True when requests wait for room; callers that can wait should collect more."""
         return bool(self._waiting or self._waiting_first)
 
-    def next_turn(self, *, connected: bool) -> None:
+    def next_connection(self, *, connected: bool) -> None:
         """Drop everything that was sent on an earlier connection."""
         largest = max(self._unanswered, default=0)
         if largest > self._largest_taken:  # the server may have closed because of the size
             self._largest_request = max(MIN_REQUEST_BYTES, largest // 4)
         self._unanswered.clear()
-        self.turn += 1
+        self.connection_number += 1
         self.connected = connected
         self._under_way = 0
         self._waiting.clear()
@@ -229,11 +229,11 @@ class Reader:
             self._unanswered.append(len(request))
         self._under_way += 1
         self.asked += 1
-        self.client._call(request, _Reply(self, then, self.turn))  # noqa: SLF001  see requests.py
+        self.client._call(request, _Reply(self, then, self.connection_number))  # noqa: SLF001  see requests.py
 
-    def arrived(self, answer: Answer, then: Then, turn: int) -> None:
+    def arrived(self, answer: Answer, then: Then, connection_number: int) -> None:
         """Pass an answer on. Called by the event loop."""
-        if turn != self.turn:
+        if connection_number != self.connection_number:
             return
         if answer.code in _NO_CONNECTION:
             return  # the connection was lost; a new one reads everything again
@@ -312,9 +312,8 @@ class Reader:
         longest += len(self.hosts.chroot)
         asked = self._largest_request // (longest * UTF_8_BYTES + HEADER_BYTES)
         answered = int(MAX_ANSWER_BYTES / self._bytes_each)
-        return (
-            max(2, min(MAX_BATCH_ITEMS, asked, answered)) // 2 * 2
-        )  # even, because folders take two items
+        most = max(2, min(MAX_BATCH_ITEMS, asked, answered))
+        return most // 2 * 2  # even, because folders take two items
 
 
 _NO_CONNECTION = {-4, -112, -115}  # lost, expired or closed, not authenticated

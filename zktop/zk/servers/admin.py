@@ -17,7 +17,14 @@ from zktop.model.text import clean
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.ask_once import exchange
 from zktop.zk.servers.four_letter import RefusedError
-from zktop.zk.servers.table_formats import Paths, Wanted, aged, client_address, number, unreadable
+from zktop.zk.servers.table_formats import (
+    PathsBySession,
+    WantedPaths,
+    aged,
+    client_address,
+    number,
+    unreadable,
+)
 
 READ_ONLY_COMMANDS = frozenset(
     {
@@ -138,7 +145,7 @@ def newest_answer(answer: dict[str, Any]) -> int | None:
     return max(filter(None, moments), default=None)
 
 
-def watched(answer: dict[str, Any]) -> Paths:
+def watched(answer: dict[str, Any]) -> PathsBySession:
     """Parse `watches`."""
     return _paths("watches", answer.get("session_id_to_watched_paths"))
 
@@ -151,7 +158,7 @@ def total_watches(answer: dict[str, Any]) -> int:
     return count
 
 
-def ephemerals(answer: dict[str, Any], wanted: Wanted | None = None) -> Paths:
+def ephemerals(answer: dict[str, Any], wanted: WantedPaths | None = None) -> PathsBySession:
     """Parse the owners of ephemeral znodes from `dump`; with `wanted`, of those paths only."""
     if wanted is not None and not wanted:
         return {}
@@ -177,10 +184,10 @@ def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
         raise unreadable("AdminServer dump", str(buckets)) from None
 
 
-def _paths(command: str, table: object) -> Paths:
+def _paths(command: str, table: object) -> PathsBySession:
     if not isinstance(table, dict):
         raise unreadable(f"AdminServer {command}", str(table))
-    found: Paths = {}
+    found: PathsBySession = {}
     for text, paths in table.items():
         session = number(text)
         if session is None or not isinstance(paths, list) or not all(map(_is_path, paths)):

@@ -22,7 +22,7 @@ class AnswerState:
     """
 
     def __init__(self, *, is_given: bool) -> None:
-        self._is_ours = is_given
+        self._is_reachable = is_given  # its address is known to be valid here
         self._misses = 0
         self._failed_at: Millis | None = None
         self.state: ServerState | None = None
@@ -37,12 +37,12 @@ class AnswerState:
         """Update from one round; `begun` is when the server was asked."""
         state = _STATES.get(probe.outcome)  # None: not a plain ZooKeeper
         if state is None or state == "up":
-            self._is_ours = self._is_ours or state == "up"
+            self._is_reachable = self._is_reachable or state == "up"
             self._misses, self._failed_at = 0, None
             self.state, self.since = state, None
             return
         self._failed_at = begun if self._failed_at is None else self._failed_at
         self._misses = self._misses + 1 if state == "no-answer" else MAX_MISSED_ROUNDS
         if self._misses >= MAX_MISSED_ROUNDS:
-            self.state = state if self._is_ours else "unreached"
+            self.state = state if self._is_reachable else "unreached"
             self.since = self._failed_at

@@ -35,9 +35,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     admin: bool = False  # may have an AdminServer
     answers_words: bool = True  # answers four-letter words with tables
     blank_end: bool = False  # `wchc` and `wchp` end with a blank line
-    all_watches: bool = (
-        True  # watch tables list child and persistent watches too, without their kind
-    )
+    all_watches: bool = True  # child and persistent watches are in the tables, without their kind
     all_sessions: bool = False  # `dump` lists the sessions of all servers
     expiry: bool = False  # `dump` shows when sessions expire
     answers: bool = False  # `lresp` is the last answer to the session, pings included
@@ -111,7 +109,7 @@ class ServerKind(msgspec.Struct, frozen=True):
 
 
 ZOOKEEPER_OF_ANY_VERSION: Final = ServerKind("zookeeper")
-SAYS_WHAT_IT_IS: Final[tuple[tuple[str, Flavour], ...]] = (
+FIRST_LINES: Final[tuple[tuple[str, Flavour], ...]] = (
     ("Zookeeper version: ", "zookeeper"),
     ("ClickHouse Keeper version: ", "keeper"),
     ("RaftKeeper version: ", "raftkeeper"),
@@ -131,7 +129,7 @@ def kind_of(answer: str) -> ServerKind | None:
     >>> str(kind_of("RaftKeeper version: RaftKeeper v2.3.0"))
     'RaftKeeper 2.3.0'
     """
-    for beginning, flavour in SAYS_WHAT_IT_IS:
+    for beginning, flavour in FIRST_LINES:
         if answer.startswith(beginning):
             return ServerKind(flavour, version_of(answer))
     return None
@@ -147,7 +145,7 @@ def version_of(text: str) -> Version | None:
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
-def common(kinds: Iterable[ServerKind]) -> Traits:
+def common_traits(kinds: Iterable[ServerKind]) -> Traits:
     """The traits that all of these servers share: an ensemble is watched in one way."""
     traits = [kind.traits for kind in kinds] or [ZOOKEEPER]
     return msgspec.structs.replace(
@@ -159,7 +157,7 @@ def common(kinds: Iterable[ServerKind]) -> Traits:
     )
 
 
-def is_plain(traits: Traits) -> bool:
+def has_plain_stats(traits: Traits) -> bool:
     """True if a Stat means what it means in ZooKeeper."""
     return traits.counts_creations and traits.dates_changes and traits.ctime_units == 1
 
@@ -201,4 +199,4 @@ OPERATIONS: Final = {
     "Heartbeat": "PING",
     "Close": "CLOS",
 }
-"""How Keeper and RaftKeeper name the last operation in `cons`, and how ZooKeeper does."""
+"""The names of the last operation in `cons`: of Keeper and RaftKeeper, and of ZooKeeper."""

@@ -46,12 +46,12 @@ def not_refused(word: str, answer: bytes) -> bytes:
     if "is not in the whitelist" in beginning:
         raise RefusedError(f"{word} is not in this server's 4lw.commands.whitelist")
     if "not currently serving requests" in beginning:
-        raise RefusedError("the server has no quorum and serves no client")
+        raise RefusedError("the server has no quorum and serves no clients")
     return answer
 
 
 def lines(answer: bytes) -> Iterator[str]:
-    """Split an answer into lines, one at a time; a whole one ends with ""."""
+    """Yield the lines of an answer; after a final line break, the last one is ""."""
     for line in TextIOWrapper(BytesIO(answer), "utf-8", "replace", newline="\n"):
         yield line.removesuffix("\n")
     if answer.endswith(b"\n"):

@@ -24,7 +24,7 @@ from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate
 from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, share, unreached
 from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
-from zktop.zk.servers.table_formats import EnsembleMember, Paths
+from zktop.zk.servers.table_formats import EnsembleMember, PathsBySession
 
 
 class KnownServers:
@@ -44,8 +44,10 @@ class KnownServers:
         for address in self._given.addresses:
             servers |= self._servers_behind(address, resolved)
         self.named = set(servers)
-        for address in self._other_members():
-            servers |= self._servers_behind(address, resolved)
+        for member in self.members:
+            if member.port:
+                address = self._given.server(member.host, member.port)
+                servers |= self._servers_behind(address, resolved)
         return servers
 
     def _servers_behind(self, address: Address, resolved: set[Address]) -> dict[str, Address]:
@@ -65,10 +67,6 @@ class KnownServers:
         """Members that cannot be asked: the configuration does not include their port."""
         hosts = (member.host for member in self.members if member.port is None)
         return tuple(host for host in hosts if host not in self._hosts)
-
-    def _other_members(self) -> list[Address]:
-        known = (member for member in self.members if member.port)
-        return [self._given.server(member.host, member.port or 0) for member in known]
 
 
 def _resolve(address: Address) -> list[Address]:
@@ -103,7 +101,7 @@ class ServerSchedule:
         self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
-        self.watches: Paths = {}  # of the last sample
+        self.watches: PathsBySession = {}  # of the last sample
         self.facts: Sequence[ServerFact] = ()  # of the last sample
         self._pause = 0.0
 
@@ -138,7 +136,7 @@ class Introspection:
         # Not over TLS: the process would need our keys.
         self._table_reader = None if access.tls else TableReader()
         self._schedules: dict[str, ServerSchedule] = {}
-        self._stopped, self._introduced = threading.Event(), threading.Event()
+        self._stopped, self._has_members = threading.Event(), threading.Event()
         self._woken = threading.Event()  # ends the pause between two rounds
         self._asked_hidden: tuple[str, ...] = ()  # in the round under way
         self._answered_hidden: tuple[str, ...] = ()  # in the last complete round
@@ -152,11 +150,11 @@ class Introspection:
     def start(self) -> None:
         self._thread.start()
 
-    def introduce(self, members: tuple[EnsembleMember, ...] | None) -> None:
-        """Set the other members of the ensemble; None if they are unknown."""
+    def set_members(self, members: tuple[EnsembleMember, ...] | None) -> None:
+        """Set the members of the ensemble; None if they are unknown."""
         if members is not None:
             self.ensemble.members = members
-        self._introduced.set()
+        self._has_members.set()
 
     @property
     def has_asked_for_hidden(self) -> bool:
@@ -175,7 +173,7 @@ class Introspection:
             self._table_reader.close()
 
     def _run(self) -> None:
-        self._introduced.wait(MEMBERS_WITHIN_S)
+        self._has_members.wait(MEMBERS_WITHIN_S)
         while not self._stopped.is_set():
             self._asked_hidden = self.hidden()
             try:
@@ -247,7 +245,7 @@ class Introspection:
         """Wait for the request budget, and count a request."""
         while (wait_s := self._pace.wait_s()) > 0.0:
             if self._stopped.wait(wait_s):
-                raise RefusedError("zktop is ending")
+                raise RefusedError("zktop is closing")
         self.asked += 1
 
     def _count_bytes(self, count: int) -> None:

@@ -31,8 +31,8 @@ PATIENCE_S = 2.0  # added to the deadline of the process
 
 def kernel_buffer_bytes() -> int:
     """The number of bytes that the kernel buffers for a stalled reader."""
-    with socket.socket() as line:
-        return large_table_process.enlarge_buffer(line)
+    with socket.socket() as unconnected:
+        return large_table_process.enlarge_buffer(unconnected)
 
 
 class TableSizeEstimate:
@@ -104,7 +104,7 @@ class TableReader:
         if self._process is None:
             self._process = _start_process()
         if self._is_closed:
-            raise BrokenPipeError("zktop is ending")
+            raise BrokenPipeError("zktop is closing")
         return self._process
 
     def _end(self) -> None:

@@ -23,7 +23,7 @@ from zktop.zk.servers.large_table_reader import (
     kernel_buffer_bytes,
 )
 from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
-from zktop.zk.servers.table_formats import Paths, Wanted
+from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
 
 ANSWER_TIMEOUT_S = 5.0  # per answer
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
@@ -47,7 +47,7 @@ class SampleSettings(msgspec.Struct, frozen=True):
     table_reader: TableReader | None = None  # reads watch tables; None: read in this process
     # the size of this server's watch tables
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
-    other_watches: tuple[Paths, ...] = ()  # watches at the other servers, from their last samples
+    other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
 
 
@@ -59,10 +59,10 @@ class Sample(msgspec.Struct):
     figures: dict[str, Any] = {}
     zxid: int | None = None
     connections: tuple[Connection, ...] | None = None
-    watches: Paths | None = None
+    watches: PathsBySession | None = None
     expires_in_ms: dict[int, int] | None = None
     timeouts_ms: dict[int, int] | None = None
-    ephemerals: Paths | None = None
+    ephemerals: PathsBySession | None = None
     sessions: tuple[int, ...] | None = None
     tick_ms: int | None = None
     why: dict[str, str] = {}
@@ -128,7 +128,7 @@ def _admin_watches(
     count = admin.total_watches(ask("watch_summary"))
     if count > MAX_ADMIN_WATCHES and not settings.large_tables:
         raise RefusedError(
-            f"{count} watches would take the AdminServer a lot of memory; {ALLOW_IT} all the same"
+            f"{count} watches would take the AdminServer a lot of memory; {ALLOW_IT} anyway"
         )
     sample.watches = admin.watched(ask("watches"))
 
@@ -160,9 +160,8 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
         raise table_formats.unreadable("srvr", srvr)
     sample.kind = kind
     zxid = table_formats.figures(srvr).get("Zxid", "")
-    sample.zxid = table_formats.hexadecimal(zxid) or table_formats.number(
-        zxid
-    )  # RaftKeeper prints it in decimal
+    # RaftKeeper prints it in decimal.
+    sample.zxid = table_formats.hexadecimal(zxid) or table_formats.number(zxid)
     sample.figures = _srvr_figures(srvr)
     sample.attempt("server", lambda: sample.figures.update(_mntr_figures(ask("mntr"))))
     sample.attempt("connections", lambda: _word_connections(sample, ask("cons"), clock))
@@ -183,7 +182,7 @@ def by_words(settings: SampleSettings, clock: ServerClock) -> Sample:
 
 @contextmanager
 def _explained_refusal(kind: ServerKind, word: str) -> Iterator[None]:
-    """Explain why a server of another make closed the connection: it has a list of allowed words.
+    """Explain why Keeper or RaftKeeper closed the connection: the word is not on its list.
 
     ZooKeeper itself answers with a sentence.
     """
@@ -199,7 +198,8 @@ def _explained_refusal(kind: ServerKind, word: str) -> Iterator[None]:
 
 def _srvr_figures(srvr: str) -> dict[str, Any]:
     figures = table_formats.figures(srvr)
-    latency = [table_formats.decimal(part) for part in _latency(figures).split("/")]
+    latencies = figures.get("Latency min/avg/max", "").split("/")
+    latency = map(table_formats.decimal, latencies)
     named = dict(zip(("min_latency", "avg_latency", "max_latency"), latency, strict=False))
     return named | {
         "server_state": table_formats.mode_of(srvr),
@@ -207,10 +207,6 @@ def _srvr_figures(srvr: str) -> dict[str, Any]:
         "outstanding_requests": table_formats.number(figures.get("Outstanding")),
         "znode_count": table_formats.number(figures.get("Node count")),
     }
-
-
-def _latency(figures: dict[str, str]) -> str:
-    return figures.get("Latency min/avg/max", "")
 
 
 def _mntr_figures(mntr: str) -> dict[str, Any]:
@@ -243,13 +239,13 @@ def _request_watches(sample: Sample, ask: Callable[[str], str], settings: Sample
     if expected > fitting and not settings.large_tables:
         raise RefusedError(
             f"{count} watches are about {expected >> 10} kB, and without an AdminServer only "
-            f"{fitting >> 10} kB are safe: the server stands still while a larger answer waits "
-            f"for its reader; {ALLOW_IT} all the same"
+            f"{fitting >> 10} kB are safe: the server blocks while a client is slow to read a "
+            f"larger answer; {ALLOW_IT} anyway"
         )
     sample.watches = _read_watches(sample.kind, count, settings)
 
 
-def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> Paths:
+def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> PathsBySession:
     blank_end = kind.traits.blank_end
     if not count and not blank_end:  # an empty table cannot be told from a refusal
         return {}
@@ -303,7 +299,7 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
         )
 
 
-def _wanted_znodes(sample: Sample, settings: SampleSettings) -> Wanted:
+def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
     """The znodes whose owners matter: those that are watched, or that an ACL hides from zktop.
 
     All other ephemerals are left out: a large ensemble has a hundred thousand of them.
@@ -311,7 +307,7 @@ def _wanted_znodes(sample: Sample, settings: SampleSettings) -> Wanted:
     watches = (*settings.other_watches, sample.watches or {})
     watched = {path: path for one in watches for paths in one.values() for path in paths}
     hidden = [settings.hosts.full(path) for path in settings.hidden]
-    return Wanted(
+    return WantedPaths(
         watched | {path: Text(path) for path in hidden},
         tuple(f"{path.rstrip('/')}/" for path in hidden),
     )

@@ -29,15 +29,15 @@ class ServerClock:
         self._largest_lead: int | None = None
 
     def saw_answer(self, newest_answer: int | None, at: Millis) -> None:
-        """Learn from the newest answer to any connection: now is not earlier."""
+        """Learn from the newest answer to any connection: the clock is not behind it."""
         if newest_answer is not None:
             ahead = newest_answer - at
             self._least_lead = ahead if self._least_lead is None else max(self._least_lead, ahead)
 
     def saw_expiry(self, next_expiry: int | None, at: Millis) -> None:
-        """Learn from the next expiry: now is not later.
+        """Learn from the next expiry: the clock has not passed it.
 
-        The only source if no client is connected, as often at a leader.
+        Without connected clients, as often at a leader, nothing else shows the clock.
         """
         if next_expiry is not None:
             ahead = next_expiry - at

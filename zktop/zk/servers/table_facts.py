@@ -7,7 +7,7 @@ from zktop.model.text import Text, clean
 from zktop.zk.connect.address import Hosts
 from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers.sample import Sample
-from zktop.zk.servers.table_formats import Paths
+from zktop.zk.servers.table_formats import PathsBySession
 
 
 def facts(sample: Sample, server: str, zxid: int, hosts: Hosts) -> list[ServerFact]:
@@ -64,7 +64,7 @@ def _why(sample: Sample, table: str) -> Text | None:
     return clean(reason) if reason else None
 
 
-def _inside(rows: Paths | None, hosts: Hosts) -> Paths | None:
+def _inside(rows: PathsBySession | None, hosts: Hosts) -> PathsBySession | None:
     if rows is None or not hosts.chroot:
         return rows
     seen = {session: map(hosts.inside, paths) for session, paths in rows.items()}

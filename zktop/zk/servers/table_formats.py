@@ -18,10 +18,10 @@ from zktop.model.facts import Connection, Session
 from zktop.model.text import Text, clean
 from zktop.zk.servers.four_letter import RefusedError
 
-Paths = dict[Session, tuple[Text, ...]]
+PathsBySession = dict[Session, tuple[Text, ...]]
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedPaths(msgspec.Struct, frozen=True):
     """The paths to keep of a table that lists all ephemerals."""
 
     paths: Mapping[str, Text] = {}  # as existing Text objects
@@ -193,14 +193,14 @@ def client_address(text: str) -> Text:
     return Text(f"[{host}]{colon}{port}" if ":" in host else f"{host}{colon}{port}")
 
 
-def watched(wchc: Iterable[str], *, blank_end: bool = True) -> Paths:
+def watched(wchc: Iterable[str], *, blank_end: bool = True) -> PathsBySession:
     """Parse `wchc`: a session at the margin, its paths indented."""
     return _by_session("wchc", indented("wchc", wchc, blank_end=blank_end))
 
 
 def _by_session(
-    word: str, pairs: Iterable[tuple[str, str | None]], wanted: Wanted | None = None
-) -> Paths:
+    word: str, pairs: Iterable[tuple[str, str | None]], wanted: WantedPaths | None = None
+) -> PathsBySession:
     paths: dict[Session, list[Text]] = {}
     of_session: list[Text] = []
     for head, path in pairs:
@@ -215,11 +215,7 @@ def _by_session(
             known = clean(path) if wanted is None else wanted.get(clean(path))
             if known is not None:
                 of_session.append(known)
-    return _once(paths)
-
-
-def _once(paths: dict[Session, list[Text]]) -> Paths:
-    """Remove duplicates (watches of two kinds) and sessions without paths."""
+    # A session may have watches of two kinds on one path.
     return {
         session: tuple(dict.fromkeys(found))
         for session, found in paths.items()
@@ -263,11 +259,11 @@ class Dump(msgspec.Struct, frozen=True):
 
     buckets: tuple[tuple[str, tuple[Session, ...]], ...] = ()  # printed time, sessions
     timeouts_ms: dict[Session, int] | None = None
-    ephemerals: Paths | None = None
+    ephemerals: PathsBySession | None = None
     sessions: tuple[Session, ...] | None = None  # without any times
 
 
-def dump(lines: Iterable[str], wanted: Wanted | None = None) -> Dump:
+def dump(lines: Iterable[str], wanted: WantedPaths | None = None) -> Dump:
     """Parse any form of `dump`; its list of connections is skipped.
 
     It may list a hundred thousand ephemerals: with `wanted`, only those are kept. Lines after the
@@ -340,7 +336,9 @@ def _sessions(first: str, rows: Iterator[str]) -> tuple[tuple[Session, ...], str
     raise unreadable("dump")
 
 
-def _ephemerals(rows: Iterator[str], wanted: Wanted | None, heading: str | None = None) -> Paths:
+def _ephemerals(
+    rows: Iterator[str], wanted: WantedPaths | None, heading: str | None = None
+) -> PathsBySession:
     """Parse the owners: like `wchc`, with a colon after each session except in Keeper."""
     if wanted is not None and not wanted:
         return {}

@@ -1,1 +1,1 @@
-"""Watches, discovery and polling: how changes reach the observer."""
+"""Watches, discovery and polling: how zktop learns of changes."""

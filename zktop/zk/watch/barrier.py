@@ -21,26 +21,26 @@ class Barrier:
         self._reader, self._is_ready = reader, is_ready
         self._asked: list[Job] = []  # their request is under way
         self._next: list[Job] = []
-        self._turn: int | None = None  # connection number of that request
+        self._connection_number: int | None = None  # of that request
 
     def after(self, job: Job) -> None:
         """Run a job after the answer to a request that is sent from now on."""
         self._next.append(job)
         if not self._is_ready():
-            self._turn = None
+            self._connection_number = None
             self._asked, self._next = [*self._asked, *self._next], []
             self._run_asked()
-        elif self._turn != self._reader.turn:
+        elif self._connection_number != self._reader.connection_number:
             self._ask()
 
     def _ask(self) -> None:
         self._asked += self._next
         self._next = []
-        self._turn = self._reader.turn
+        self._connection_number = self._reader.connection_number
         self._reader.ask(Exists(self._reader.hosts.full("/")), self._on_answer)
 
     def _on_answer(self, _answer: Answer) -> None:
-        self._turn = None
+        self._connection_number = None
         self._run_asked()
         if self._next:
             self._ask()

@@ -22,12 +22,12 @@ class MissingRoots:
         self._reader, self._emit = reader, emit
         self._bases = frozenset(bases)
         self._looked_at: set[str] = set()
-        self._turn = -1
+        self._connection_number = -1
 
     def look(self, base: str) -> None:
         """List the nearest existing ancestor of a missing root."""
-        if self._turn != self._reader.turn:
-            self._turn = self._reader.turn
+        if self._connection_number != self._reader.connection_number:
+            self._connection_number = self._reader.connection_number
             self._looked_at.clear()
         if base in self._bases and base not in self._looked_at and base != "/":
             self._looked_at.add(base)

@@ -31,7 +31,7 @@ class UnreadZnodes:
     def __contains__(self, path: object) -> bool:
         return path in self._since
 
-    def add(self, path: str, scope: WatchedRoot) -> None:
+    def add(self, path: str, root: WatchedRoot) -> None:
         """Add a znode that was created or changed."""
         now = time.monotonic()
         if now - self._window > READ_AFTER_S:
@@ -40,7 +40,7 @@ class UnreadZnodes:
         if self._in_window > BUSY_PER_S * READ_AFTER_S:
             self._busy_until = now + 1.0
         if path not in self._since:
-            self._since[path] = (now, scope)
+            self._since[path] = (now, root)
 
     def forget(self, path: str) -> None:
         """Drop a znode that is gone."""
@@ -57,10 +57,10 @@ class UnreadZnodes:
             return {}
         oldest_to_wait = now - READ_AFTER_S if is_busy else now
         ready: dict[WatchedRoot, list[str]] = {}
-        for path, (since, scope) in self._since.items():
+        for path, (since, root) in self._since.items():
             if since > oldest_to_wait:
                 break
-            ready.setdefault(scope, []).append(path)
+            ready.setdefault(root, []).append(path)
         for paths in ready.values():
             for path in paths:
                 del self._since[path]
@@ -121,7 +121,7 @@ class ChangedFolders:
         due: dict[WatchedRoot, list[str]] = {}
         ready = [folder for folder in self._folders.values() if _is_due(folder, now)]
         for folder in ready[:MAX_AT_ONCE]:
-            due.setdefault(folder.scope, []).append(folder.path)
+            due.setdefault(folder.root, []).append(folder.path)
             del self._folders[folder.path]
         return due
 

@@ -1,4 +1,4 @@
-"""Polls Stats if watches do not report: beyond the watch budget, after a flood, behind ACLs.
+"""Polls Stats where watches do not report: beyond the watch budget, after a flood, behind ACLs.
 
 A folder is listed again only when its Stat shows that children came or went. Slow rounds also
 cover every other listed folder, because a changed ACL sends no event and suppresses those that
@@ -23,9 +23,9 @@ class Polling:
     """Rounds over the folders of a TreeReader."""
 
     def __init__(
-        self, reader: Reader, observer: RootWatcher, items_per_s: int, audit_every: float
+        self, reader: Reader, watcher: RootWatcher, items_per_s: int, audit_every: float
     ) -> None:
-        self._reader, self._observer = reader, observer
+        self._reader, self._watcher = reader, watcher
         self._items_per_s = max(1, items_per_s * 3 // 4)  # the rest is for reading the changes
         self._rounds_per_audit = max(1, round(audit_every / POLL_EVERY_S))
         self._rounds = 0
@@ -43,22 +43,24 @@ class Polling:
         if not self._reader.idle:
             return  # wait for the first reading
         self._rounds += 1
-        tree = self._observer.tree
+        tree = self._watcher.tree
         absent = self._absent_roots()
         polled = [*self._polled_paths(), *absent]
-        self._next_polled, due = _turn(polled, self._next_polled, self._items_per_s)
+        self._next_polled, due = _next_slice(polled, self._next_polled, self._items_per_s)
         self._look_at([path for path in due if path not in absent])
         for path in due:
             if path in absent:
                 tree.open(absent[path], [path])
-        self._next_denied, due = _turn(
+        self._next_denied, due = _next_slice(
             list(tree.denied), self._next_denied, self._denied_at_once()
         )
         for path in due:
             tree.open(tree.denied[path], [path])
         if self._rounds % self._rounds_per_audit == 0:
             listed = list(tree.folders)
-            self._next_audited, due = _turn(listed, self._next_audited, self._audited_at_once())
+            self._next_audited, due = _next_slice(
+                listed, self._next_audited, self._audited_at_once()
+            )
             self._look_at(due)
 
     def _denied_at_once(self) -> int:
@@ -84,33 +86,33 @@ class Polling:
         )
 
     def _polled_paths(self) -> list[str]:
-        tree = self._observer.tree
-        if not any(scope.polled for scope in self._observer.all_scopes()):
+        tree = self._watcher.tree
+        if not any(root.polled for root in self._watcher.all_roots()):
             return list(tree.polled)
         folders = tree.folders.values()
-        return [one.path for one in folders if one.scope.polled or one.path in tree.polled]
+        return [one.path for one in folders if one.root.polled or one.path in tree.polled]
 
     def _absent_roots(self) -> dict[str, WatchedRoot]:
         """Roots that have no watch and do not exist yet."""
-        folders = self._observer.tree.folders
-        scopes = self._observer.all_scopes()
-        return {one.base: one for one in scopes if one.polled and one.base not in folders}
+        folders = self._watcher.tree.folders
+        roots = self._watcher.all_roots()
+        return {one.base: one for one in roots if one.polled and one.base not in folders}
 
     def _look_at(self, paths: Sequence[str]) -> None:
         if paths:
             self._reader.read([(GET_DATA, path) for path in paths], self._on_stats)
 
     def _on_stats(self, batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
-        tree = self._observer.tree
+        tree = self._watcher.tree
         changed: dict[WatchedRoot, list[str]] = {}
         for (_, path), result in zip(batch, results, strict=True):
             folder = tree.folders.get(path)
-            if folder is None or path in self._observer.unconfirmed:
+            if folder is None or path in self._watcher.unconfirmed:
                 continue  # gone, or about to be listed
             if isinstance(result, int) or _differs(folder.stat, result[1]):
-                changed.setdefault(folder.scope, []).append(path)
-        for scope, paths in changed.items():
-            tree.open(scope, paths)
+                changed.setdefault(folder.root, []).append(path)
+        for root, paths in changed.items():
+            tree.open(root, paths)
 
 
 def _differs(known: Stat | None, found: Stat) -> bool:
@@ -125,7 +127,7 @@ def _differs(known: Stat | None, found: Stat) -> bool:
     )
 
 
-def _turn(paths: list[str], start: int, count: int) -> tuple[int, list[str]]:
+def _next_slice(paths: list[str], start: int, count: int) -> tuple[int, list[str]]:
     """The next slice of a round, and the start of the one after it."""
     if start >= len(paths):
         start = 0

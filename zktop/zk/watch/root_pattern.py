@@ -15,12 +15,12 @@ _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _SEQUENCE = 9  # digits at least: ten, or a minus sign and nine
 
 
-def looks_like_a_place(name: str) -> bool:
-    """True if a name looks like that of a contender rather than a folder.
+def looks_like_a_member(name: str) -> bool:
+    """True if a name looks like that of a member of a lock rather than a folder.
 
-    Contenders have a sequence number at the end, or a uuid.
+    Members have a sequence number at the end, or a uuid.
 
-    >>> looks_like_a_place("lock-0000000007"), looks_like_a_place("leases")
+    >>> looks_like_a_member("lock-0000000007"), looks_like_a_member("leases")
     (True, False)
     """
     if len(name) >= _SEQUENCE and name[-_SEQUENCE:].isdigit():
@@ -89,7 +89,7 @@ class RootPattern:
         return self._loose is not None
 
     def leads_on(self, path: str) -> bool:
-        """True if the children of this path are folders or locks, not contenders."""
+        """True if the children of this path are folders or locks, not members of a lock."""
         depth = path.count("/") if path != "/" else 0
         return self._loose is None and depth < len(self._levels)
 
@@ -133,7 +133,7 @@ class WatchedRoot:
 
     def __init__(self, pattern: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
         self.pattern = pattern
-        self.recursive = recursive  # one persistent watch; else one per listed znode
+        self.recursive = recursive  # one persistent watch, not one for each listed znode
         self.polled = False  # after a flood, or beyond the watch budget
         self.events = 0  # since the last flood check
         self.flood_per_s = flood_per_s

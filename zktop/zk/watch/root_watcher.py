@@ -45,17 +45,17 @@ class RootWatcher:
         self.tree.on_listed = self._on_listed
         self.on_missing: Callable[[str], None] = lambda _base: None
         self.on_flood: Callable[[RootPattern], None] = lambda _pattern: None
-        self.scopes: dict[str, list[WatchedRoot]] = {}  # by base
+        self.roots: dict[str, list[WatchedRoot]] = {}  # by base
         self._unread = UnreadZnodes()
         self.unconfirmed = ChangedFolders()
         self._waking = self._confirming = self._counting = False
 
-    def all_scopes(self) -> list[WatchedRoot]:
-        return [scope for scopes in self.scopes.values() for scope in scopes]
+    def all_roots(self) -> list[WatchedRoot]:
+        return [root for roots in self.roots.values() for root in roots]
 
     def watches(self) -> int:
         """The number of watches that the server keeps for zktop."""
-        return sum(not one.polled for one in self.all_scopes()) + len(self.tree.single_watches)
+        return sum(not one.polled for one in self.all_roots()) + len(self.tree.single_watches)
 
     @property
     def settled(self) -> bool:
@@ -66,72 +66,72 @@ class RootWatcher:
         self, pattern: RootPattern, *, start: bool = True, flood_per_s: int | None = None
     ) -> WatchedRoot | None:
         """Watch another root, unless a watched one covers it."""
-        known = (scope for base in upwards(pattern.base) for scope in self.scopes.get(base, ()))
-        if any(scope.pattern.contains(pattern) for scope in known):
+        known = (root for base in upwards(pattern.base) for root in self.roots.get(base, ()))
+        if any(root.pattern.contains(pattern) for root in known):
             return None
         most = min(flood_per_s or self._flood_per_s, self._flood_per_s)
-        scope = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=most)
-        self.scopes.setdefault(pattern.base, []).append(scope)
+        root = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=most)
+        self.roots.setdefault(pattern.base, []).append(root)
         if start:
-            self._begin(scope, len(self.scopes))
-        return scope
+            self._begin(root, len(self.roots))
+        return root
 
-    def drop(self, scope: WatchedRoot) -> None:
+    def drop(self, root: WatchedRoot) -> None:
         """Stop watching a root."""
-        self.scopes[scope.base].remove(scope)
-        if not self.scopes[scope.base]:
-            del self.scopes[scope.base]
-            self._unwatch(scope)
-            self.tree.forget(scope.base)
+        self.roots[root.base].remove(root)
+        if not self.roots[root.base]:
+            del self.roots[root.base]
+            self._unwatch(root)
+            self.tree.forget(root.base)
 
     def connected(self) -> None:
         """Start over: kazoo and the servers forget every watch."""
         self._unread.clear()
         self.unconfirmed.clear()
         self.tree.forget_all()
-        for count, scopes in enumerate(self.scopes.values(), 1):
-            for scope in scopes:
-                self._begin(scope, count)
+        for count, roots in enumerate(self.roots.values(), 1):
+            for root in roots:
+                self._begin(root, count)
 
-    def _begin(self, scope: WatchedRoot, count: int) -> None:
-        """Watch the root if the budget allows, else poll it."""
-        scope.polled = count > self._watch_budget
-        scope.recursive = self.persistent and not scope.polled
-        self._start(scope)
+    def _begin(self, root: WatchedRoot, count: int) -> None:
+        """Watch the root if the budget allows it; otherwise poll it."""
+        root.polled = count > self._watch_budget
+        root.recursive = self.persistent and not root.polled
+        self._start(root)
 
-    def _start(self, scope: WatchedRoot) -> None:
-        if scope.watched_singly:
-            self._watch_base(scope)
+    def _start(self, root: WatchedRoot) -> None:
+        if root.watched_singly:
+            self._watch_base(root)
             return
-        if scope.recursive:
-            watch = AddWatch(self._reader.hosts.full(scope.base))
-            self._reader.ask(watch, lambda answer: self._on_watch_added(scope, answer))
-        self.tree.open(scope, [scope.base])  # after the watch, in the same ordered stream
+        if root.recursive:
+            watch = AddWatch(self._reader.hosts.full(root.base))
+            self._reader.ask(watch, lambda answer: self._on_watch_added(root, answer))
+        self.tree.open(root, [root.base])  # after the watch, in the same ordered stream
 
-    def _on_watch_added(self, scope: WatchedRoot, answer: Answer) -> None:
+    def _on_watch_added(self, root: WatchedRoot, answer: Answer) -> None:
         if answer.error is not None:  # an old server, or a watch manager without it
             self.persistent = False
-            self._watch_singly(scope)
+            self._watch_singly(root)
 
-    def _watch_singly(self, scope: WatchedRoot) -> None:
-        scope.recursive = False
-        self.tree.forget(scope.base)
-        self._watch_base(scope)
+    def _watch_singly(self, root: WatchedRoot) -> None:
+        root.recursive = False
+        self.tree.forget(root.base)
+        self._watch_base(root)
 
-    def _watch_base(self, scope: WatchedRoot) -> None:
-        watch = Exists(self._reader.hosts.full(scope.base), watch=True)
-        self._reader.ask(watch, lambda answer: self._on_base_stat(scope, answer))
+    def _watch_base(self, root: WatchedRoot) -> None:
+        watch = Exists(self._reader.hosts.full(root.base), watch=True)
+        self._reader.ask(watch, lambda answer: self._on_base_stat(root, answer))
 
-    def _on_base_stat(self, scope: WatchedRoot, answer: Answer) -> None:
+    def _on_base_stat(self, root: WatchedRoot, answer: Answer) -> None:
         if answer.code == NO_NODE:
-            self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(scope.base)))
-            self.on_missing(scope.base)
+            self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(root.base)))
+            self.on_missing(root.base)
         elif answer.code in (0, NO_AUTH):
-            self.tree.open(scope, [scope.base])
+            self.tree.open(root, [root.base])
 
-    def _unwatch(self, scope: WatchedRoot) -> None:
-        if scope.recursive:
-            self._reader.ask(RemoveWatches(self._reader.hosts.full(scope.base)), lambda _: None)
+    def _unwatch(self, root: WatchedRoot) -> None:
+        if root.recursive:
+            self._reader.ask(RemoveWatches(self._reader.hosts.full(root.base)), lambda _: None)
 
     def event(self, kind: int, full: str, zxid: int, at: Millis) -> None:
         """Handle a watch event, in wire order."""
@@ -142,21 +142,21 @@ class RootWatcher:
         if kind == CHILD:
             self._on_children_changed(path)
             return
-        scope = self._scope_of(path)
-        if scope is None:
+        root = self._root_of(path)
+        if root is None:
             return
-        scope.events += 1
+        root.events += 1
         self._count_events()
         if kind == DELETED:
             self._on_deleted(path, bound, at)
         else:
-            self._on_created_or_changed(scope, path, bound, at, created=kind == CREATED)
-        for rooted in self.scopes.get(path, ()):
+            self._on_created_or_changed(root, path, bound, at, created=kind == CREATED)
+        for rooted in self.roots.get(path, ()):
             if rooted.watched_singly:
                 self._watch_base(rooted)
 
     def _on_created_or_changed(
-        self, scope: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
+        self, root: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
     ) -> None:
         parent, name = split(path)
         folder = self.tree.folders.get(parent)
@@ -165,10 +165,10 @@ class RootWatcher:
             if folder is not None:
                 folder.names.add(name)
                 self._touch(folder)
-        if folder is not None or path == scope.base:
-            self._unread.add(path, scope)
+        if folder is not None or path == root.base:
+            self._unread.add(path, root)
         elif not (self.tree.pending(parent) or parent in self._unread):
-            self.tree.open(scope, [parent])  # taken for a contender, but it is a folder
+            self.tree.open(root, [parent])  # it looked like a member, but it is a folder
 
     def _on_deleted(self, path: str, bound: int, at: Millis) -> None:
         self._emit(Gone(zxid=bound, at=at, path=Text(path)))
@@ -183,62 +183,62 @@ class RootWatcher:
         self._touch(folder)
         if has_many_deletions(folder):
             folder.deletions = 0
-            self.tree.open(folder.scope, [parent])
+            self.tree.open(folder.root, [parent])
 
     def _on_children_changed(self, path: str) -> None:
         self.tree.single_watches.discard(path)
         folder = self.tree.folders.get(path)
         if folder is None:
             return
-        folder.scope.events += 1
+        folder.root.events += 1
         self._count_events()
         pause = PAUSE_S + PAUSE_PER_NAME_S * len(folder.names)
         wait = folder.listed + pause - time.monotonic()
         if wait <= 0:
-            self.tree.open(folder.scope, [path])
+            self.tree.open(folder.root, [path])
         else:
-            self._loop.after(wait, self._list_again, path, self._reader.turn)
+            self._loop.after(wait, self._list_again, path, self._reader.connection_number)
 
     def relist(self, paths: Iterable[str]) -> None:
         """List these again: a newer listing proves that everything in it still exists."""
         for path in paths:
-            self._list_again(path, self._reader.turn)
+            self._list_again(path, self._reader.connection_number)
 
-    def _list_again(self, path: str, turn: int) -> None:
+    def _list_again(self, path: str, connection_number: int) -> None:
         folder = self.tree.folders.get(path)
-        if folder is not None and turn == self._reader.turn:
-            self.tree.open(folder.scope, [path])
+        if folder is not None and connection_number == self._reader.connection_number:
+            self.tree.open(folder.root, [path])
 
-    def _scope_of(self, path: str) -> WatchedRoot | None:
+    def _root_of(self, path: str) -> WatchedRoot | None:
         parent = split(path)[0]
         folder = self.tree.folders.get(parent)
         if folder is not None:
-            pattern = folder.scope.pattern
+            pattern = folder.root.pattern
             if pattern.covers_children(parent) or pattern.covers(path):
-                return folder.scope
+                return folder.root
         for base in upwards(path):
-            for scope in self.scopes.get(base, ()):
-                if scope.pattern.covers(path):
-                    return scope
+            for root in self.roots.get(base, ()):
+                if root.pattern.covers(path):
+                    return root
         return None
 
-    def _on_hidden(self, scope: WatchedRoot, path: str) -> None:
+    def _on_hidden(self, root: WatchedRoot, path: str) -> None:
         """Watch or poll the parent of a hidden znode: the server hides its events too."""
         parent = split(path)[0]
         folder = self.tree.folders.get(parent)
-        if folder is None or not scope.recursive:
+        if folder is None or not root.recursive:
             return
-        if scope.pattern.exact and parent == scope.base:
-            self._unwatch(scope)
-            self._watch_singly(scope)
+        if root.pattern.exact and parent == root.base:
+            self._unwatch(root)
+            self._watch_singly(root)
         else:
             self.tree.polled.add(parent)
 
     def after_batch(self) -> None:
         """Read pending znodes that are due, and set a timer for the others."""
-        if not self._reader.is_full:  # else single requests would never catch up
-            for scope, paths in self._unread.take_due().items():
-                self.tree.read(scope, paths)
+        if not self._reader.is_full:  # otherwise single requests would never catch up
+            for root, paths in self._unread.take_due().items():
+                self.tree.read(root, paths)
         self.tree.flush()
         wait = self._unread.wait_s()
         if wait is not None and not self._waking:
@@ -259,8 +259,8 @@ class RootWatcher:
         self.unconfirmed.forget(folder.path)
 
     def _confirm(self) -> None:
-        for scope, paths in self.unconfirmed.take_due().items():
-            self.tree.open(scope, paths)
+        for root, paths in self.unconfirmed.take_due().items():
+            self.tree.open(root, paths)
         self._confirming = bool(self.unconfirmed)
         if self._confirming:
             self._loop.after(CONFIRM_EVERY_S, self._confirm)
@@ -273,23 +273,27 @@ class RootWatcher:
     def _check_floods(self) -> None:
         """Look for roots with more events than can be processed."""
         self._counting = False
-        for scope in self.all_scopes():
-            flooded, scope.events = scope.events > scope.flood_per_s, 0
-            if flooded and not scope.polled:
-                self._on_flood(scope)
+        for root in self.all_roots():
+            flooded, root.events = root.events > root.flood_per_s, 0
+            if flooded and not root.polled:
+                self._on_flood(root)
 
-    def _on_flood(self, scope: WatchedRoot) -> None:
+    def _on_flood(self, root: WatchedRoot) -> None:
         """Watch only known lock folders, or poll if those are watched already."""
-        if scope.pattern.loose:
-            self.drop(scope)
-            self.on_flood(scope.pattern)
+        if root.pattern.loose:
+            self.drop(root)
+            self.on_flood(root.pattern)
             return
-        self._unwatch(scope)
-        scope.recursive, scope.polled = False, True
-        self._loop.after(FLOOD_REST_S, self._watch_again, scope, self._reader.turn)
+        self._unwatch(root)
+        root.recursive, root.polled = False, True
+        self._loop.after(FLOOD_REST_S, self._watch_again, root, self._reader.connection_number)
 
-    def _watch_again(self, scope: WatchedRoot, turn: int) -> None:
-        if scope.polled and turn == self._reader.turn and scope in self.all_scopes():
-            scope.recursive, scope.polled = self.persistent, False
-            self.tree.forget(scope.base)
-            self._start(scope)
+    def _watch_again(self, root: WatchedRoot, connection_number: int) -> None:
+        if (
+            root.polled
+            and connection_number == self._reader.connection_number
+            and root in self.all_roots()
+        ):
+            root.recursive, root.polled = self.persistent, False
+            self.tree.forget(root.base)
+            self._start(root)

@@ -1,8 +1,8 @@
 """Lists and reads trees of znodes, and turns the answers into facts.
 
-Contenders are read once and never listed. A znode with children, or one that may be a folder, is
-listed, and its names are remembered so that the next listing shows which are new. On a server with
-persistent watches a listed znode costs nothing; elsewhere it costs one watch.
+Members of locks are read once and never listed. A znode with children, or one that may be a
+folder, is listed, and its names are remembered so that the next listing shows which are new. On a
+server with persistent watches a listed znode costs nothing; elsewhere it costs one watch.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from zktop.zk.read.requests import (
     decode_stat,
 )
 from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
-from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_place
+from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_member
 
 MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lease counts
 
@@ -44,10 +44,10 @@ MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lea
 class ListedZnode:
     """A znode whose children are known: its last listing, and the events since."""
 
-    __slots__ = ("_names", "changed", "deletions", "listed", "path", "scope", "stat", "touched")
+    __slots__ = ("_names", "changed", "deletions", "listed", "path", "root", "stat", "touched")
 
-    def __init__(self, path: str, scope: WatchedRoot) -> None:
-        self.path, self.scope = path, scope
+    def __init__(self, path: str, root: WatchedRoot) -> None:
+        self.path, self.root = path, root
         self._names: tuple[str, ...] | set[str] = ()
         self.stat: Stat | None = None  # from the newest listing
         self.deletions = 0  # from events since then
@@ -79,7 +79,7 @@ def differs(folder: ListedZnode | None, found: Stat) -> bool:
 def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]:
     """Names that may stand for another znode than before.
 
-    A contender never gets the same name twice, but a lock that is a single znode does. The
+    A member never gets the same name twice, but a lock that is a single znode does. The
     parent's counter shows if more znodes were created than there are new names.
     """
     if folder.stat is None:
@@ -87,7 +87,7 @@ def created_again(folder: ListedZnode, known: set[str], found: Stat) -> set[str]
     created = (found.next_sequence or 0) - (folder.stat.next_sequence or 0)
     if created <= len(folder.names - known):
         return set()
-    return {name for name in known & folder.names if not looks_like_a_place(name)}
+    return {name for name in known & folder.names if not looks_like_a_member(name)}
 
 
 class TreeReader:
@@ -103,7 +103,7 @@ class TreeReader:
         self.unreadable: set[str] = set()  # an ACL hides even the Stat
         self.single_watches: set[str] = set()
         self.polled: set[str] = set()  # no watch, or one that does not report everything
-        self.on_hidden: Callable[[WatchedRoot, str], None] = lambda _scope, _parent: None
+        self.on_hidden: Callable[[WatchedRoot, str], None] = lambda _root, _parent: None
         self.on_missing: Callable[[str], None] = lambda _base: None
         self.on_listed: Callable[[ListedZnode], None] = lambda _branch: None
         self._to_open: dict[WatchedRoot, list[str]] = {}
@@ -145,22 +145,22 @@ class TreeReader:
         for name in folder.names if folder else ():
             self.forget(join(path, name))
 
-    def open(self, scope: WatchedRoot, paths: Iterable[str]) -> None:
+    def open(self, root: WatchedRoot, paths: Iterable[str]) -> None:
         """List znodes, and read the new names in them."""
         wanted = [path for path in paths if path not in self._opening]
         self._opening.update(wanted)
-        if scope.watched_singly or not self._reader.batches:
+        if root.watched_singly or not self._reader.batches:
             for path in wanted:
-                self._list_singly(scope, path)
+                self._list_singly(root, path)
         else:
-            self._to_open.setdefault(scope, []).extend(wanted)
+            self._to_open.setdefault(root, []).extend(wanted)
 
-    def read(self, scope: WatchedRoot, paths: Iterable[str]) -> None:
+    def read(self, root: WatchedRoot, paths: Iterable[str]) -> None:
         """Read znodes, and list those that turn out to be folders."""
         for siblings in by_parent(paths):
-            self.read_children(scope, siblings)
+            self.read_children(root, siblings)
 
-    def read_children(self, scope: WatchedRoot, siblings: SiblingNames) -> None:
+    def read_children(self, root: WatchedRoot, siblings: SiblingNames) -> None:
         """Like `read`, for children of one znode."""
         under_way = self._reading.get(siblings.parent)
         if under_way is None:
@@ -170,7 +170,7 @@ class TreeReader:
                 siblings.parent, [name for name in siblings.names if name not in under_way]
             )
             under_way.update(siblings.names)
-        self._to_read.setdefault(scope, []).append(siblings)
+        self._to_read.setdefault(root, []).append(siblings)
         self._number_to_read += len(siblings.names)
         if self._number_to_read >= MAX_BATCH_ITEMS:
             self.flush()
@@ -182,44 +182,44 @@ class TreeReader:
         batches.
         """
         to_open, self._to_open = self._to_open, {}
-        for scope, paths in to_open.items():
+        for root, paths in to_open.items():
             both = [(operation, path) for path in paths for operation in (GET_DATA, GET_CHILDREN)]
-            self._reader.read(both, partial(self._on_read_and_listed, scope))
+            self._reader.read(both, partial(self._on_read_and_listed, root))
         to_read, self._to_read, self._number_to_read = self._to_read, {}, 0
-        for scope, siblings in to_read.items():
-            self._reader.read_siblings(siblings, partial(self._on_read, scope))
+        for root, siblings in to_read.items():
+            self._reader.read_siblings(siblings, partial(self._on_read, root))
 
-    def _list_singly(self, scope: WatchedRoot, path: str) -> None:
+    def _list_singly(self, root: WatchedRoot, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget
-        armed = scope.watched_singly and within
+        armed = root.watched_singly and within
         if armed:
             self.single_watches.add(path)
         question = ListChildren(self._reader.hosts.full(path), armed)
         self._reader.ask(
-            question, lambda answer: self._on_listed_singly(scope, path, answer, armed=armed)
+            question, lambda answer: self._on_listed_singly(root, path, answer, armed=armed)
         )
 
     def _on_listed_singly(
-        self, scope: WatchedRoot, path: str, answer: Answer, *, armed: bool
+        self, root: WatchedRoot, path: str, answer: Answer, *, armed: bool
     ) -> None:
         self._opening.discard(path)
         if answer.error is not None:
             self.single_watches.discard(path)
-            self._on_list_error(scope, path, answer.code, answer)
+            self._on_list_error(root, path, answer.code, answer)
             return
         names, found = decode_children(answer.value)
         if found.data_length == 0:  # no data to read
             self._emit_reads({path: (b"", found)}, answer)
         elif differs(self.folders.get(path), found):
-            self.read(scope, [path])
-        self._take_listing(scope, path, cast(tuple[Text, ...], names), found, answer)
+            self.read(root, [path])
+        self._take_listing(root, path, cast(tuple[Text, ...], names), found, answer)
         if armed:
             self.polled.discard(path)
         else:
             self.polled.add(path)
 
     def _on_read_and_listed(
-        self, scope: WatchedRoot, batch: Sequence[Item], results: list[Result], answer: Answer
+        self, root: WatchedRoot, batch: Sequence[Item], results: list[Result], answer: Answer
     ) -> None:
         paths = [path for _, path in batch[::2]]
         self._opening.difference_update(paths)
@@ -229,32 +229,32 @@ class TreeReader:
         )
         for path, node, names in found:
             if isinstance(node, int):
-                self._on_list_error(scope, path, node, answer)
+                self._on_list_error(root, path, node, answer)
             elif isinstance(names, int):
-                self._on_list_error(scope, path, names, answer)
+                self._on_list_error(root, path, names, answer)
             elif names or self._is_folder(path, node[1]):
-                self._take_listing(scope, path, names, node[1], answer)
+                self._take_listing(root, path, names, node[1], answer)
 
     def _take_listing(
-        self, scope: WatchedRoot, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
+        self, root: WatchedRoot, path: str, names: tuple[Text, ...], found: Stat, answer: Answer
     ) -> None:
         zxid = answer.zxid
         if not self._clock.is_plain:
             zxid = self._clock.present((join(path, name) for name in names), zxid)
         self._emit(Children(zxid=zxid, at=answer.at, path=Text(path), names=names, stat=found))
         self.denied.pop(path, None)
-        folder = self.folders.get(path) or ListedZnode(path, scope)
+        folder = self.folders.get(path) or ListedZnode(path, root)
         self.folders[path] = folder
         known = folder.relisted(names)
         fresh = self._new_names(folder, names, known, found) if known else names
         folder.stat, folder.deletions = found, 0
         self.on_listed(folder)
-        if not scope.pattern.covers_children(path):
-            fresh = [name for name in fresh if scope.pattern.covers(join(path, name))]
-        if scope.pattern.leads_on(path):
-            self.open(scope, sorted(map(below(path).__add__, fresh)))
+        if not root.pattern.covers_children(path):
+            fresh = [name for name in fresh if root.pattern.covers(join(path, name))]
+        if root.pattern.leads_on(path):
+            self.open(root, sorted(map(below(path).__add__, fresh)))
         elif fresh:
-            self.read_children(scope, SiblingNames(path, fresh))
+            self.read_children(root, SiblingNames(path, fresh))
 
     def _new_names(
         self, folder: ListedZnode, names: Sequence[str], known: set[str], found: Stat
@@ -267,7 +267,7 @@ class TreeReader:
 
     def _on_read(
         self,
-        scope: WatchedRoot,
+        root: WatchedRoot,
         batch: Sequence[SiblingNames],
         results: list[Result],
         answer: Answer,
@@ -283,23 +283,23 @@ class TreeReader:
             for name in [name for name, read in reads.items() if isinstance(read, int)]:
                 refused[siblings.path(name)] = reads.pop(name)
             self._emit_siblings(siblings.parent, reads, labels, answer)
-            new_folders += self._find_folders(scope, siblings, reads, answer)
+            new_folders += self._find_folders(root, siblings, reads, answer)
             begin = end
         for path, code in refused.items():
-            self._on_read_error(scope, path, code, answer)
+            self._on_read_error(root, path, code, answer)
         if new_folders:
-            self.open(scope, new_folders)
+            self.open(root, new_folders)
 
     def _note_arrived(self, siblings: SiblingNames) -> None:
         """Mark these as arrived."""
         under_way = self._reading.get(siblings.parent, set())
-        if len(under_way) > len(siblings.names):  # else: all of them
+        if len(under_way) > len(siblings.names):
             under_way.difference_update(siblings.names)
         else:
             self._reading.pop(siblings.parent, None)
 
     def _find_folders(
-        self, scope: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
+        self, root: WatchedRoot, siblings: SiblingNames, reads: dict[str, Read], answer: Answer
     ) -> Iterator[str]:
         """Paths that turn out to be folders; empty ones are complete already."""
         for name, (_, found) in reads.items():
@@ -308,10 +308,9 @@ class TreeReader:
             path = siblings.path(name)
             if path in self.folders or not self._is_folder(path, found):
                 continue
-            if scope.recursive and found.num_children == 0:
-                self._take_listing(
-                    scope, path, (), found, answer
-                )  # an event will report the first child
+            if root.recursive and found.num_children == 0:
+                # An event will report the first child.
+                self._take_listing(root, path, (), found, answer)
             else:
                 yield path
 
@@ -350,31 +349,31 @@ class TreeReader:
     def _is_folder(self, path: str, found: Stat) -> bool:
         if found.owner:
             return False  # ephemeral znodes have no children
-        return found.num_children > 0 or not looks_like_a_place(split(path)[1])
+        return found.num_children > 0 or not looks_like_a_member(split(path)[1])
 
-    def _on_list_error(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
+    def _on_list_error(self, root: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_AUTH:
-            self.denied[path] = scope
+            self.denied[path] = root
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="list"))
-            self._read_hidden_stat(scope, path)
+            self._read_hidden_stat(root, path)
         else:
-            self._on_read_error(scope, path, code, answer)
+            self._on_read_error(root, path, code, answer)
 
-    def _on_read_error(self, scope: WatchedRoot, path: str, code: int, answer: Answer) -> None:
+    def _on_read_error(self, root: WatchedRoot, path: str, code: int, answer: Answer) -> None:
         if code == NO_NODE:
             self._emit(Gone(zxid=answer.zxid, at=answer.at, path=Text(path)))
             self.forget(path)
-            if path == scope.base:
+            if path == root.base:
                 self.on_missing(path)
         elif code == NO_AUTH:
-            self._read_hidden_stat(scope, path)
+            self._read_hidden_stat(root, path)
 
-    def _read_hidden_stat(self, scope: WatchedRoot, path: str) -> None:
+    def _read_hidden_stat(self, root: WatchedRoot, path: str) -> None:
         """Try the Stat alone, which some servers give to everyone: it names the owner."""
         question = Exists(self._reader.hosts.full(path))
-        self._reader.ask(question, lambda answer: self._on_hidden_stat(scope, path, answer))
+        self._reader.ask(question, lambda answer: self._on_hidden_stat(root, path, answer))
 
-    def _on_hidden_stat(self, scope: WatchedRoot, path: str, answer: Answer) -> None:
+    def _on_hidden_stat(self, root: WatchedRoot, path: str, answer: Answer) -> None:
         if answer.error is None:
             found = decode_stat(answer.value)
             self._emit(Node(zxid=answer.zxid, at=answer.at, path=Text(path), stat=found))
@@ -382,6 +381,6 @@ class TreeReader:
             self.unreadable.add(path)
             self._emit(Denied(zxid=answer.zxid, at=answer.at, path=Text(path), what="read"))
         else:
-            self._on_read_error(scope, path, answer.code, answer)
+            self._on_read_error(root, path, answer.code, answer)
             return
-        self.on_hidden(scope, path)
+        self.on_hidden(root, path)
