@@ -1,12 +1,12 @@
 """The cost of watching for zktop, the server and other clients, at rest and under load.
 
-The process that follows the locks is separate, so that its cost can be measured. So is the
-bystander, a client that would otherwise wait for the process that makes the changes.
+The process that follows the locks is separate, so that its cost can be measured. The bystander is
+separate too: it would otherwise wait for the process that makes the changes.
 
-The bystander must feel the load on the server, not the small number of cores in the bench. So it,
-the server and the process that makes the changes get a higher priority than zktop. Two stand-ins
-for zktop show that this hides nothing: one is as busy but sends no requests, and one sends as many
-requests, each of them large.
+The bystander must be slowed by the load on the server, not by the small number of cores in the
+bench. So it, the server and the process that makes the changes get a higher priority than zktop.
+Two stand-ins for zktop show that this hides nothing: one is as busy but sends no requests, and one
+sends as many requests, each of them large.
 """
 
 import json
@@ -20,11 +20,11 @@ from typing import Any
 
 from kazoo.client import KazooClient
 
-from bench.figure import Figure
+from bench.figure import IMPORTED, IMPORTS, MEMORY_ROOM_MB, Figure, memory_after
 from bench.live import COUNTS, SIZES, crowded_server
 from bench.many_sessions import churn
 from bench.priority import high_priority
-from bench.reading import _percentile
+from bench.reading import percentile
 from bench.sizes import size
 
 ROOT = f"/bench-{COUNTS[-1]}"
@@ -34,8 +34,6 @@ BUSY = size((10, 270), (10,))  # locks that change
 REST_S = size(15.0, 0.5)
 CHURN_S = size(10.0, 0.5)
 LAG_S = size(8.0, 0.5)
-MEGABYTE = 1 << 20
-ROOM = 150.0  # MB
 TURNS = size(3, 1)
 AUDITS_PER_S = 0.4  # two requests in ten seconds check for changed ACLs
 
@@ -53,23 +51,22 @@ def figures() -> Iterator[Figure]:
 
 
 def _at_rest(client: KazooClient, address: str) -> Iterator[Figure]:
-    with _following("bare", address) as (_, follower):
-        floor = _share(_after(follower, REST_S))
+    with following("bare", address) as (_, follower):
+        floor = share_of_core(results_after(follower, REST_S))
     before = _watches(client)
-    with _following("ours", address, "locks/*") as (begin, follower):
+    with following("ours", address, "locks/*") as (begin, follower):
         watches = _watches(client) - before
-        spent = _after(follower, REST_S)
+        spent = results_after(follower, REST_S)
     name = f"processor at rest, {len(LOCKS)} locks"
-    yield Figure(name, _share(spent), "%", floor, "% bare watch", floor + 1)
+    yield Figure(name, share_of_core(spent), "%", floor, "% bare watch", floor + 1)
     yield Figure(
         "watches on the server", watches, "", begin["watches"], "of ours; 3.8 counts two", 2
     )
     rate = spent["requests"] / spent["seconds"]
     yield Figure("requests at rest", rate, "/s", 0.0, "none; we audit ACLs", AUDITS_PER_S)
-    bare = _resident("import kazoo.client, textual.app")
-    held = spent["resident"] / MEGABYTE
+    bare = memory_after(IMPORTS)
     name = f"memory of a watch, {len(LOCKS)} locks"
-    yield Figure(name, held, "MB", bare, "MB python, kazoo and textual imported", bare + ROOM)
+    yield Figure(name, spent["memory_mb"], "MB", bare, IMPORTED, bare + MEMORY_ROOM_MB)
 
 
 def _under_load(address: str, locks: tuple[str, ...]) -> Iterator[Figure]:
@@ -83,10 +80,10 @@ def _shares_under_load(address: str, locks: tuple[str, ...]) -> tuple[float, flo
     """The shares of a core that the bare watch and zktop need: medians, taken in turns."""
     shares: dict[str, list[float]] = {"bare": [], "ours": []}
     for who in (*shares,) * TURNS:
-        with _following(who, address) as (_, follower):
+        with following(who, address) as (_, follower):
             with churn(address, locks, 1000):
                 time.sleep(CHURN_S)
-            shares[who].append(_share(_after(follower, 0.0)))
+            shares[who].append(share_of_core(results_after(follower, 0.0)))
     return median(shares["bare"]), median(shares["ours"])
 
 
@@ -125,23 +122,23 @@ def _bystander_p99(
     for who in companions * TURNS:
         with ExitStack() as stack:
             if who != "none":
-                stack.enter_context(_following(who, address, busy=busy))
+                stack.enter_context(following(who, address, busy=busy))
             stack.enter_context(churn(address, locks, 1000))
             taken[who] += _bystander(address, CHURN_S / TURNS)
-    return {who: _percentile(times, 99) for who, times in taken.items()}
+    return {who: percentile(times, 99) for who, times in taken.items()}
 
 
 def _unseen_changes(address: str) -> Figure:
-    with _following("ours", address) as (_, follower):
+    with following("ours", address) as (_, follower):
         with churn(address, LARGE, 2000) as changes:
             time.sleep(CHURN_S)
-        seen = _after(follower, LAG_S)["changes"]  # it may lag, but must not lose any
+        seen = results_after(follower, LAG_S)["changes"]  # it may lag, but must not lose any
     name = f"changes unseen of 2000/s in {SIZES[-1]} members"
     return Figure(name, changes[0] - seen, "", changes[0], "changes made", 0)
 
 
 @contextmanager
-def _following(
+def following(
     who: str, address: str, below: str = "*/*", busy: float = 0.0
 ) -> Iterator[tuple[Results, subprocess.Popen[str]]]:
     command = [
@@ -163,7 +160,7 @@ def _following(
         follower.stdout.read()
 
 
-def _after(follower: subprocess.Popen[str], seconds: float) -> Results:
+def results_after(follower: subprocess.Popen[str], seconds: float) -> Results:
     """Let the follower run for a while; return its results."""
     time.sleep(seconds)
     assert follower.stdin
@@ -173,24 +170,17 @@ def _after(follower: subprocess.Popen[str], seconds: float) -> Results:
     return results
 
 
-def _share(spent: Results) -> float:
+def share_of_core(spent: Results) -> float:
     return float(100 * spent["cpu"] / spent["seconds"])
 
 
 def _bystander(address: str, seconds: float) -> list[float]:
     """Let another client read and watch for a while; return its response times in ms."""
-    with _following("bystander", address) as (_, follower):
-        taken: list[float] = _after(follower, seconds)["taken"]
+    with following("bystander", address) as (_, follower):
+        taken: list[float] = results_after(follower, seconds)["taken"]
     return taken
 
 
 def _watches(client: KazooClient) -> int:
     lines = client.command(b"mntr").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("zk_watch_count"))
-
-
-def _resident(imports: str) -> float:
-    report = "print(next(int(l.split()[1]) for l in open('/proc/self/status') if 'VmRSS' in l))"
-    command = [sys.executable, "-c", f"{imports}\n{report}"]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
-    return int(ran.stdout) / 1024

@@ -1,13 +1,21 @@
-"""One measured figure, and the floor that it is compared with."""
+"""One measured figure, the floor that it is compared with, and measures of time and memory."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 from bench.sizes import size
 
 TURNS = size(4, 1)
+PAGES_PER_MB = (1 << 20) / os.sysconf("SC_PAGE_SIZE")
+IMPORTS = "import kazoo.client, textual.app, gc\n"  # the floor of every memory figure
+IMPORTED = "MB python, kazoo and textual imported"
+MEMORY_ROOM_MB = 150.0  # above the floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,19 @@ def milliseconds(work: Callable[[], object], times: int = 5) -> float:
         work()
         taken.append((time.perf_counter() - started) * 1000)
     return median(taken)
+
+
+def memory_mb(pid: int | str = "self") -> float:
+    """The resident memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) / PAGES_PER_MB
+
+
+def memory_after(code: str) -> float:
+    """The resident memory of a new Python process after it has run this code, in MB."""
+    report = "from bench.figure import memory_mb\ngc.collect()\nprint(memory_mb())"
+    command = [sys.executable, "-c", f"{code}\n{report}"]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(ran.stdout)
 
 
 def shortest_in_turns(*works: Callable[[], float]) -> list[float]:

@@ -8,16 +8,15 @@ this; it prints a line of JSON after the first reading and at the end, and ends 
 """
 
 import json
-import os
 import sys
 import threading
 import time
 from collections import Counter
 from itertools import cycle
-from pathlib import Path
 
 from kazoo.client import KazooClient
 
+from bench.figure import memory_mb
 from bench.priority import use_normal_priority
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import LOOKS_PER_S
@@ -164,8 +163,7 @@ def _now() -> tuple[float, float]:
 
 def _spent(begin: tuple[float, float]) -> dict[str, float]:
     wall, cpu = (now - then for now, then in zip(_now(), begin, strict=True))
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return {"seconds": wall, "cpu": cpu, "resident": pages * os.sysconf("SC_PAGE_SIZE")}
+    return {"seconds": wall, "cpu": cpu, "memory_mb": memory_mb()}
 
 
 main()

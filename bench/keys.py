@@ -1,7 +1,7 @@
 """The time from a key to its effect, through a pty: every screen, ten thousand locks.
 
-Nothing else happens while keys are pressed, so what comes from the terminal is the effect of the
-last key; it ends with the output before a pause. Only the first visit of a screen is over with its
+Nothing else happens while keys are pressed, so all output is the effect of the last key; the
+effect ends with the output before a pause. The first visit of a screen is measured only until its
 first picture: fifty thousand sessions are read while the screen says so.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.figure import Figure
-from bench.screen import _drain, _has_output, _in_pty, _read_until
+from bench.screen import drain, has_output, in_pty, read_until
 from bench.sizes import size
 from zktop.ui.screens import PAGES
 
@@ -79,18 +79,18 @@ def _p95(times: list[float]) -> float:
 @contextmanager
 def _shown(command: tuple[str, ...], ready: bytes) -> Iterator[int]:
     """Start a program, and wait until it shows what it will show."""
-    with _in_pty(command) as (screen, _process):
-        _read_until(screen, ready)
-        _drain(screen, SETTLED_S)
+    with in_pty(command) as (screen, _process):
+        read_until(screen, ready)
+        drain(screen, SETTLED_S)
         yield screen
 
 
 def _time(screen: int, key: bytes) -> float:
-    """Milliseconds until the last output after a key; if there is none, all our patience."""
+    """Milliseconds until the last output after a key; `PATIENCE_S` if there is none."""
     begun, pause = time.perf_counter(), PATIENCE_S
     ended = begun + pause
     os.write(screen, key)
-    while _has_output(screen, pause):
+    while has_output(screen, pause):
         os.read(screen, 65536)
         ended, pause = time.perf_counter(), PAUSE_S
     return (ended - begun) * 1000
@@ -100,7 +100,7 @@ def _first_picture(screen: int, key: str) -> float:
     """Milliseconds until the first output after the key of a screen; wait for all of it."""
     begun = time.perf_counter()
     os.write(screen, key.encode())
-    _has_output(screen, PATIENCE_S)
+    has_output(screen, PATIENCE_S)
     ended = time.perf_counter()
-    _drain(screen, FIRST_S)
+    drain(screen, FIRST_S)
     return (ended - begun) * 1000

@@ -1,6 +1,6 @@
 """The UI on ten thousand locks that stand still after a while, for `bench.keys`."""
 
-from bench.screen_process import Painted
+from bench.screen_process import GeneratedFeed
 from zktop.app.contenders import Contenders
 from zktop.config.types import Config
 from zktop.ui.app import Zktop
@@ -10,8 +10,8 @@ RATE, SECONDS = 50, 3.0  # so that the graphs and the timeline have something to
 
 def main() -> None:
     """Show the feed until the bench ends it."""
-    feed = Painted(RATE, None, seconds=SECONDS)
-    contenders = Contenders(Config())  # for screen 6; nobody starts any
+    feed = GeneratedFeed(RATE, None, seconds=SECONDS)
+    contenders = Contenders(Config())  # for screen 6; none is started
     Zktop(feed, contenders).run()
     feed.stop()
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from bench.past import Churn
-from bench.screen_process import Painted, run
+from bench.screen_process import GeneratedFeed, run
 from zktop.model.facts import AnyFact
 
 SESSIONS = 40  # with several threads: each holds many locks and waits for many more
@@ -22,7 +22,7 @@ class Knot(Churn):
         return FIRST_SESSION + (number + STEP * turn) % SESSIONS
 
 
-class Tangled(Painted):
+class KnotFeed(GeneratedFeed):
     """A feed of a knot, in which holders release at a given rate."""
 
     def __init__(self, rate: float) -> None:
@@ -40,4 +40,4 @@ class Tangled(Painted):
 
 
 if __name__ == "__main__":
-    run(Tangled(float(sys.argv[1])))
+    run(KnotFeed(float(sys.argv[1])))

@@ -17,11 +17,11 @@ from kazoo.client import KazooClient
 from bench.figure import Figure
 from bench.many_sessions import member, queue_up
 from bench.reading import (
-    _bare_events,
-    _create,
-    _percentile,
+    bare_events,
     compare_readings,
+    create_nodes,
     note_ready,
+    percentile,
     read_without_batches,
 )
 from bench.sizes import size
@@ -80,7 +80,7 @@ def _fill(client: KazooClient, address: str, count: int) -> None:
     """Queue sessions up in each lock, in the order of their numbers."""
     client.ensure_path(f"/bench-{count}/locks")
     locks = [f"/bench-{count}/locks/lock-of-{number}" for number in range(count)]
-    _create(client, locks, b"")
+    create_nodes(client, locks, b"")
     queue_up(
         address, (f"{lock}/{member(number)}" for number in range(CONTENDERS) for lock in locks)
     )
@@ -125,7 +125,7 @@ def _watch(address: str, root: str, *, is_old: bool = False) -> LiveRun:
 
 def _event_to_report(client: KazooClient, address: str, members: int) -> Iterator[Figure]:
     root = f"/bench-{COUNTS[-1]}"
-    bare = _bare_events(client, address, root)
+    bare = bare_events(client, address, root)
     with _watch(address, f"{root}/*/*") as watch:
         assert watch.read()
         holders = _Holders(watch, f"{root}/sizes/of-{members}")
@@ -137,7 +137,7 @@ def _event_to_report(client: KazooClient, address: str, members: int) -> Iterato
         holders.over.set()
         holders.join()
     for percent, most in ((50, 5.0), (99, 30.0)):
-        floor, value = (_percentile(taken, percent) for taken in (bare, ours))
+        floor, value = (percentile(taken, percent) for taken in (bare, ours))
         name = f"event to report p{percent}, {members} members"
         yield Figure(name, value, "ms", floor, "ms bare recursive watch", floor + most)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from kazoo.client import KazooClient
 
 from bench.many_sessions import Contender, connected, member
-from bench.reading import _create
+from bench.reading import create_nodes
 from bench.sizes import size
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -52,7 +52,7 @@ def _make(address: str, locks: Sequence[str]) -> None:
     client = KazooClient(address, timeout=30)
     client.start()
     client.ensure_path(locks[0].rpartition("/")[0])
-    _create(client, list(locks), b"")
+    create_nodes(client, list(locks), b"")
     client.stop()
     client.close()
 

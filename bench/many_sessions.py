@@ -15,7 +15,7 @@ from itertools import count
 CONNECT = struct.Struct("!iqiqi16sb")
 TIMEOUT_MS = 3_600_000  # without pings; longer than any measurement
 CREATE, DELETE, EXISTS, EPHEMERAL = 1, 2, 3, 1
-ANYBODY = struct.pack("!iii5si6s", 1, 31, 5, b"world", 6, b"anyone")  # may do everything
+OPEN_ACL = struct.pack("!iii5si6s", 1, 31, 5, b"world", 6, b"anyone")  # may do everything
 AT_ONCE = 40  # connections; the server's backlog is fifty
 
 
@@ -33,7 +33,7 @@ class Contender:
     def queue(self, path: str, label: bytes = b"worker") -> None:
         """Create a node; do not wait for the answer."""
         self.place = path
-        self._ask(CREATE, _text(path), _text(label), ANYBODY, struct.pack("!i", EPHEMERAL))
+        self._ask(CREATE, _text(path), _text(label), OPEN_ACL, struct.pack("!i", EPHEMERAL))
 
     def watch(self, path: str) -> None:
         """Watch a node until it is deleted; do not wait for the answer."""
@@ -101,7 +101,7 @@ def churn(address: str, locks: Sequence[str], per_second: int) -> Iterator[list[
 
 
 def connected(address: str, count: int) -> Iterator[Contender]:
-    """Open this many sessions, no more at a time than the server accepts."""
+    """Open this many sessions, no more at once than the server accepts."""
     for begin in range(0, count, AT_ONCE):
         several = [Contender(address) for _ in range(begin, min(begin + AT_ONCE, count))]
         for contender in several:

@@ -1,14 +1,12 @@
 """The model at scale: a first report, a report after one change, and memory."""
 
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from statistics import median, quantiles
 
 from bench.ensemble import EACH, LOCKS, NOW, SEEN, contender, facts, kazoo_name, lock
-from bench.figure import Figure
+from bench.figure import IMPORTED, IMPORTS, MEMORY_ROOM_MB, Figure, memory_after
 from bench.sizes import size
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
@@ -17,8 +15,6 @@ from zktop.model.world.world import World
 
 CHANGES = size(100, 10)
 LARGE = size(10_000, 100)
-MEGABYTE = 1 << 20
-ROOM = 150 * MEGABYTE
 
 
 def figures() -> Iterator[Figure]:
@@ -67,26 +63,11 @@ def _change(world: World, path: Text, step: int, at: int, chance: random.Random)
 
 
 def _memory() -> Figure:
-    floor, whole = (
-        _resident(sys.executable, "-c", text) for text in (_FLOOR + _TELL, _FLOOR + _WHOLE + _TELL)
-    )
-    return Figure(
-        f"memory_of_{LOCKS}_locks",
-        whole / MEGABYTE,
-        "MB",
-        floor / MEGABYTE,
-        "python, kazoo and textual imported",
-        (floor + ROOM) / MEGABYTE,
-    )
+    floor, whole = memory_after(IMPORTS), memory_after(IMPORTS + _REPORT)
+    return Figure(f"memory_of_{LOCKS}_locks", whole, "MB", floor, IMPORTED, floor + MEMORY_ROOM_MB)
 
 
-def _resident(*command: str) -> int:
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
-    return int(ran.stdout)
-
-
-_FLOOR = "import kazoo.client, textual.app, gc\n"
-_WHOLE = """
+_REPORT = """
 from bench.ensemble import NOW, facts
 from zktop.model.examiner import Examiner
 from zktop.model.world.world import World
@@ -100,8 +81,4 @@ world = world.after(*batch)
 batch = []
 examiner = Examiner()
 report = examiner.look(world, NOW + 1000)
-"""
-_TELL = """
-gc.collect()
-print(next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if "VmRSS" in line))
 """

@@ -10,11 +10,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from bench.ensemble import NOW, kazoo_name
-from bench.figure import Figure
+from bench.figure import IMPORTED, IMPORTS, MEMORY_ROOM_MB, Figure, memory_after, memory_mb
 from bench.sizes import size
 from zktop.model.examiner import Examiner
 from zktop.model.facts import (
@@ -42,9 +41,7 @@ REACH_MIN = size(30.0, 0.5)
 EXPIRED = 40  # sessions that expire at the same moment, each with a request in LOCKS / 40 locks
 FIRST_EXPIRED = 0x7000000  # their session ids
 SAMPLE_S = 10
-ROOM_MB = 150.0
 SERVER = Text("zk1:2181")
-FLOOR = "import kazoo.client, textual.app"
 
 
 def figures() -> Iterator[Figure]:
@@ -52,7 +49,7 @@ def figures() -> Iterator[Figure]:
     command = (sys.executable, "-m", "bench.past", str(MINUTES))
     ran = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
-    floor = _memory_of(FLOOR)
+    floor = memory_after(IMPORTS)
     what = f"{RELEASES_PER_S} releases/s, {LOCKS} locks"
     yield Figure(
         "past not reached", max(0.0, REACH_MIN - found["reach_min"]), "min", 0.0, what, 0.0
@@ -60,26 +57,8 @@ def figures() -> Iterator[Figure]:
     yield Figure("past reaches back", found["reach_min"], "min", MINUTES, "min played")
     yield Figure("past frames", found["frames"], "", MINUTES, "min played")
     yield Figure("past minutes with a report", found["minutes"], "min", REACH_MIN, "min back")
-    most = floor + ROOM_MB
-    imported = "MB python, kazoo and textual imported"
-    yield Figure("past memory", found["most_mb"], "MB", floor, imported, most)
-
-
-def _memory_of(imports: str) -> float:
-    code = f"{imports}\n{_RESIDENT}"
-    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return float(ran.stdout)
-
-
-_RESIDENT = """
-import os
-print(int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20)
-"""
-
-
-def resident_mb() -> float:
-    """The resident memory of this process."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) / 256
+    most = floor + MEMORY_ROOM_MB
+    yield Figure("past memory", found["most_mb"], "MB", floor, IMPORTED, most)
 
 
 class Churn:
@@ -160,7 +139,7 @@ def main(minutes: float) -> None:
     for number, frame in enumerate(churn_frames(round(minutes * 60 * LOOKS_PER_S))):
         tape.add(frame)
         if number % LOOKS_PER_S == 0:
-            most = max(most, resident_mb())
+            most = max(most, memory_mb())
     ages = [((tape.end or 0) - one.at) // 1000 for one in tape.frames()]
     print("seconds back:", ages[:: max(1, len(ages) // 40)])
     by_minute = [sum(age // 60 == back for age in ages) for back in range(ceil(REACH_MIN))]

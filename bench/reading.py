@@ -82,11 +82,11 @@ def compare_readings(name: str, client: KazooClient, root: str, ours: Reading) -
 def _event_to_fact(client: KazooClient, address: str, members: int) -> Iterator[Figure]:
     root = f"/bench-events-{members}"
     client.ensure_path(root)
-    _create(client, [f"{root}/m-{i:010d}" for i in range(members)])
-    bare = _bare_events(client, address, root)
+    create_nodes(client, [f"{root}/m-{i:010d}" for i in range(members)])
+    bare = bare_events(client, address, root)
     ours = _source_events(client, address, root)
     for percent, most in ((50, 5.0), (99, 30.0)):
-        floor, value = (_percentile(times, percent) for times in (bare, ours))
+        floor, value = (percentile(times, percent) for times in (bare, ours))
         yield Figure(
             f"event to fact p{percent}, {members} members",
             value,
@@ -202,7 +202,7 @@ def _bare_async(client: KazooClient, root: str) -> None:
         one.get(timeout=120)
 
 
-def _bare_events(client: KazooClient, address: str, root: str) -> list[float]:
+def bare_events(client: KazooClient, address: str, root: str) -> list[float]:
     from zktop.zk.read.requests import AddWatch, decode_event  # noqa: PLC0415
 
     watcher = KazooClient(address)
@@ -276,7 +276,7 @@ def _time_deletions(client: KazooClient, root: str, who: str, seen: _Moments) ->
     return taken
 
 
-def _percentile(times: list[float], percent: int) -> float:
+def percentile(times: list[float], percent: int) -> float:
     return quantiles(times, n=100)[percent - 1]
 
 
@@ -284,12 +284,12 @@ def _fill(client: KazooClient, count: int) -> None:
     root = f"/bench-{count}"
     client.ensure_path(root)
     locks = [f"{root}/lock-of-{number}" for number in range(count)]
-    _create(client, locks, b"")
+    create_nodes(client, locks, b"")
     names = [f"{'0123456789abcdef' * 2}__lock__{number:010d}" for number in range(CONTENDERS)]
-    _create(client, [f"{lock}/{name}" for lock in locks for name in names])
+    create_nodes(client, [f"{lock}/{name}" for lock in locks for name in names])
 
 
-def _create(client: KazooClient, paths: list[str], content: bytes = b"worker") -> None:
+def create_nodes(client: KazooClient, paths: list[str], content: bytes = b"worker") -> None:
     for start in range(0, len(paths), 500):
         batch = client.transaction()
         for path in paths[start : start + 500]:

@@ -25,8 +25,8 @@ from struct import pack
 from termios import TIOCSWINSZ
 from typing import Any
 
-from bench.cost import CHURN_S, LOCKS, ROOM, _after, _following, _resident, _share
-from bench.figure import Figure
+from bench.cost import CHURN_S, LOCKS, following, results_after, share_of_core
+from bench.figure import IMPORTED, IMPORTS, MEMORY_ROOM_MB, Figure, memory_after, memory_mb
 from bench.knot_process import SESSIONS
 from bench.locks_at_rest import quiet
 from bench.many_sessions import Contender, churn
@@ -50,8 +50,6 @@ Bare().run()
 """
 BUSY = LOCKS[:: len(LOCKS) // 10]
 RATE = 1000
-MEGABYTE = 1 << 20
-PAGE = os.sysconf("SC_PAGE_SIZE")
 NO_SERVER = "127.0.0.1:1"  # the first frame needs no server
 
 
@@ -86,8 +84,8 @@ def _first_frame() -> Figure:
 def _until(words: bytes, *command: str) -> float:
     """Time from the start of a program until these words are on its screen."""
     begun = time.perf_counter()
-    with _in_pty(command) as (screen, _process):
-        _read_until(screen, words)
+    with in_pty(command) as (screen, _process):
+        read_until(screen, words)
         return (time.perf_counter() - begun) * 1000
 
 
@@ -97,7 +95,7 @@ def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
         times = Path(folder) / "times"
         command = (sys.executable, "-m", "bench.screen_process", str(rate), str(times))
         shown: dict[int, float] = {}
-        with _in_pty(command) as (screen, process):
+        with in_pty(command) as (screen, process):
             for now, chunk in _chunks(screen, process):
                 for number in map(int, TOKEN.findall(chunk)):
                     shown.setdefault(number, now)
@@ -123,9 +121,9 @@ def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float
 
 def _processor(command: list[str], ready: bytes, settles_s: float = STARTED_S) -> float:
     """The processor time of a program from some seconds after its start, in percent of a core."""
-    with _in_pty(tuple(command)) as (screen, process):
-        _read_until(screen, ready)
-        _drain(screen, settles_s)
+    with in_pty(tuple(command)) as (screen, process):
+        read_until(screen, ready)
+        drain(screen, settles_s)
         return _share_of(process.pid, screen, REST_S)
 
 
@@ -135,14 +133,14 @@ def _on_a_server() -> Iterator[Figure]:
         if crowd is None:
             return
         address, clients = crowd
-        with _following("bare", address) as (_, follower), churn(address, BUSY, RATE):
-            floor = _share(_after(follower, CHURN_S))
-        resident, used, cut_off = _measure_watching(address, clients)
-    bare = _resident("import kazoo.client, textual.app")
-    what = "MB python, kazoo and textual imported"
-    yield Figure(f"screen memory, {len(LOCKS)} locks", resident, "MB", bare, what, bare + ROOM)
+        with following("bare", address) as (_, follower), churn(address, BUSY, RATE):
+            floor = share_of_core(results_after(follower, CHURN_S))
+        at_rest, used, cut_off = _measure_watching(address, clients)
+    bare = memory_after(IMPORTS)
+    name = f"screen memory, {len(LOCKS)} locks"
+    yield Figure(name, at_rest, "MB", bare, IMPORTED, bare + MEMORY_ROOM_MB)
     name = f"screen memory, {len(clients)} clients cut off"
-    yield Figure(name, cut_off, "MB", bare, what)
+    yield Figure(name, cut_off, "MB", bare, IMPORTED)
     name = f"screen processor at {RATE} changes/s in {len(BUSY)} locks"
     yield Figure(name, used, "%", floor, "% bare watch", floor + 35)
 
@@ -154,25 +152,20 @@ def _measure_watching(address: str, clients: Sequence[Contender]) -> tuple[float
     """
     roots = f"{LOCKS[0].rpartition('/')[0]}/*"
     command = (sys.executable, "-m", "zktop", "--hosts", address, "--root", roots)
-    with _in_pty(command) as (screen, process):
-        _read_until(screen, b"lock-of-")
-        _drain(screen, SETTLED_S)
-        at_rest = _megabytes(process.pid)
+    with in_pty(command) as (screen, process):
+        read_until(screen, b"lock-of-")
+        drain(screen, SETTLED_S)
+        at_rest = memory_mb(process.pid)
         with churn(address, BUSY, RATE):
-            _drain(screen, 1.0)
+            drain(screen, 1.0)
             used = _share_of(process.pid, screen, CHURN_S)
         for client in clients:
             client.vanish()
-        _drain(screen, CUT_OFF_S)
-        return at_rest, used, _megabytes(process.pid)
+        drain(screen, CUT_OFF_S)
+        return at_rest, used, memory_mb(process.pid)
 
 
-def _megabytes(pid: int) -> float:
-    """The resident memory of a program."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE / MEGABYTE
-
-
-def _read_until(screen: int, words: bytes) -> None:
+def read_until(screen: int, words: bytes) -> None:
     seen = b""
     while words not in seen:
         seen += os.read(screen, 65536)
@@ -181,7 +174,7 @@ def _read_until(screen: int, words: bytes) -> None:
 def _share_of(pid: int, screen: int, seconds: float) -> float:
     """Measure the processor time of a program for a while, in percent of a core."""
     before, begun = _processor_seconds(pid), time.perf_counter()
-    _drain(screen, seconds)
+    drain(screen, seconds)
     return 100 * (_processor_seconds(pid) - before) / (time.perf_counter() - begun)
 
 
@@ -191,17 +184,17 @@ def _processor_seconds(pid: int) -> float:
     return sum(int(text.split()[0]) for text in texts) / NANOSECONDS
 
 
-def _drain(screen: int, seconds: float) -> None:
+def drain(screen: int, seconds: float) -> None:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
-        if _has_output(screen, left):
+        if has_output(screen, left):
             try:
                 os.read(screen, 65536)
             except OSError:  # the terminal is gone with the program
                 return
 
 
-def _has_output(screen: int, seconds: float) -> bool:
+def has_output(screen: int, seconds: float) -> bool:
     """Wait for output; with thousands of open sockets, `select` refuses the file number."""
     poll = select.poll()
     poll.register(screen, select.POLLIN)
@@ -211,7 +204,7 @@ def _has_output(screen: int, seconds: float) -> bool:
 def _chunks(screen: int, process: "subprocess.Popen[bytes]") -> Iterator[tuple[float, bytes]]:
     """Yield what is written to the terminal, each with its time, until the program ends."""
     while process.poll() is None:
-        if _has_output(screen, 0.2):
+        if has_output(screen, 0.2):
             try:
                 chunk = os.read(screen, 65536)
             except OSError:  # the terminal is gone with the program
@@ -220,7 +213,7 @@ def _chunks(screen: int, process: "subprocess.Popen[bytes]") -> Iterator[tuple[f
 
 
 @contextmanager
-def _in_pty(command: tuple[str, ...]) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
+def in_pty(command: tuple[str, ...]) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
     ours, theirs = pty.openpty()
     ioctl(ours, TIOCSWINSZ, pack("HHHH", 36, 120, 0, 0))
     environment = os.environ | {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
@@ -236,7 +229,7 @@ def _in_pty(command: tuple[str, ...]) -> Iterator[tuple[int, "subprocess.Popen[b
         process.send_signal(signal.SIGTERM)
         end = time.monotonic() + 5
         while process.poll() is None and time.monotonic() < end:
-            _drain(ours, 0.05)
+            drain(ours, 0.05)
         process.kill()
         process.wait()
         os.close(ours)

@@ -29,7 +29,7 @@ QUEUE = 5  # contenders at a time
 LOCK = Text("/locks/l00077")
 
 
-class Painted:
+class GeneratedFeed:
     """A feed of a generated world, in which contenders come and go at a given rate."""
 
     name, is_live = "bench", True
@@ -134,7 +134,7 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def run(feed: Painted) -> None:
+def run(feed: GeneratedFeed) -> None:
     """Show the feed until it ends or the user quits."""
     feed.app = Zktop(feed)
     feed.app.run()
@@ -143,4 +143,4 @@ def run(feed: Painted) -> None:
 
 if __name__ == "__main__":
     rate, *files = sys.argv[1:]
-    run(Painted(float(rate), Path(files[0]) if files else None))
+    run(GeneratedFeed(float(rate), Path(files[0]) if files else None))

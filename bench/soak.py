@@ -4,8 +4,6 @@
 they can, and zktop's own watch. Every few seconds it notes memory, threads, sockets, and the
 server's count of our watches. It exits with 1 and a line for each figure that grew, and with 2
 without a server.
-
-Each `Part` runs at the same time, and must not make anything grow either.
 """
 
 import gc
@@ -13,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -58,9 +56,6 @@ class Note(NamedTuple):
     events: int
 
 
-Part = Callable[[], object]  # called again and again from its own thread until the soak is over
-
-
 class Soak:
     """A watch, the thread that looks at its reports, and the notes."""
 
@@ -68,17 +63,10 @@ class Soak:
         self._server, self._watch = server, watch
         self.events = self.looks = self.seen = self.missed = 0
         self.notes: list[Note] = []
-        self.failures: list[str] = []
 
-    def run(self, seconds: float, parts: Sequence[Part] = ()) -> None:
-        """Look for this long while the parts run, and note the figures."""
+    def run(self, seconds: float) -> None:
+        """Look for this long, and note the figures."""
         begin, every = time.monotonic(), min(5.0, seconds / NOTES)
-        over = threading.Event()
-        threads = [
-            threading.Thread(target=_repeat_part, args=(part, over, self)) for part in parts
-        ]
-        for thread in threads:
-            thread.start()
         next_note = begin
         for report in self._watch.reports(seconds):
             self.looks += 1
@@ -88,9 +76,6 @@ class Soak:
             if time.monotonic() >= next_note:
                 next_note += every
                 self.notes.append(self._note(begin))
-        over.set()
-        for thread in threads:
-            thread.join()
 
     def _note(self, begin: float) -> Note:
         gc.collect()
@@ -116,15 +101,6 @@ class Soak:
 
     def _connections(self) -> int:
         return sum("sid=" in line for line in ask(self._server.port, "cons").splitlines())
-
-
-def _repeat_part(part: Part, over: threading.Event, soak: Soak) -> None:
-    while not over.is_set():
-        try:
-            part()
-        except Exception as failure:  # noqa: BLE001  one that fails must end the soak with 1
-            soak.failures.append(f"{part}: {failure!r}")
-            return
 
 
 def judged(notes: Sequence[Note], seconds: float) -> list[str]:
@@ -179,13 +155,13 @@ def running_soak() -> Iterator[Soak | None]:
         yield Soak(server, watch)
 
 
-def main(seconds: float = DEFAULT_S, parts: Sequence[Part] = ()) -> int:
+def main(seconds: float = DEFAULT_S) -> int:
     """Soak, print the figures, and return the exit code."""
     with running_soak() as soak:
         if soak is None:
             sys.stderr.write("soak: no ZooKeeper on this machine\n")
             return 2
-        soak.run(seconds, parts)
+        soak.run(seconds)
     for note in soak.notes[:: max(1, len(soak.notes) // 20)]:
         print(
             f"{note.at:6.0f} s  {note.memory_mb:7.1f} MB  {note.threads:2} threads  "
@@ -194,7 +170,7 @@ def main(seconds: float = DEFAULT_S, parts: Sequence[Part] = ()) -> int:
         )
     seen = f"{soak.seen} arrivals seen, {soak.missed} counted as missed"
     print(f"{soak.looks} looks, {soak.events} events, {seen}")
-    failures = soak.failures + judged(soak.notes, seconds)
+    failures = judged(soak.notes, seconds)
     for failure in failures:
         print(f"FAILED: {failure}")
     return 1 if failures else 0
