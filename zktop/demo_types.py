@@ -337,7 +337,7 @@ class SceneMove(Struct, frozen=True):
     acts: tuple[StartContender | CommandContender, ...] = ()
     until: tuple[ExpectedStep, ...] = ()
     ended: tuple[str, ...] = ()  # contenders whose processes must end
-    rest_s: float = 0.0  # before the move, so that idle contenders are seen to be idle
+    rest_s: float = 0.0  # pause before the move, long enough for zktop to notice idle contenders
 
 
 SceneGroup = Literal[
@@ -401,7 +401,7 @@ class SceneCount(Struct, frozen=True):
     """What was counted in the scene that is loaded."""
 
     departures: tuple[Departure, ...] = ()  # in order
-    believers: dict[str, tuple[str, ...]] = {}  # by lock: most that believed to hold it at a time
+    believers: dict[str, tuple[str, ...]] = {}  # by lock: most that believed at once they held it
 
 
 class SceneLine(Struct, frozen=True):

@@ -23,10 +23,10 @@ def programs(folder: Path, *names: str, fails: bool = False) -> Mapping[str, str
 @pytest.mark.parametrize(
     ("name", "variable", "place"),
     [
-        ("wl-copy", "WAYLAND_DISPLAY", "the clipboard, by wl-copy"),
-        ("xclip", "DISPLAY", "the clipboard, by xclip"),
-        ("xsel", "DISPLAY", "the clipboard, by xsel"),
-        ("pbcopy", "HOME", "the clipboard, by pbcopy"),
+        ("wl-copy", "WAYLAND_DISPLAY", "the clipboard (wl-copy)"),
+        ("xclip", "DISPLAY", "the clipboard (xclip)"),
+        ("xsel", "DISPLAY", "the clipboard (xsel)"),
+        ("pbcopy", "HOME", "the clipboard (pbcopy)"),
     ],
 )
 def test_the_program_of_the_desktop_gets_the_text(
@@ -55,7 +55,7 @@ def test_after_a_failure_the_next_one_is_asked(tmp_path: Path) -> None:
         "DISPLAY": "x",
     }
 
-    assert copy_by_program(environment, "text") == "the clipboard, by xclip"
+    assert copy_by_program(environment, "text") == "the clipboard (xclip)"
 
 
 def test_nothing_takes_the_text_on_a_bare_terminal() -> None:

@@ -91,10 +91,10 @@ MISTAKES = [
     ("hosts: fe80::1", '1: hosts: "fe80::1" looks like an IPv6 address; write [::1]:2181'),
     ("hosts: '[x]:1'", '1: hosts: "[x]:1" is not an IPv6 address'),
     ("hosts: 'a b:1'", '1: hosts: "a b:1" is not host:port'),
-    ("hosts: http://a", '1: hosts: leave the scheme out, got "http://a"'),
+    ("hosts: http://a", '1: hosts: leave out the scheme, got "http://a"'),
     (
         "hosts: 'a/x,b/x'",
-        '1: hosts: the chroot goes once, after the last host, got "a/x,b/x"',
+        '1: hosts: write the chroot only after the last host, got "a/x,b/x"',
     ),
     (
         'owners: { a: "\\e[2J" }',

@@ -16,17 +16,17 @@ class CopyProgram(NamedTuple):
     """A program that takes text on its standard input."""
 
     words: tuple[str, ...]
-    variable: str  # which is set where the program works; empty: no variable is needed
-    place: str  # the place of the copied text, for the user
+    variable: str  # environment variable that is set where the program works; empty: none
+    place: str  # where the copied text is then, for the user
 
 
 PROGRAMS: Final = (
     CopyProgram(("tmux", "load-buffer", "-w", "-"), "TMUX", "the tmux buffer"),
     CopyProgram(("tmux", "load-buffer", "-"), "TMUX", "the tmux buffer"),  # before tmux 3.2
-    CopyProgram(("wl-copy",), "WAYLAND_DISPLAY", "the clipboard, by wl-copy"),
-    CopyProgram(("xclip", "-selection", "clipboard"), "DISPLAY", "the clipboard, by xclip"),
-    CopyProgram(("xsel", "--clipboard", "--input"), "DISPLAY", "the clipboard, by xsel"),
-    CopyProgram(("pbcopy",), "", "the clipboard, by pbcopy"),
+    CopyProgram(("wl-copy",), "WAYLAND_DISPLAY", "the clipboard (wl-copy)"),
+    CopyProgram(("xclip", "-selection", "clipboard"), "DISPLAY", "the clipboard (xclip)"),
+    CopyProgram(("xsel", "--clipboard", "--input"), "DISPLAY", "the clipboard (xsel)"),
+    CopyProgram(("pbcopy",), "", "the clipboard (pbcopy)"),
 )
 
 
@@ -42,11 +42,11 @@ def copy_by_program(environment: Mapping[str, str], text: str) -> str | None:
 
 def _takes(words: tuple[str, ...], environment: Mapping[str, str], text: str) -> bool:
     try:
-        done = subprocess.run(  # noqa: S603  no shell; the words stand above
+        done = subprocess.run(  # noqa: S603  no shell; the words are in PROGRAMS
             words,
             input=text.encode(),
             env=dict(environment),
-            stdout=subprocess.DEVNULL,  # xclip stays, and would keep a pipe open
+            stdout=subprocess.DEVNULL,  # xclip goes on running, and would keep a pipe open
             stderr=subprocess.DEVNULL,
             timeout=TIMEOUT_S,
             check=False,

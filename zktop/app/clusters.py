@@ -20,7 +20,7 @@ class Clusters:
     """Opens clusters by name; implements `ClusterList`."""
 
     def __init__(self, hosts: Mapping[str, str], open_one: Callable[[str], ClusterPorts]) -> None:
-        """Prepare without opening anything; `hosts` are those of each cluster, by name."""
+        """Prepare without opening anything; `hosts` are the hosts of each cluster, by name."""
         self.hosts, self._open_one = hosts, open_one
         self._opened: list[ClusterPorts] = []
 

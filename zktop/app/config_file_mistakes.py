@@ -17,8 +17,8 @@ def config_file_mistakes(
 ) -> tuple[ConfigMistake, ...]:
     """Return every mistake of a config file, by line.
 
-    The UI checks its sections when all else is right. Here a mistake elsewhere hides none of
-    theirs: they are read once more, without the keys that are wrong.
+    The UI checks its own sections only if the rest is right. Here they are read once more,
+    without the keys that are wrong, so that a mistake elsewhere does not hide theirs.
     """
     only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
     found = _mistakes(lambda: effective_config(only, environment))

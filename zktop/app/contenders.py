@@ -189,7 +189,7 @@ class Contenders:
             self._complain(progress.problem)
         if progress.scene is None:
             self._forget_scene()
-        # Fewer lines than before: a new scene has started.
+        # If there are fewer lines than before, a new scene has started.
         narrated, self._narrated = self._narrated, len(progress.lines)
         now = time.time_ns() // 1_000_000
         for line in progress.lines[narrated if narrated <= len(progress.lines) else 0 :]:
@@ -197,7 +197,7 @@ class Contenders:
         self._on_change()
 
     def _forget_scene(self) -> None:
-        """Forget the ended contenders of the scene before, and what was counted."""
+        """Forget the ended contenders of the previous scene, and what was counted."""
         folders = tuple(f"{self.root}/{scene.name}/" for scene in SCENES)
         kept = [one for one in tuple(self._ended) if not one.path.startswith(folders)]
         self._ended = deque(kept, MAX_ENDED_SHOWN)

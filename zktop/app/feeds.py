@@ -10,7 +10,7 @@ from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, RecorderWithPast, recorder_of
 from zktop.app.replay import Replay
 from zktop.errors import NoConnectionError, ZktopError
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Session
 from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
@@ -253,13 +253,10 @@ class ReplayFeed:
             last = report
             if monotonic() - progress_at >= PROGRESS_EVERY_S:
                 progress_at = monotonic()
-                self._send(Status("replay", _progress(report.now)))
+                progress = f"Reading ahead: up to {time_s(report.now)} so far."
+                self._send(Status("replay", progress))
         if last is None:
             return f"{self._recording.path} has no reports."
         if self._recording.is_cut_off:
             return "The end of this file is missing: it was read up to its last whole line."
         return ""
-
-
-def _progress(at: Millis) -> str:
-    return f"Reading ahead: up to {time_s(at)} so far."

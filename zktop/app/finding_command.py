@@ -37,7 +37,9 @@ class FindingCommand:
         name = self._words[0]
         with self._lock:
             if len(self._running) >= MAX_RUNNING:
-                complain(f"{name} is still running {MAX_RUNNING} times: this finding is skipped.")
+                complain(
+                    f"{name} was skipped for a finding: {MAX_RUNNING} earlier runs have not ended."
+                )
                 return
             try:
                 process = self._start(finding, cluster)

@@ -1,9 +1,9 @@
 """Python's garbage collector, kept away from the objects of the first reading.
 
-At 10,000 locks the first reading makes a million objects that stay. Collections take an eighth
-of its time, and the next full one would stop zktop for 120 ms in the middle of its work: see the
-first report, and the time from an event to a report, in `bench live`. What is frozen is freed
-as soon as nothing refers to it; only cycles would stay, and facts and reports have none.
+At 10,000 locks the first reading makes a million objects that stay. Collections would take an
+eighth of its time, and the next full one would stop zktop for 120 ms: compare the first report,
+and the time from an event to a report, in `bench live`. A frozen object is still freed as soon as
+nothing refers to it; only cycles would stay, and facts and reports have none.
 """
 
 import gc

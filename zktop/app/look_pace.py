@@ -39,5 +39,5 @@ class LookPace:
         return self._began + (BEHIND_S if is_behind else QUIET_S)
 
     def reading_first_until(self, now: float) -> float:
-        """Return when to stop preferring reads: after as long as the look and its use took."""
+        """Return until when to read rather than look: as long as the last look and its use."""
         return now + min(QUIET_S, now - self._began)

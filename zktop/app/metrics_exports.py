@@ -1,4 +1,4 @@
-"""Where metrics go: an HTTP server, or a file. The library prometheus-client does both."""
+"""Export metrics through an HTTP server or to a file, with the library prometheus-client."""
 
 import hmac
 from base64 import b64encode
@@ -49,7 +49,7 @@ def exposition(collector: ReportCollector) -> bytes:
 def text_file(collector: ReportCollector, path: Path) -> Iterator[Callable[[], None]]:
     """Yield a function that replaces the file; delete the file after the block.
 
-    If it stayed, it would say that all is well long after zktop has ended.
+    A file that stayed would say that all is well long after zktop has ended.
     """
     try:
         yield lambda: write_to_textfile(str(path), collector.registry)

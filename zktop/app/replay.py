@@ -10,7 +10,7 @@ from zktop.model.format import iso
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.world.world import World
-from zktop.recording import Header, LookMark, Recording
+from zktop.recording import LookMark, Recording
 
 
 class Replay:
@@ -24,7 +24,8 @@ class Replay:
         self.chroot = slash + chroot
         self.begin = min((at for at, _ in self._recording.starts()), default=0)
         self.opens_at = header.opens_at
-        self.settings = settings or header.settings or _settings(header)
+        roots = tuple(map(Root, header.roots))
+        self.settings = settings or header.settings or Settings(roots=roots)
 
     @property
     def path(self) -> Path:
@@ -68,7 +69,3 @@ class Replay:
             when = f" before {iso(until)}" if until is not None else ""
             raise NothingToLookAtError(f"{self.path} has no report{when}.")
         return newest
-
-
-def _settings(header: Header) -> Settings:
-    return Settings(roots=tuple(Root(path) for path in header.roots))

@@ -13,7 +13,7 @@ MAX_LINE = 10_000  # characters; a longer line is cut into several
 
 
 async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> str:
-    """Run these words without a shell, and say how it ended. Cancelling kills the program."""
+    """Run a program without a shell; return a sentence about its end. Cancelling kills it."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,
@@ -26,7 +26,7 @@ async def run_program(words: Sequence[str], on_line: Callable[[str], None]) -> s
         why = getattr(error, "strerror", None) or error
         return f"{words[0]} could not be started: {why}."
     try:
-        assert process.stdout is not None  # noqa: S101  a pipe it is
+        assert process.stdout is not None  # noqa: S101  it is a pipe
         await _hand_over(process.stdout, on_line)
         code = await process.wait()
     finally:

@@ -28,8 +28,8 @@ from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 from zktop.ui.user_commands import FIELDS, UserCommand, command_actions
 
 _STYLES = (*INKS, "cursor")
-GROUND = "#121212"  # Textual's own
-LINE_SHARE = 0.25  # of the colour of text in that of borders
+_BACKGROUND = "#121212"  # Textual's default
+_BORDER_SHARE = 0.25  # of the text's colour in the colour of borders
 _SIXTEEN_COLOURS = "standard"  # Rich's name for them
 
 
@@ -136,15 +136,15 @@ def textual_theme(file: ThemeFile) -> NamedTheme:
             "line": border,
             **{f"ink-{name}": style for name, style in file.inks.items()},
         },
-        **colours,  # type: ignore[arg-type]  # colours only: the keys say so
+        **colours,  # type: ignore[arg-type]  # these keys are colours
     )
     return NamedTheme(theme, file.about)
 
 
 def _between(file: ThemeFile) -> str:
     """A colour for borders: closer to the background than to the text."""
-    ground, text = file.background or GROUND, file.foreground or file.primary
-    return Color.parse(ground).blend(Color.parse(text), LINE_SHARE).hex
+    background, text = file.background or _BACKGROUND, file.foreground or file.primary
+    return Color.parse(background).blend(Color.parse(text), _BORDER_SHARE).hex
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:

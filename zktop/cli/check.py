@@ -37,7 +37,7 @@ With --format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
 
 @click.command("check", epilog=_EXAMPLES)
 @click.option(
-    "--fail-on", metavar="RULE,...", help="Only these rules count; else all critical ones."
+    "--fail-on", metavar="RULE,...", help="Rules that count; default: all critical ones."
 )
 @click.option(
     "--min-confidence",

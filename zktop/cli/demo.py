@@ -54,7 +54,7 @@ _SAMPLE_EVERY_S = 1.0
     shell_complete=complete_scene,
     help="Default: ab-ba. `zktop scene --list` lists all.",
 )
-@click.option("--duration", type=DURATION, help="End after this; else on ctrl-c or q.")
+@click.option("--duration", type=DURATION, help="End after this time; default: on ctrl-c or q.")
 @click.option("--text", is_flag=True, help="Print text instead of the terminal UI.")
 @demo_options
 def command(overrides: Overrides, name: str, duration: Millis | None, *, text: bool) -> int:

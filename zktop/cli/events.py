@@ -13,11 +13,10 @@ from zktop.cli.options import (
     file_options,
 )
 from zktop.cli.output import put_json_line
-from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.cli.sources import follow, live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS
 from zktop.output.events import EventStream
 
 _EXAMPLES = """\b
@@ -60,19 +59,15 @@ def _recorded_reports(overrides: Overrides, file: str, at: ReplayTime | None) ->
 def _live_reports(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
     with live_run(overrides) as run:
         run.read()
-        printed = 0
-        for report in run.reports(None if duration is None else duration / SECOND_MS):
+        for report in follow(run, duration):
             yield report
-            if len(run.notes) > printed:
-                printed = len(run.notes)
-                print_notes(run)
             if _is_output_closed():
                 return
         run.raise_if_lost(patience_s=0.0)
 
 
 def _is_output_closed() -> bool:
-    """Whether the reader of our output is gone, even if nothing was written since."""
+    """Whether the reader of our output has closed it, even if nothing was written since."""
     if not sys.stdout or not hasattr(select, "poll"):
         return False
     poll = select.poll()

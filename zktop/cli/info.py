@@ -37,7 +37,7 @@ _TERMINAL_VARIABLES = (
     "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "NO_COLOR", "ZKTOP_ASCII",
     "LC_ALL", "LC_CTYPE", "LANG", "TZ",
 )  # fmt: skip
-_PLACES = ("TMUX", "STY", "SSH_TTY")  # set inside tmux, screen and ssh; their values say nothing
+_PLACES = ("TMUX", "STY", "SSH_TTY")  # set inside tmux, screen and ssh; only their names matter
 
 
 @click.command("info", epilog=_EXAMPLES)

@@ -38,7 +38,7 @@ COMMANDS = {
     "info": "Print what a bug report needs: versions, terminal, config.",
     "schema": "Print the JSON Schema of what zktop reads and writes.",
 }
-_MODULES = {"import": "import_files"}  # a word that Python keeps for itself
+_MODULES = {"import": "import_files"}  # `import` is a keyword of Python
 _WRITING_COMMANDS = ("demo", "scene", "contend")
 _COMPLETE_VARIABLE = "_ZKTOP_COMPLETE"
 _EXAMPLES = """\b
@@ -108,7 +108,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(module_of(cmd_name)).command
-        gc.freeze()  # not scanning imported code saves 0.3 x a snapshot's floor (see bench)
+        gc.freeze()  # not scanning imported code saves 0.3 times the floor of a snapshot's bench
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -11,7 +11,7 @@ import click
 
 from zktop.cli.options import DURATION, FILE_PATH, ReplayTime, connection_options, file_options
 from zktop.cli.output import narrate, put_utf8
-from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.cli.sources import follow, live_run, open_recording, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
@@ -90,8 +90,8 @@ def command(
 ) -> None:
     """Print locks, waits, findings and servers as metrics for Prometheus.
 
-    Once, or until ctrl-c with --listen or --textfile. It needs the package
-    prometheus-client. docs/monitoring has alert rules and a Grafana dashboard.
+    With --listen or --textfile it runs until ctrl-c, otherwise it prints them once. It needs the
+    package prometheus-client. docs/monitoring has alert rules and a Grafana dashboard.
     """
     _check(options, has_file=file is not None)
     exports = _exports()
@@ -105,30 +105,28 @@ def command(
         access = _access(exports, options)
         with exports.http_server(collector, access):
             narrate(f"serving {access.url}; ctrl-c ends it")
-            _follow(overrides, options["duration"], collector.look)
+            _look_at_reports(overrides, options["duration"], collector.look)
     elif options["textfile"]:
         with exports.text_file(collector, options["textfile"]) as write:
             look = _writing(collector.look, write, options["every"])
-            _follow(overrides, options["duration"], look)
+            _look_at_reports(overrides, options["duration"], look)
     else:
         settle = effective_config(overrides).config.thresholds.settle
-        _follow(overrides, settle + round(CONFIRM_S * SECOND_MS), collector.look, is_once=True)
+        _look_at_reports(
+            overrides, settle + round(CONFIRM_S * SECOND_MS), collector.look, is_once=True
+        )
         put_utf8(exports.exposition(collector).rstrip())
 
 
-def _follow(
+def _look_at_reports(
     overrides: Overrides, duration: Millis | None, look: Look, *, is_once: bool = False
 ) -> None:
     """Pass on every report. A lost connection ends a single look; otherwise it is a metric."""
     with live_run(overrides) as run:
         if not run.read():
             narrate("note: reading timed out; the metrics cover what was read")
-        printed = 0
-        for report in run.reports(None if duration is None else duration / SECOND_MS):
+        for report in follow(run, duration):
             look(report)
-            if len(run.notes) > printed:
-                printed = len(run.notes)
-                print_notes(run)
         if is_once:
             run.raise_if_lost(patience_s=0.0)
 

@@ -1,4 +1,4 @@
-"""Print data on stdout and notes on stderr, without characters a terminal would interpret."""
+"""Print data on stdout and notes on stderr, without characters that a terminal interprets."""
 
 import os
 import sys

@@ -13,6 +13,8 @@ from zktop.cli.output import narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.model.facts import Millis
+from zktop.model.report import Report
+from zktop.model.settings import SECOND_MS
 
 
 @contextmanager
@@ -43,6 +45,16 @@ def _has_settings(overrides: Overrides) -> bool:
     has_file = overrides.file is not None and overrides.file.is_typed
     has_roots = any(one.key == "roots" for one in overrides.settings)
     return has_file or has_roots or overrides.layouts is not None
+
+
+def follow(run: LiveRun, duration: Millis | None) -> Iterator[Report]:
+    """Yield the reports of a live run for a duration; print notes as they appear."""
+    printed = 0
+    for report in run.reports(None if duration is None else duration / SECOND_MS):
+        yield report
+        if len(run.notes) > printed:
+            printed = len(run.notes)
+            print_notes(run)
 
 
 def print_notes(source: LiveRun | Replay) -> None:

@@ -22,7 +22,7 @@ class Override(msgspec.Struct, frozen=True):
 
     @property
     def section(self) -> str:
-        """The key of the file that it is below: tls."""
+        """The top-level key of the file: tls."""
         return self.key.partition(".")[0]
 
     @property

@@ -187,9 +187,9 @@ def hosts(text: str) -> str:
     """
     servers, slash, chroot = text.strip().rstrip("/").partition("/")
     if "://" in text:
-        raise ValueError(f"leave the scheme out, got {quoted(text)}")
+        raise ValueError(f"leave out the scheme, got {quoted(text)}")
     if "," in chroot:
-        raise ValueError(f"the chroot goes once, after the last host, got {quoted(text)}")
+        raise ValueError(f"write the chroot only after the last host, got {quoted(text)}")
     names = [server.strip() for server in servers.split(",")]
     for name in names:
         _check_server(name)

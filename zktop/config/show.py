@@ -30,12 +30,8 @@ def rows(effective: EffectiveConfig) -> Iterator[SettingRow]:
         yield SettingRow(name, value, str(origin))
     for key, value in _values(inspect.type_info(Config), effective.config, ""):
         origin = effective.origin(key)
-        if not key.startswith("clusters.") or _is_set(effective, key):
+        if not key.startswith("clusters.") or origin != DEFAULT:
             yield SettingRow(key, value, str(origin))
-
-
-def _is_set(effective: EffectiveConfig, key: str) -> bool:
-    return effective.origin(key) != DEFAULT
 
 
 def _values(kind: inspect.Type, value: Any, key: str) -> Iterator[tuple[str, str]]:

@@ -46,7 +46,7 @@ class AdminSection(Section, frozen=True):
 
 
 class IntrospectSection(Section, frozen=True):
-    """What to ask the servers in addition to `auto`."""
+    """What to ask the servers for, in addition to `auto`."""
 
     large_tables: bool = False  # watch tables of any size, by four-letter words as well
 
