@@ -1,7 +1,7 @@
-"""Writes down a conversation with a server so that two servers can be compared.
+"""Records a conversation with a server, so that two servers can be compared.
 
 Values that must differ are replaced: session ids by names, passwords and times by placeholders,
-zxids by their distance from the first. All else is the decoded bytes.
+zxids by their distance from the first one. The rest is the decoded bytes.
 """
 
 import struct

@@ -1,6 +1,6 @@
 """ZooKeeper client of a contender: kazoo's client, which also reports each step of a lock.
 
-The client, not the recipe, reports the steps. So a recipe reads like the article it comes from,
+The client, not the recipe, reports the steps. So a recipe reads like the article that it is from,
 and the steps of kazoo's own recipes are reported as well.
 """
 
@@ -77,6 +77,7 @@ class StoppableEvent:
         return is_set
 
 
+MAX_NAMES = 8  # of a listing, in its sentence
 UNREACHABLE_HOSTS = [("127.0.0.1", 1)]
 RETRY_FOREVER = {"max_tries": -1, "delay": 0.05, "max_delay": 0.3, "ignore_expire": False}
 EVENT_TEXTS = {
@@ -159,7 +160,7 @@ class LockClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         """List the children of a node, and report it."""
         self.reporter.requests += 1
         names: list[str] = super().get_children(path, watch and self._reporting(watch))
-        self.reporter.report("listed", f"listed {path}: {_few(sorted(names))}", lock=path)
+        self.reporter.report("listed", f"listed {path}: {_first_names(sorted(names))}", lock=path)
         if watch:
             self._report_watch(path, f"watches the children of {path}", "children")
         return names
@@ -240,8 +241,8 @@ def _parent(path: str) -> str:
     return path.rpartition("/")[0] or "/"
 
 
-def _few(names: list[str], most: int = 8) -> str:
+def _first_names(names: list[str]) -> str:
     if not names:
         return "no children"
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

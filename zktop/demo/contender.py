@@ -31,7 +31,7 @@ class WorkFailedError(Exception):
 
 
 class LockedWork:
-    """What a contender does while it holds its locks: one of the `WORK_STYLES`."""
+    """The work of a contender while it holds its locks, in one of the `WORK_STYLES`."""
 
     def __init__(self, order: ContenderOrder, client: LockClient, held: list[Recipe]) -> None:
         self.order = order

@@ -1,7 +1,7 @@
 """Pool of contender processes: start them, send them commands, read their steps, end them.
 
 One thread starts the processes, reads their output and waits for them to end. It must outlive
-them: the kernel takes the end of the thread that started a process for the death of its parent.
+them: to the kernel, a process has lost its parent when the thread that started it ends.
 """
 
 import contextlib
@@ -183,7 +183,7 @@ class ProcessPool:
         return self._in_thread(lambda: self._start(order))
 
     def go(self, name: str) -> None:
-        """Let a contender continue that waits at a gate."""
+        """Let a contender that waits at a gate continue."""
         self._send(name, "go")
 
     def release(self, name: str) -> None:

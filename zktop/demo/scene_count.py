@@ -13,7 +13,7 @@ COUNTED_STEPS: frozenset[StepKind] = frozenset(
 
 
 def counted(steps: Iterable[ContenderStep]) -> SceneCount:
-    """Every departure in these steps, and the most contenders that believed to hold each lock.
+    """Every departure in these steps, and for each lock the most that believed they held it.
 
     Steps of different contenders may arrive in the wrong order, so they are sorted first.
 
@@ -90,7 +90,7 @@ class _Counter:
             self.departures.append(Departure(step.who, lock, how))
 
     def _join(self, node: str) -> None:
-        """A new node may wake clients, too, so the last departure of its lock counts no more."""
+        """A new node may wake clients, too, so the last departure of its lock no longer counts."""
         for lock in [one for one in self._latest if node.startswith(f"{one}/")]:
             self._end_latest(lock)
 

@@ -29,8 +29,9 @@ async def _serve(host: str, port: int, core: ServerCore, *, until_stdin_closes: 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     server = await SandboxServer.start(host, port, core)
-    shown, taken = server.address
-    sys.stdout.write(f"{f'[{shown}]' if ':' in shown else shown}:{taken}\n")
+    bound_host, bound_port = server.address
+    bound_host = f"[{bound_host}]" if ":" in bound_host else bound_host
+    sys.stdout.write(f"{bound_host}:{bound_port}\n")
     sys.stdout.flush()
     if until_stdin_closes:
         await _watch_stdin(ended)

@@ -58,7 +58,7 @@ def _of_keeper(node: StoredNode) -> NodeStat:
 
 def _of_raftkeeper(node: StoredNode) -> NodeStat:
     """Pzxid does not change when a session ends, though its znodes are deleted."""
-    return node.stat()._replace(pzxid=node.asked_zxid or node.czxid)
+    return node.stat()._replace(pzxid=node.requested_zxid or node.czxid)
 
 
 def _of_zetcd(node: StoredNode) -> NodeStat:

@@ -150,7 +150,7 @@ class ServerCore:
     def _hang_up(self, session_id: int) -> None:
         """Close the old connection of a session that resumes on a new one.
 
-        Like the real server, this happens before the password check.
+        As in the real server, this happens before the password check.
         """
         if former := self._attached.get(session_id):
             self._detach(former)
@@ -169,17 +169,17 @@ class ServerCore:
         if number not in _KNOWN or number not in self.flavour.requests:
             self._answer_unknown(client, xid)
             return
-        code, body, goes_on = ErrorCode.OK, b"", number != Op.CLOSE_SESSION
+        code, body, stays_open = ErrorCode.OK, b"", number != Op.CLOSE_SESSION
         try:
             body = self._answer(client, number, reader)
         except Refused as refusal:
             code = refusal.code
         except Malformed:
-            code, goes_on = ErrorCode.MARSHALLING_ERROR, False
+            code, stays_open = ErrorCode.MARSHALLING_ERROR, False
         self._note(client, number, xid, arrived_ms)
-        if goes_on or number != Op.CLOSE_SESSION or self.flavour.answers_close:
+        if stays_open or number != Op.CLOSE_SESSION or self.flavour.answers_close:
             client.reply(xid, self.store.zxid, code, body)
-        if not goes_on:
+        if not stays_open:
             client.transport.close()
 
     def _answer_unknown(self, client: ClientConnection, xid: int) -> None:

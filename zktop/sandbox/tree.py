@@ -47,9 +47,9 @@ class StoredNode:
     version: int = 0
     cversion: int = 0
     aversion: int = 0
-    child_writes: int = 0  # three numbers that other flavours report
-    created_zxid: int = 0
-    asked_zxid: int = 0
+    child_writes: int = 0  # this one and the next two are for other flavours
+    created_zxid: int = 0  # of the last child
+    requested_zxid: int = 0  # of the last create or delete of a child that a client requested
     children: dict[str, int] = field(default_factory=dict)  # with the zxid of their creation
 
     def stat(self) -> NodeStat:
@@ -86,7 +86,7 @@ class ZnodeTree:
         # As in the real server, the root has two names, so that `parent + "/" + name` is a path.
         self._nodes = {"": root, "/": root}
         self._ephemerals: dict[int, dict[str, None]] = {}
-        self._passing: dict[str, None] = {}
+        self._temporary: dict[str, None] = {}
         self._bytes = 1
         for path in system:
             self.create(path, StoredNode(b"", READ_ONLY if path == CONFIG else OPEN), 0)
@@ -116,13 +116,13 @@ class ZnodeTree:
         parent.children[name] = node.czxid
         if cversion > parent.cversion:
             parent.cversion, parent.pzxid = cversion, node.czxid
-        parent.created_zxid = parent.asked_zxid = node.czxid
+        parent.created_zxid = parent.requested_zxid = node.czxid
         self._nodes[path] = node
         self._bytes += len(path) + len(node.data or b"")
         if node.lifetime.owner:
             self._ephemerals.setdefault(node.lifetime.owner, {})[path] = None
         elif node.lifetime != Lifetime():
-            self._passing[path] = None
+            self._temporary[path] = None
 
     def delete(self, path: str, zxid: int, *, by_request: bool = True) -> StoredNode:
         """Remove and return a znode."""
@@ -131,13 +131,13 @@ class ZnodeTree:
         del parent.children[name]
         parent.pzxid = max(parent.pzxid, zxid)
         if by_request:
-            parent.asked_zxid = zxid
+            parent.requested_zxid = zxid
         self._bytes -= len(path) + len(node.data or b"")
         if owned := self._ephemerals.get(node.lifetime.owner):
             del owned[path]
             if not owned:
                 del self._ephemerals[node.lifetime.owner]
-        self._passing.pop(path, None)
+        self._temporary.pop(path, None)
         return node
 
     def write(
@@ -169,7 +169,7 @@ class ZnodeTree:
 
     def outlived(self, now_ms: int) -> list[str]:
         """Used containers that are now empty, and childless znodes past their TTL."""
-        return [path for path in self._passing if _is_outlived(self._nodes[path], now_ms)]
+        return [path for path in self._temporary if _is_outlived(self._nodes[path], now_ms)]
 
     def count_below(self, path: str) -> int:
         """The number of znodes below this one, at any depth."""

@@ -1,4 +1,4 @@
-"""The tables of data watches and of child watches, and which of them a change fires.
+"""The tables of data watches and of child watches, and the watches that a change fires.
 
 The tables copy the quirks of ZooKeeper 3.8: a persistent watch is in both, a plain watch on the
 same path replaces it, and a watcher stays listed after its last watch has fired.
@@ -86,7 +86,7 @@ class WatchesByPath(Generic[Watcher]):
 
 
 class ServerWatches(Generic[Watcher]):
-    """Both tables, and which of them each change of the tree fires."""
+    """Both tables, and the watches that each change of the tree fires."""
 
     def __init__(self, *, names_watched: bool = False) -> None:
         """With `names_watched`, recursive watches report the watched path, not the changed one."""

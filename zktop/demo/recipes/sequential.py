@@ -150,7 +150,7 @@ class WatchPredecessor(QueueRecipe):
         return True
 
     def _look_once(self, deadline: Timeout) -> bool:
-        assert self.node  # noqa: S101  we stand in the queue
+        assert self.node  # noqa: S101  it is in the queue
         if self._place(self.node.rpartition("/")[2], self._queue()) > 0:
             self._report_decision("not first yet: keeps waiting, without a watch")
             self.client.wakeup.clear()

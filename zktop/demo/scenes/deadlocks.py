@@ -1,9 +1,9 @@
-"""Scenes with deadlocks: of two and of five clients, upgrades, fairness, a knot, in traffic."""
+"""Scenes with deadlocks: two clients, five clients, upgrades, fairness, a knot, and traffic."""
 
 from msgspec.structs import replace
 
 from zktop.demo.scenes.scene import behind, contends, move
-from zktop.demo_types import LockClaim, Mode, Scene, SceneMove, StartContender
+from zktop.demo_types import LockClaim, Scene, SceneMove, StartContender
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:
@@ -92,8 +92,9 @@ def _reader_of_two(name: str, had: str, wanted: str) -> StartContender:
     return _takes_two(name, LockClaim("rw", had, "read"), LockClaim("rw", wanted, "read"))
 
 
-def _writer(name: str, lock: str, mode: Mode = "write") -> SceneMove:
-    return behind(contends(name, "rw", lock, mode), f"{name} queues for a write lock on {lock}")
+def _writer(name: str, lock: str) -> SceneMove:
+    says = f"{name} queues for a write lock on {lock}"
+    return behind(contends(name, "rw", lock, "write"), says)
 
 
 FAIRNESS = Scene(

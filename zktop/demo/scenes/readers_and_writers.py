@@ -49,7 +49,7 @@ READ_WRITE_HERD = Scene(
             ended="host1",
         ),
     ),
-    "Each node name tells who wants what: host1-R-, host3-W-. Compare `readers-and-writers`.",
+    "Node names show the client and its mode: host1-R-, host3-W-. Compare `readers-and-writers`.",
     group="Herds",
 )
 
