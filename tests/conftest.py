@@ -46,9 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not needing or _is_available(marker):
             continue
         if marker == "zookeeper" and os.environ.get("ZKTOP_REQUIRE_ZOOKEEPER"):
-            raise pytest.UsageError(
-                "no real ZooKeeper was found, and this run must not do without"
-            )
+            raise pytest.UsageError("no real ZooKeeper was found, and this run requires one")
         config.stash[_LEFT_OUT].append(f"left out: {len(needing)} tests need {what}")
         for item in needing:
             item.add_marker(pytest.mark.skip(reason=f"needs {marker}"))
@@ -57,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Keep all modules and tests out of garbage collection.
 
-    Otherwise a third of the time of tests/ui goes into looking through them again and again.
+    Otherwise the collector takes a third of the time of tests/ui to scan them again and again.
     """
     gc.collect()
     gc.freeze()

@@ -20,7 +20,7 @@ NEEDED = (
     "servlet-api",
     "slf4j-simple",
     "netty-codec",
-)  # which name the rest
+)  # their manifests name the others
 READY_WITHIN_S = 60.0
 PORTS = range(20_000, 32_000)  # outside of the range from which the kernel picks ports
 JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
@@ -51,7 +51,7 @@ class RunningServer:
     @property
     def log(self) -> Path:
         """Its log; the last argument of the process is its config file, in the server's folder."""
-        config = self.process.args[-1]  # type: ignore[index]  # a list it is
+        config = self.process.args[-1]  # type: ignore[index]  # it is a list
         return Path(str(config)).parent / "log"
 
 
@@ -187,9 +187,9 @@ def free_port() -> int:
 
 def ask(port: int, word: str, timeout: float = 5.0) -> str:
     """The whole answer to a four-letter word."""
-    with socket.create_connection((HOST, port), timeout) as line:
-        line.sendall(word.encode())
-        return b"".join(iter(lambda: line.recv(65536), b"")).decode()
+    with socket.create_connection((HOST, port), timeout) as connection:
+        connection.sendall(word.encode())
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
 
 def _classpath() -> str | None:

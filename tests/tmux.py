@@ -30,10 +30,6 @@ class Terminal:
         """The text on the screen."""
         return self._tmux("capture-pane", "-p", "-t", "0")
 
-    def coloured(self) -> str:
-        """The text with its colour codes."""
-        return self._tmux("capture-pane", "-p", "-e", "-t", "0")
-
     def press(self, *keys: str) -> None:
         """Press keys, named as in tmux."""
         self._tmux("send-keys", "-t", "0", *keys)
@@ -64,7 +60,7 @@ class Terminal:
         return [pid for pid in _processes() if mark in _environment(pid)]
 
     def contenders(self) -> list[int]:
-        """Those of them that contend for locks."""
+        """The demo contenders among them."""
         return [pid for pid in self.family() if b"zktop.demo" in _command(pid)]
 
     def logged(self) -> str:

@@ -1,4 +1,4 @@
-"""Waiting for a condition; a failure says which one did not come true."""
+"""Wait for a condition; a failure names the condition that did not become true."""
 
 import inspect
 import time

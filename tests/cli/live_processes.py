@@ -29,18 +29,18 @@ class Worker:
         self.session = int(self._answer())
 
     def acquire(self, path: str) -> None:
-        """Take a lock."""
-        self._tell("acquire", path)
+        """Acquire a lock."""
+        self._run("acquire", path)
 
     def ask(self, path: str) -> None:
         """Queue for a lock that another client has."""
-        self._tell("ask", path)
+        self._run("ask", path)
 
     def release(self, path: str) -> None:
-        """Let a lock go."""
-        self._tell("release", path)
+        """Release a lock."""
+        self._run("release", path)
 
-    def _tell(self, word: str, path: str) -> None:
+    def _run(self, word: str, path: str) -> None:
         assert self._process.stdin
         self._process.stdin.write(f"{word} {path}\n")
         self._process.stdin.flush()
@@ -63,7 +63,7 @@ def worker(hosts: str, name: str) -> Iterator[Worker]:
 
 
 class Zktop:
-    """A running command, whose lines of JSON are read as they are printed."""
+    """A running command; its lines of JSON are read as they are printed."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -73,7 +73,7 @@ class Zktop:
         self.reader.start()
 
     def until(self, condition: Callable[[Line], object]) -> list[Line]:
-        """Wait for a line of which this is so; give all lines up to it."""
+        """Wait for a line for which the condition is true; return all lines up to it."""
         deadline = time.monotonic() + PATIENCE_S
         while not (self.lines and condition(self.lines[-1])):
             try:
@@ -86,7 +86,7 @@ class Zktop:
         return self.lines
 
     def ended(self) -> tuple[int, str]:
-        """Wait for its end: the exit code, and what it said on stderr."""
+        """Wait for its end; return the exit code and its stderr."""
         assert self.process.stderr
         err = self.process.stderr.read()
         return self.process.wait(PATIENCE_S), err

@@ -56,7 +56,7 @@ class Program:
 
 
 class Place(NamedTuple):
-    """What a client reports about its place in a lock; node names are relative to the lock."""
+    """A client's report on its place in a lock; node names are relative to the lock."""
 
     name: str
     session: str
@@ -73,7 +73,7 @@ class Place(NamedTuple):
         return node
 
     def below(self, prefix: str) -> "Place":
-        """The same, with the nodes with this prefix."""
+        """The same place, with only the nodes that have this prefix."""
         return self._replace(nodes=[node for node in self.nodes if node.startswith(prefix)])
 
 
@@ -132,10 +132,10 @@ class ClientProcess:
         self.program.process.send_signal(signal.SIGCONT)
 
     def _place(self, path: str, *words: object) -> Place:
-        told = self.program.ask(*self._who, *words)
-        nodes = sorted((_relative(path, node) for node in told["nodes"]), key=_number)
-        watches, listens = sorted(told["watches"]), sorted(told["listens"])
-        return Place(self.name, self.session, path, told["holds"], nodes, watches, listens)
+        answer = self.program.ask(*self._who, *words)
+        nodes = sorted((_relative(path, node) for node in answer["nodes"]), key=_number)
+        watches, listens = sorted(answer["watches"]), sorted(answer["listens"])
+        return Place(self.name, self.session, path, answer["holds"], nodes, watches, listens)
 
 
 def _number(node: str) -> str:

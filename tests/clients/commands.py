@@ -29,13 +29,13 @@ def checking(server: RunningServer, root: str, folder: Path) -> Check:
 
     def run(*args: str, **config: object) -> Ran:
         file = folder / "config.yaml"
-        told = {
+        settings = {
             "hosts": server.address,
             "admin": {"port": server.admin_port},
             "roots": [f"{root}/*"],
             "thresholds": {"settle": "400ms", "orphan": "300ms"},
         }
-        file.write_text(json.dumps(told | config))
+        file.write_text(json.dumps(settings | config))
         return zktop("check", "--config", str(file), *args)
 
     return run

@@ -27,7 +27,7 @@ class OldReadLock(kazoo.recipe.lock.ReadLock):
 
 
 class ForgetfulLock(kazoo.recipe.lock.Lock):
-    """After a lost answer it searches its node on a server that lags, and finds none."""
+    """After a lost answer it looks for its node on a server that lags, and finds none."""
 
     def _find_node(self):
         return None
@@ -147,7 +147,7 @@ class Lease:
         utcnow = lambda: datetime.now(UTC).replace(tzinfo=None)  # noqa: E731
         self.got = self.client.NonBlockingLease(self.path, lasts, self.name, utcnow=utcnow)
         if not self.got:
-            raise LookupError("somebody else has the lease")
+            raise LookupError("another client has the lease")
 
 
 class Leader:

@@ -73,14 +73,14 @@ class SnapshotReader:
 
     def of(self, session: str) -> Line:
         """The entry of a session."""
-        told: Line = self.shot["sessions"][session]
-        return told
+        entry: Line = self.shot["sessions"][session]
+        return entry
 
 
-def _place(told: Line) -> Line:
+def _place(entry: Line) -> Line:
     kept = ("node", "mode", "session", "owner", "state", "blocked_by")
-    watch = {"watch": told["watch"]["verdict"], "actual": told["watch"]["actual"]}
-    return {name: told[name] for name in kept} | watch
+    watch = {"watch": entry["watch"]["verdict"], "actual": entry["watch"]["actual"]}
+    return {name: entry[name] for name in kept} | watch
 
 
 def held(place: Place, mode: str = "exclusive", **other: object) -> Line:

@@ -11,7 +11,7 @@ from clients.snapshots import (
     waiting,
     watched_by_server,
 )
-from demo.lossy_proxy import lossy_line
+from demo.lossy_proxy import lossy_proxy
 from kazoo.client import KazooClient
 from waiting import eventually
 
@@ -117,15 +117,15 @@ def test_a_ghost(
 ) -> None:
     """After a lost answer, a client waits for its own node without knowing it."""
     path = f"{stage.root}/orders"
-    with lossy_line(stage.server.address) as line:
-        (ann,) = stage.kazoo("ann", hosts=line.hosts)
+    with lossy_proxy(stage.server.address) as proxy:
+        (ann,) = stage.kazoo("ann", hosts=proxy.hosts)
         known = ann.ask(recipe, path)
         seen = snapshot_when(lambda seen: seen.found(rule), stage, path)
         failed = _failed(check())
     (ghost,) = set(zookeeper.get_children(path)) - set(known.nodes)
 
     unknown = known._replace(nodes=[ghost])
-    assert line.lost.is_set()
+    assert proxy.lost.is_set()
     assert known.watches == [f"{path}/{ghost}"]
     assert seen.lock(path) == LockState(
         layout, "mutex", [held(unknown)], [waiting(known, unknown)]
@@ -139,13 +139,13 @@ def test_who_looks_after_a_lost_answer_leaves_no_ghost(
 ) -> None:
     """The lock of kazoo finds the node that it made, and has the lock with it."""
     path = f"{stage.root}/orders"
-    with lossy_line(stage.server.address) as line:
-        (ann,) = stage.kazoo("ann", hosts=line.hosts)
+    with lossy_proxy(stage.server.address) as proxy:
+        (ann,) = stage.kazoo("ann", hosts=proxy.hosts)
         known = ann.acquire("Lock", path)
         seen = take_snapshot(stage, path)
     (node,) = zookeeper.get_children(path)
 
-    assert line.lost.is_set()
+    assert proxy.lost.is_set()
     assert seen.lock(path) == LockState(
         "kazoo-lock", "mutex", [held(known._replace(nodes=[node]))], []
     )

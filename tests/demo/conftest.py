@@ -24,7 +24,7 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def zookeeper(hosts: str) -> Iterator[KazooClient]:
-    """A client that only looks."""
+    """A client that only reads."""
     client = KazooClient(hosts)
     client.start()
     yield client
@@ -34,7 +34,7 @@ def zookeeper(hosts: str) -> Iterator[KazooClient]:
 
 @pytest.fixture
 def bench(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
-    """A bench for processes, empty again afterwards."""
+    """A bench for processes; everything on it is removed afterwards."""
     log = FullLog()
     with ProcessPool(log.add) as pool:
         yield Bench(hosts, pool, log, zookeeper)
@@ -44,7 +44,7 @@ def bench(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
 
 @pytest.fixture
 def threads(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
-    """A bench for contenders that are threads of this process: quick, and cannot be killed."""
+    """A bench for contenders that are threads of this process: fast, but they cannot be killed."""
     log = FullLog()
     with ThreadPool(log.add) as pool:
         yield Bench(hosts, pool, log, zookeeper)
@@ -52,6 +52,6 @@ def threads(hosts: str, zookeeper: KazooClient) -> Iterator[Bench]:
 
 
 def sweep(zookeeper: KazooClient) -> None:
-    """Take away everything below the demo root, while killed contenders' sessions still expire."""
+    """Delete everything below the demo root; sessions of killed contenders may still expire."""
     with contextlib.suppress(NoNodeError):
         zookeeper.retry(zookeeper.delete, "/zktop-demo", recursive=True)

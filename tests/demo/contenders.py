@@ -27,7 +27,7 @@ _numbers = count()
 
 
 class ThreadPool:
-    """As much of a process pool as can be had without processes: each contender is a thread."""
+    """A stand-in for the process pool, in which each contender is a thread."""
 
     def __init__(self, on_change: Callable[[ContenderChange], None]) -> None:
         self._on_change = on_change
@@ -42,7 +42,7 @@ class ThreadPool:
         """End all contenders."""
         for contender, thread in self._running.values():
             contender.stop()
-            thread.join(2)  # then its session is closed under it
+            thread.join(2)  # if it has not stopped by then, its session is closed
             contender.hang_up()
             thread.join()
 
@@ -100,7 +100,7 @@ class Bench:
     path: str = field(default_factory=lambda: f"/zktop-demo/bench{next(_numbers)}")
 
     def order(self, name: str, recipe: str = "predecessor", **wanted: object) -> ContenderOrder:
-        """An order for one lock; options of the claim and of the order in one go."""
+        """An order for one lock; the options may belong to the claim or to the order."""
         claim = {
             key: wanted.pop(key) for key in tuple(wanted) if key in LockClaim.__struct_fields__
         }
@@ -131,7 +131,7 @@ class Bench:
         self.until(lambda: self.log.believers(self.path) == set(names))
 
     def queue_up(self, recipe: str, holder: str, *others: str, **wanted: object) -> None:
-        """Hire contenders one after the other: one gets the lock, the others wait."""
+        """Start contenders one after the other: the first gets the lock, the others wait."""
         self.start(holder, recipe, **wanted)
         self.wait_for_step(holder, "acquired")
         for name in others:
@@ -149,5 +149,5 @@ class Bench:
         return sorted(self.zookeeper.get_children(path)) if self.zookeeper.exists(path) else []
 
     def holders(self) -> set[str]:
-        """Who believes to hold the lock now."""
+        """The contenders that believe now that they hold the lock."""
         return set(self.log.believers(self.path))

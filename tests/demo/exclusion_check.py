@@ -1,9 +1,9 @@
-"""Contenders that let the server prove that their critical sections are exclusive.
+"""Contenders that check with the server that their critical sections are exclusive.
 
 A contender creates an ephemeral node beside the lock after it has acquired the lock, and deletes
-it before it releases the lock. When the session ends, both nodes go in one transaction. A
-contender that finds the node of another one there has proved that two live sessions were in the
-critical section at the same time. Run as a program, this module is a contender that does so.
+it before it releases the lock. When the session ends, one transaction deletes both nodes. A
+contender that finds the node of another one has proved that two live sessions were in the
+critical section at the same time. Run as a program, this module is such a contender.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from kazoo.exceptions import NoNodeError, SessionExpiredError
 
 from zktop.demo.contender import LockedWork
 
-NOT_ALONE = "not alone"  # begins the sentence of a contender that finds another one
+NOT_ALONE = "not alone"  # the first words of a contender that finds another one
 _run = LockedWork.run
 
 

@@ -1,7 +1,7 @@
-"""A log that also keeps every step, and what each contender believes to hold.
+"""A log that also keeps every step, and the locks that each contender believes it holds.
 
-What a contender believes is not what ZooKeeper knows. Two believers of one exclusive lock are what
-the recipes with flaws show.
+What a contender believes is not what ZooKeeper knows: with some flaws, two contenders believe at
+the same time that they hold an exclusive lock.
 """
 
 from zktop.demo.contender_log import ContenderLog
@@ -22,7 +22,7 @@ class FullLog(ContenderLog):
         self._most: dict[str, frozenset[str]] = {}
 
     def add(self, change: ContenderChange) -> None:
-        """Take in what the pool reports."""
+        """Add a change that the pool reports."""
         state, step = change.state, change.step
         with self._news:
             self._holds[state.name] = state.holds
@@ -36,9 +36,9 @@ class FullLog(ContenderLog):
             super().add(change)
 
     def believers(self, lock: str) -> frozenset[str]:
-        """The contenders that believe to hold this lock now."""
+        """The contenders that believe now that they hold this lock."""
         return frozenset(name for name, holds in self._holds.items() if lock in holds)
 
     def most_believers(self, lock: str) -> frozenset[str]:
-        """The largest set of contenders that believed so at the same time."""
+        """The largest set of contenders that believed at one time that they held this lock."""
         return self._most.get(lock, frozenset())

@@ -1,4 +1,4 @@
-"""A line to a server that breaks just when the answer to a create comes back."""
+"""A proxy that breaks the connection when the server answers a create."""
 
 import socket
 import threading
@@ -10,8 +10,8 @@ from servers import HOST
 CREATE = 1
 
 
-class LossyLine:
-    """Passes frames in both directions; the answer to one create is lost, and the line with it."""
+class LossyProxy:
+    """Passes frames in both directions, but loses one answer to a create and that connection."""
 
     def __init__(self, port: int) -> None:
         """Listen, in front of the server at this port."""
@@ -50,11 +50,11 @@ class LossyLine:
 
 
 @contextmanager
-def lossy_line(hosts: str) -> Iterator[LossyLine]:
-    """A line to this server."""
-    line = LossyLine(int(hosts.rpartition(":")[2]))
-    with line.listener:
-        yield line
+def lossy_proxy(hosts: str) -> Iterator[LossyProxy]:
+    """A proxy to this server."""
+    proxy = LossyProxy(int(hosts.rpartition(":")[2]))
+    with proxy.listener:
+        yield proxy
 
 
 def _is_sequential(frame: bytes) -> bool:
@@ -70,7 +70,7 @@ def _frames(source: socket.socket) -> Iterator[bytes]:
         return
 
 
-def _close(line: socket.socket) -> None:
+def _close(connection: socket.socket) -> None:
     with suppress(OSError):
-        line.shutdown(socket.SHUT_RDWR)
-    line.close()
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()

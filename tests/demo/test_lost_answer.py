@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from demo.contenders import Bench
-from demo.lossy_proxy import lossy_line
+from demo.lossy_proxy import lossy_proxy
 
 QUEUES = ("poll", "parent-watch", "predecessor", "get-watch", "rw", "rw-host", "kazoo-lock")
 
@@ -11,13 +11,13 @@ QUEUES = ("poll", "parent-watch", "predecessor", "get-watch", "rw", "rw-host", "
 @pytest.mark.parametrize("recipe", QUEUES)
 def test_a_lost_answer_leaves_no_ghost(threads: Bench, recipe: str):
     """The contender finds the node that it did not know it had made, and has the lock with it."""
-    with lossy_line(threads.hosts) as line:
+    with lossy_proxy(threads.hosts) as proxy:
         order = threads.order("a", recipe, session_timeout_s=10.0)
-        connection = msgspec.structs.replace(order.connection, hosts=line.hosts)
+        connection = msgspec.structs.replace(order.connection, hosts=proxy.hosts)
         threads.pool.start(msgspec.structs.replace(order, connection=connection))
         threads.wait_for_step("a", "acquired")
 
-        assert line.lost.is_set()
+        assert proxy.lost.is_set()
         assert len(threads.nodes()) == 1
 
         threads.pool.release("a")

@@ -1,4 +1,4 @@
-"""Another client of the same servers, which must not notice zktop."""
+"""Another client of the same servers, which zktop must not slow down."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Pace(NamedTuple):
 
 
 def pace(client: KazooClient, ports: Sequence[int], seconds: float) -> Pace:
-    """Write and read for so long, as fast as possible."""
+    """Write and read for this long, as fast as possible."""
     took, most = [], 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -21,8 +21,8 @@ MEMBERS = ("digest", "crowd:secret")  # their identity in ACLs
 class Crowd:
     """Alice and bob wait for each other, carol for alice; four others share two locks.
 
-    A porter holds these two locks when the others do not, in a session of its own. A session that
-    works while it waits has several threads, so zktop could not be sure of its deadlock.
+    While the four others do not run, a porter holds these two locks, in a session of its own. A
+    session that works while it waits has several threads, so zktop could not prove its deadlock.
     """
 
     def __init__(self, hosts: str, root: str) -> None:
@@ -30,7 +30,7 @@ class Crowd:
         self._clients: list[KazooClient] = []
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._doors: list[Lock] = []
+        self._porter_locks: list[Lock] = []
         self._begin: dict[str, tuple[int, int]] = {}
         self._rounds = [0] * CHURNERS
         self.places = [f"{root}/churn-{number}" for number in range(LOCKS)]
@@ -55,9 +55,9 @@ class Crowd:
             lock = client.Lock(path, name)
             threading.Thread(target=_wait_for, args=(lock,), daemon=True).start()
             eventually(lambda: len(client.get_children(path)) > waiters)  # noqa: B023  called at once
-        self._doors = [porter.Lock(path, "porter") for path in self.places]
-        for door in self._doors:  # an empty folder would not be recognised as a lock
-            door.acquire()
+        self._porter_locks = [porter.Lock(path, "porter") for path in self.places]
+        for lock in self._porter_locks:  # zktop would not recognise an empty folder as a lock
+            lock.acquire()
         self._begin = self._counters()
 
     def work(self) -> None:
@@ -67,8 +67,8 @@ class Crowd:
             args = (number, self.client(), path)
             self._threads.append(threading.Thread(target=self._churn, args=args, daemon=True))
             self._threads[-1].start()
-        for door in self._doors:
-            door.release()
+        for lock in self._porter_locks:
+            lock.release()
 
     def wait_for_progress(self) -> None:
         """Wait until each contender has had a lock again."""

@@ -43,7 +43,7 @@ def kazoo_name(owner: str, sequence: int, mode: str = "lock") -> Text:
 
 
 def lock(path: str, *owners: str, czxid: int = 100, at: int = NOW) -> tuple[ZnodeFact, ...]:
-    """The facts of a kazoo lock with these contenders, who came in this order."""
+    """The facts of a kazoo lock with these contenders, in order of arrival."""
     names = tuple(kazoo_name(owner, number) for number, owner in enumerate(owners))
     newest = czxid + len(names)
     root = Stat(czxid, czxid, 0, cversion=len(names), num_children=len(names), pzxid=newest)
@@ -96,7 +96,7 @@ def no_connections(server: Text, why: str = "not in the whitelist", at: int = NO
 def watches(
     server: Text, rows: Mapping[str, tuple[str, ...]], at: int = NOW, zxid: int = 1_000_000
 ) -> Watches:
-    """The watch table of a server: who watches which paths."""
+    """The watch table of a server: the watched paths by session."""
     by_session = {session(name): tuple(map(Text, paths)) for name, paths in rows.items()}
     return Watches(server=server, rows=by_session, at=at, zxid=zxid)
 
@@ -116,8 +116,8 @@ def expiry(
 
 def timeouts(server: Text, timeouts_ms: Mapping[str, int], at: int = NOW) -> Expiry:
     """A follower's list of all sessions with their timeouts."""
-    told = {session(name): timeout for name, timeout in timeouts_ms.items()}
-    return Expiry(server=server, timeouts_ms=told, at=at, zxid=1_000_000)
+    by_session = {session(name): timeout for name, timeout in timeouts_ms.items()}
+    return Expiry(server=server, timeouts_ms=by_session, at=at, zxid=1_000_000)
 
 
 def figures(

@@ -1,6 +1,6 @@
 """Locks as plain values, for tests of what is built on top of them.
 
-A `Queue` is the simplest line there is: the first holds, everybody else waits for the one before
+A `Queue` is the simplest lock: the first member holds, each other waits for the one before it
 and watches it. A `Root` is such a lock with a past: it counts transactions as a server does.
 """
 
@@ -64,7 +64,7 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
         return self.members[max(0, place - 1) : place]
 
     def before(self, member: Member) -> tuple[Member, ...]:
-        """All the places before it, unless it holds."""
+        """All members before it, unless it holds."""
         return () if self.holds(member) else self.members[: self.members.index(member)]
 
     def count_before(self, member: Member) -> int:
@@ -72,7 +72,7 @@ class Queue(msgspec.Struct, frozen=True, eq=False):
         return len(self.before(member))
 
     def expected(self, member: Member) -> tuple[Target, ...]:
-        """The place `leases` before it."""
+        """The member that is `leases` places before it."""
         place = self.members.index(member) - self.leases
         return (Target(self.members[place].node, self.how),) if self.how and place >= 0 else ()
 
@@ -121,12 +121,12 @@ class Root:
         return one
 
     def delete(self, one: Member, zxid: int | None = None) -> None:
-        """Take a node away; several may go in one transaction."""
+        """Delete a node; several may be deleted in one transaction."""
         self.zxid = self.pzxid = zxid or self.zxid + 1
         del self.members[one.node]
 
     def clutter(self, name: str) -> None:
-        """Create a child that is no contender."""
+        """Create a child that is not a contender."""
         self.zxid += 1
         self.pzxid = self.zxid
         self.creates += 1

@@ -46,23 +46,23 @@ def _root(made: re.Match[str]) -> Iterator[Root]:
 
 
 def facts(story: str, at: int = NOW, zxid: int = 100) -> list[AnyFact]:
-    """The facts of a story, read at once; contenders joined in order, the front places first."""
+    """The facts of a story, read at once; the first contender of every queue joined first."""
     queues = [(f"/locks/{q['name'].lower()}", q["kind"], q["who"].split()) for q in _queues(story)]
     order = sorted((n, path) for path, _, who in queues for n in range(len(who)))
     czxids = {place: zxid + number for number, place in enumerate(order, start=1)}
     newest = zxid + len(order)
-    told: list[AnyFact] = [own(at=at)]
+    known: list[AnyFact] = [own(at=at)]
     for path, kind, who in queues:
         names = tuple(_name(kind, place, number) for number, place in enumerate(who))
         count = len(names)
         root = Stat(10, 10, 0, cversion=count, num_children=count, pzxid=newest)
-        told.append(Children(path=Text(path), names=names, stat=root, zxid=newest, at=at))
+        known.append(Children(path=Text(path), names=names, stat=root, zxid=newest, at=at))
         for number, (place, name) in enumerate(zip(who, names, strict=True)):
             czxid, owner = czxids[number, path], place.partition(".")[0]
             stat = Stat(czxid, czxid, at - 30_000, owner=session(owner))
             node = join(path, name)
-            told.append(Node(path=node, stat=stat, data=owner.encode(), zxid=newest, at=at))
-    return told
+            known.append(Node(path=node, stat=stat, data=owner.encode(), zxid=newest, at=at))
+    return known
 
 
 def tables(names: Iterable[str], watched: dict[str, tuple[str, ...]], at: int) -> list[AnyFact]:
@@ -81,8 +81,8 @@ def recorded(
     header = Header(tool="zktop", hosts="zk1:2181/app", roots=[], settings=known)
     with file.open("wb") as out:
         recorder = Recorder(out, header)
-        for at, told in moments:
-            recorder.facts(told)
+        for at, facts in moments:
+            recorder.facts(facts)
             recorder.look(at)
         recorder.close()
     return file

@@ -20,11 +20,11 @@ def secured(hosts: str, folder: Path) -> Iterator[str]:
     context.load_verify_locations(folder / "ca.pem")
     context.verify_mode = ssl.CERT_REQUIRED
     host, _, port = hosts.rpartition(":")
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        arguments = (door, context, (host, int(port)))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        arguments = (listening, context, (host, int(port)))
         threading.Thread(target=_serve, args=arguments, daemon=True).start()
-        yield f"127.0.0.1:{door.getsockname()[1]}"
-        door.shutdown(socket.SHUT_RDWR)
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
 
 
 def make_certificates(folder: Path) -> None:
@@ -36,19 +36,21 @@ def make_certificates(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "me.pem").read_bytes())
 
 
-def _serve(door: socket.socket, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
+def _serve(listening: socket.socket, context: ssl.SSLContext, server: tuple[str, int]) -> None:
     with contextlib.suppress(OSError):  # the socket was closed
         while True:
-            line, _ = door.accept()
-            threading.Thread(target=_carry, args=(line, context, behind), daemon=True).start()
+            connection, _ = listening.accept()
+            threading.Thread(
+                target=_forward, args=(connection, context, server), daemon=True
+            ).start()
 
 
-def _carry(line: socket.socket, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
+def _forward(connection: socket.socket, context: ssl.SSLContext, server: tuple[str, int]) -> None:
     """Forward in both directions until one end closes."""
     with (
         contextlib.suppress(OSError),
-        context.wrap_socket(line, server_side=True) as secure,
-        socket.create_connection(behind) as plain,
+        context.wrap_socket(connection, server_side=True) as secure,
+        socket.create_connection(server) as plain,
     ):
         while True:
             ready = [secure] if secure.pending() else select.select([secure, plain], [], [])[0]

@@ -1,8 +1,8 @@
 """Press random keys at `zktop demo` in a real terminal, for two minutes or for hours.
 
 Each round plays a scene, presses keys, resizes the window, and then ends the scene and all demo
-clients. What zktop has open then must be the same after every round. The keys follow from a seed;
-what the demo contenders do does not.
+clients. The threads, sockets and processes must be the same after every round. The keys follow
+from a seed; the steps of the demo contenders do not.
 """
 
 import contextlib
@@ -92,7 +92,7 @@ class RandomKeys:
         self._round = 0
 
     def run(self, seconds: float) -> None:
-        """Run rounds for so many seconds."""
+        """Run rounds for this many seconds."""
         while time.monotonic() - self._begin < seconds:
             self._play(self._chance.choice(SCENES).name)
             self._press_at_random(time.monotonic() + min(PRESSED_S, seconds / 4))
@@ -142,7 +142,7 @@ class RandomKeys:
         self._turn_to("1", HERE)
 
     def _turn_to(self, key: str, name: str) -> None:
-        """Press until the screen is there: keys from before may lead elsewhere a moment later."""
+        """Press until the screen is shown: earlier keys may open another one a moment later."""
         begin = time.monotonic()
         while True:
             self._close_everything()
@@ -194,8 +194,8 @@ class RandomKeys:
 
     def _sample(self) -> Sample:
         pid, at = self.pid, time.monotonic() - self._begin
-        everybody = len(marked(self._mark))
-        return Sample(at, memory_mb(pid), threads(pid), sockets(pid), everybody)
+        processes = len(marked(self._mark))
+        return Sample(at, memory_mb(pid), threads(pid), sockets(pid), processes)
 
     def _press(self, *keys: str) -> None:
         self._newest.extend(keys)

@@ -18,7 +18,7 @@ def text(value: str | bytes) -> bytes:
 
 
 def acl() -> bytes:
-    """Everybody may do everything."""
+    """The access list that permits everything."""
     return OPEN_ACL + text("world") + text("anyone")
 
 

@@ -31,8 +31,8 @@ def paints() -> None:
 def _paint_what_is_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tests paint the screen when they read it, with `settled`.
 
-    Textual paints after each change, also without a terminal, and drops the result. That takes a
-    third of the processor's time of all tests here.
+    Textual paints after each change, even without a terminal, and drops the result. That takes a
+    third of the processor time of all tests here.
     """
     if "paints" not in request.fixturenames:
         monkeypatch.setattr(screen.Screen, "_compositor_refresh", _forget_what_changed)
@@ -40,7 +40,7 @@ def _paint_what_is_read(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
 def _forget_what_changed(changed: screen.Screen[object]) -> None:
     if changed is not changed.app.screen:
-        _paint(changed)  # below a dialog, which then changes
+        _paint(changed)  # it is below a dialog, which shows it
         return
     changed._dirty_widgets.clear()
     changed._compositor._dirty_regions.clear()

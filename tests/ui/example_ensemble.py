@@ -23,9 +23,9 @@ LONG = Text("/locks/a/path/that/is/too/long/for/any/column/of/the/table/billing"
 CONTENDERS = ("ann", "bob", "cid", "eve", "api-1", "api-2")
 
 
-def orphan(path: str, nobody: str, *waiters: str) -> tuple[AnyFact, ...]:
+def orphan(path: str, former_owner: str, *waiters: str) -> tuple[AnyFact, ...]:
     """A lock whose first node is persistent; the session that created it ended long ago."""
-    facts = lock(path, nobody, *waiters)
+    facts = lock(path, former_owner, *waiters)
     return tuple(map(_persistent, facts[:2])) + facts[2:]
 
 

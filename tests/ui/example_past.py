@@ -19,10 +19,10 @@ def moments() -> Sequence[Moment]:
     crossed = facts("X x: A B ; Y x: B A", at=BEGIN + 2_000, zxid=200)
     table = connections(ZK1, row("A", 3_000), row("B", 8_000), row("idle", 100), at=BEGIN + 2_000)
     seen = watches(ZK1, {"A": (), "B": ()}, at=BEGIN + 2_000)
-    told: list[AnyFact] = [own(at=BEGIN), figures(ZK1), table, seen]
+    tables: list[AnyFact] = [own(at=BEGIN), figures(ZK1), table, seen]
     return (
         (BEGIN, facts("X x: A", at=BEGIN)),
-        (BEGIN + 2_000, [*crossed, *told]),
+        (BEGIN + 2_000, [*crossed, *tables]),
         (BEGIN + 5_000, []),
         (BEGIN + 6_000, []),
         (BEGIN + 20_000, _left(crossed)),

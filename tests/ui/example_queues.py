@@ -30,10 +30,10 @@ def queue(modes: str) -> list[At]:
 
 
 def looked(
-    *told: Iterable[AnyFact], later: int = LATER, settings: Settings | None = None
+    *groups: Iterable[AnyFact], later: int = LATER, settings: Settings | None = None
 ) -> list[Frame]:
-    """Frames of three looks: a finding must last to be believed."""
-    all_facts = [fact for some in told for fact in some]
+    """Frames of three looks, because a match becomes a finding only when it lasts."""
+    all_facts = [fact for group in groups for fact in group]
     return frames((NOW, all_facts), (NOW + later, []), (NOW + 2 * later, []), settings=settings)
 
 
@@ -51,7 +51,7 @@ def lock_detail(modes: str, *tables: AnyFact, is_ascii: bool = False) -> LockDet
 
 def ring_of(*owners: str, behind: int = 0) -> list[AnyFact]:
     """Locks that these owners hold, each waiting for the next one's."""
-    told: list[AnyFact] = []
+    known: list[AnyFact] = []
     numbers = count(100)
     paths = [f"/locks/l{number}" for number in range(len(owners))]
     held = {path: next(numbers) for path in paths}
@@ -61,8 +61,8 @@ def ring_of(*owners: str, behind: int = 0) -> list[AnyFact]:
             k(f"{owners[at - 1]}", 2, by=owners[at - 1], czxid=next(numbers)),
             *(k(f"late-{at}-{n}", 3 + n, czxid=next(numbers)) for n in range(behind)),
         ]
-        told += facts(*children, path=path)
-    return told
+        known += facts(*children, path=path)
+    return known
 
 
 def seen_watching(children: list[At], targets: dict[int, int | None]) -> AnyFact:

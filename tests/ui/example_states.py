@@ -53,12 +53,12 @@ class Situation:
     is_ascii: bool = False
 
 
-def told(
+def look_for_a_minute(
     *facts: AnyFact,
     tables: Tables | None = None,
     later: Callable[[Millis], Sequence[AnyFact]] | None = None,
 ) -> list[Frame]:
-    """Look every five seconds for a minute, at fresh tables; `later` adds what else happens."""
+    """Frames every five seconds for a minute, with fresh tables; `later` adds other facts."""
     asked = tables or (lambda _at: ())
     looks = range(NOW + STEP, END + 1, STEP)
     changes = ((at, (*asked(at), *(later(at) if later else ()))) for at in looks)
@@ -128,7 +128,7 @@ RECIPES = (
 
 def empty() -> Situation:
     """Connected; there are no locks."""
-    return Situation(told(tables=well({}, "web-1", "web-2")), idle_stage())
+    return Situation(look_for_a_minute(tables=well({}, "web-1", "web-2")), idle_stage())
 
 
 @cache
@@ -143,7 +143,7 @@ def busy_frames() -> list[Frame]:
         seen |= watched(path, *owners)
     names = [name for owners in queues.values() for name in owners]
     tables = well(seen, *names, *READERS, "import", "web-7", "idle")
-    return told(*prices, *facts, tables=tables, later=_turn)
+    return look_for_a_minute(*prices, *facts, tables=tables, later=_turn)
 
 
 NEXT = {
@@ -201,7 +201,9 @@ def deadlock_frames() -> list[Frame]:
     for path, owners in queues.items():
         seen |= watched(path, *owners)
     names = dict.fromkeys(name for owners in queues.values() for name in owners)
-    return told(*facts, *orphan(IMPORT, "zed", "yan"), tables=well(seen, *names, "yan"))
+    return look_for_a_minute(
+        *facts, *orphan(IMPORT, "zed", "yan"), tables=well(seen, *names, "yan")
+    )
 
 
 def deadlock() -> Situation:
@@ -236,7 +238,7 @@ def blind() -> Situation:
         *lock("/locks/orders", "pay-worker-3", "ship-worker-1"),
         *lock("/locks/mail", "mail-1", "mail-2", "mail-3"),
     )
-    return Situation(told(*hidden, *ring), idle_stage())
+    return Situation(look_for_a_minute(*hidden, *ring), idle_stage())
 
 
 @cache

@@ -30,7 +30,7 @@ def scene_of(name: str, title: str, teaches: str, look_at: str, *moves: str) -> 
 
 
 AB_BA = scene_of(
-    "ab-ba", "Two locks in two orders", "Both wait for ever.", "The circle.", "first", "second"
+    "ab-ba", "Two locks in two orders", "Both wait forever.", "The circle.", "first", "second"
 )
 QUEUE = scene_of("queue", "A queue", "One after the other.", "The watches.", "only")
 POLL = RecipeInfo(

@@ -1,4 +1,4 @@
-"""A real terminal with zktop in it: a pty, and a process that takes it for its terminal."""
+"""zktop in a real terminal: a pty, which is the controlling terminal of the process."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 PATIENCE_S = 20.0
-NOBODY = "127.0.0.1:1"  # nothing listens there
+NO_SERVER = "127.0.0.1:1"  # nothing listens there
 ALTERNATE, BACK = b"\x1b[?1049h", b"\x1b[?1049l"
 ZKTOP = (sys.executable, "-m", "zktop")
 
@@ -43,7 +43,7 @@ class Terminal:
             cwd=folder,
             env=_environment(folder, more),
             start_new_session=True,
-            preexec_fn=_own_this_terminal,  # noqa: PLW1509  nothing of it runs threads yet
+            preexec_fn=_own_this_terminal,  # noqa: PLW1509  no other thread runs yet
         )
 
     def __enter__(self) -> Self:
@@ -74,7 +74,7 @@ class Terminal:
         ready, _, _ = select.select([self.master], [], [], 0.05)
         try:
             more = os.read(self.master, 65_536) if ready else b""
-        except OSError:  # nobody has it open any more
+        except OSError:  # no process has it open any more
             more = b""
         self.written += more
         return more
@@ -95,7 +95,7 @@ class Terminal:
         os.write(self.master, keys)
 
     def ended(self) -> int:
-        """Read until the process has ended, and give its exit code."""
+        """Read until the process has ended; return its exit code."""
         end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             assert time.monotonic() < end, "it has not ended"
@@ -149,7 +149,7 @@ def _session(pid: int) -> int:
 
 def _environment(folder: Path, more: Mapping[str, str | None]) -> dict[str, str]:
     """The environment of a user without a config, on a terminal with all colours."""
-    told = {
+    variables = {
         **os.environ,
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
@@ -159,5 +159,5 @@ def _environment(folder: Path, more: Mapping[str, str | None]) -> dict[str, str]
         **more,
     }
     for name in ("ZKTOP_HOSTS", "ZKTOP_CONFIG", "TEXTUAL_THEME"):
-        told.pop(name, None)
-    return {name: value for name, value in told.items() if value is not None}
+        variables.pop(name, None)
+    return {name: value for name, value in variables.items() if value is not None}

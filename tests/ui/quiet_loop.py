@@ -1,8 +1,8 @@
 """Pauses of Textual's pilot that end when the app has nothing to do.
 
-The pilot's own pause samples the processor's time, 20 ms at a time, until the process is idle.
-That takes half of the time of all tests here, and more on a busy machine. In addition, it sends a
-message to every widget of the screen and waits for all answers: most of the work after a key.
+The pilot's own pause samples the processor time every 20 ms until the process is idle. That takes
+half of the time of all tests here, and more on a busy machine. It also sends a message to every
+widget of the screen and waits for all answers, which is most of the work after a key.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ async def wait_for_quiet(_min_s: float = 0.0, max_s: float = 1.0) -> None:
 
 
 async def press(pilot: Pilot[App[object]], *keys: str) -> None:
-    """Press keys like `Pilot.press`, which waits for every widget in addition."""
+    """Press keys like `Pilot.press`, but do not wait for every widget."""
     await pilot.app._press_keys(keys)
 
 
 async def pause(pilot: Pilot[App[object]], delay: float | None = None) -> None:
-    """Pause like `Pilot.pause`, which waits for every widget in addition."""
+    """Pause like `Pilot.pause`, but do not wait for every widget."""
     await (wait_for_quiet() if delay is None else asyncio.sleep(delay))
     pilot.app.screen._on_timer_update()
 

@@ -10,13 +10,13 @@ from typing import IO, cast
 
 import pytest
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
-from ui.pty_terminal import ALTERNATE, BACK, NOBODY, Terminal, family
+from ui.pty_terminal import ALTERNATE, BACK, NO_SERVER, Terminal, family
 
 from zktop.ui.textual_fixes.terminal_driver import TerminalFile
 
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 PROMPT = b"\x1b[?2004h$ "  # of bash
-AT_NOBODY = ("--hosts", NOBODY)
+AT_NO_SERVER = ("--hosts", NO_SERVER)
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
 
@@ -42,7 +42,7 @@ def _is_colour(number: int) -> bool:
 )
 def test_a_signal_leaves_the_terminal_as_it_was(number: int, code: int, tmp_path: Path) -> None:
     """No alternate screen, no mouse reports, no hidden cursor, no process stays behind."""
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         terminal.shown()
         terminal.process.send_signal(number)
 
@@ -54,7 +54,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(number: int, code: int, tmp_path
 
 def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
     """Nothing could be displayed any more."""
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         terminal.shown()
         terminal.close()
 
@@ -64,7 +64,7 @@ def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
 
 def test_sigcont_without_a_suspend_changes_nothing(tmp_path: Path) -> None:
     """A closed terminal sends SIGCONT to its processes; that must not start a second writer."""
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         terminal.shown()
         for _ in range(3):
             terminal.written = b""
@@ -91,7 +91,7 @@ def test_output_to_a_closed_terminal_is_discarded() -> None:
 @pytest.mark.parametrize("key", [b"q", b"\x03", b"\x11"], ids=["q", "ctrl+c", "ctrl+q"])
 def test_the_exit_code_says_if_there_was_no_connection(key: bytes, tmp_path: Path) -> None:
     """The terminal is as it was before."""
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         terminal.until(b"NO CONNECTION")
         terminal.press(key)
 
@@ -111,7 +111,7 @@ def test_it_can_be_suspended(tmp_path: Path) -> None:
     shell = ("bash", "--norc", "--noprofile", "-i")
     with Terminal(tmp_path, program=shell, PS1="$ ") as terminal:
         terminal.until(b"$ ")
-        terminal.press(f"{sys.executable} -m zktop --hosts {NOBODY}\n".encode())
+        terminal.press(f"{sys.executable} -m zktop --hosts {NO_SERVER}\n".encode())
         terminal.shown()
         terminal.press(b"\x1a")
         terminal.until(b"Stopped")
@@ -131,7 +131,7 @@ def test_it_can_be_suspended(tmp_path: Path) -> None:
 
 def test_no_color_means_no_colours_at_all(tmp_path: Path) -> None:
     """There is not even grey; the line under the cursor is reversed."""
-    with Terminal(tmp_path, *AT_NOBODY, NO_COLOR="1") as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER, NO_COLOR="1") as terminal:
         terminal.shown()
         terminal.press(b"?")
         terminal.until(b"ype to search")
@@ -142,7 +142,7 @@ def test_no_color_means_no_colours_at_all(tmp_path: Path) -> None:
 
 def test_colours_are_written_otherwise(tmp_path: Path) -> None:
     """The test above can fail."""
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         terminal.shown()
 
         assert b"38" in colours(terminal.written)
@@ -151,7 +151,7 @@ def test_colours_are_written_otherwise(tmp_path: Path) -> None:
 @pytest.mark.parametrize("term", ["xterm", "linux", "screen"])
 def test_sixteen_colours_are_the_terminals_own(term: str, tmp_path: Path) -> None:
     """RGB colours would look wrong there, so the plain theme is used."""
-    with Terminal(tmp_path, *AT_NOBODY, TERM=term, COLORTERM=None) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER, TERM=term, COLORTERM=None) as terminal:
         terminal.shown()
         found = colours(terminal.written)
 
@@ -161,7 +161,7 @@ def test_sixteen_colours_are_the_terminals_own(term: str, tmp_path: Path) -> Non
 
 def test_256_colours_are_enough(tmp_path: Path) -> None:
     """That is usual over ssh, which does not forward COLORTERM."""
-    with Terminal(tmp_path, *AT_NOBODY, COLORTERM=None) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER, COLORTERM=None) as terminal:
         terminal.shown()
 
         assert b"38;5;" in terminal.written
@@ -178,7 +178,7 @@ ASCII = [
 @pytest.mark.parametrize("more", ASCII, ids=str)
 def test_terminals_without_unicode_get_none(more: dict[str, str], tmp_path: Path) -> None:
     """The encoding decides, or a setting."""
-    with Terminal(tmp_path, *AT_NOBODY, **more) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER, **more) as terminal:
         terminal.shown()
         terminal.press(b"?")
         terminal.until(b"ype to search")
@@ -189,7 +189,7 @@ def test_terminals_without_unicode_get_none(more: dict[str, str], tmp_path: Path
 
 def test_a_resized_terminal_is_filled_again(tmp_path: Path) -> None:
     """The foot is on the last line, wherever that is."""
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         terminal.until(b"\x1b[30;")
         terminal.resize(140, 50)
         terminal.until(b"\x1b[50;")
@@ -197,7 +197,7 @@ def test_a_resized_terminal_is_filled_again(tmp_path: Path) -> None:
 
 def test_without_a_terminal_it_says_what_to_do(tmp_path: Path) -> None:
     """It prints one sentence without escape sequences."""
-    with Terminal(tmp_path, *AT_NOBODY, TERM="dumb") as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER, TERM="dumb") as terminal:
         assert terminal.ended() == 2
         assert terminal.written == (
             b"The terminal UI needs a terminal; `zktop snapshot` writes text or JSON.\r\n"
@@ -208,7 +208,7 @@ def test_wrong_settings_are_reported_before_the_ui_starts(tmp_path: Path) -> Non
     """All of them, in plain lines."""
     file = tmp_path / "config.yaml"
     file.write_text("ui:\n  keys:\n    qiut: Q\n    copy: n\n")
-    with Terminal(tmp_path, "--hosts", NOBODY, "--config", str(file)) as terminal:
+    with Terminal(tmp_path, "--hosts", NO_SERVER, "--config", str(file)) as terminal:
         assert terminal.ended() == 2
         assert ALTERNATE not in terminal.written
         assert BACK not in terminal.written
@@ -224,7 +224,7 @@ def test_a_broken_theme_is_reported_before_the_ui_starts(tmp_path: Path) -> None
     (folder / "themes").mkdir(parents=True)
     (folder / "config.yaml").write_text("ui: { theme: mine }")
     (folder / "themes" / "mine.yaml").write_text('name: mine\nprimry: "#fff"\nprimary: "#fff"\n')
-    with Terminal(tmp_path, *AT_NOBODY) as terminal:
+    with Terminal(tmp_path, *AT_NO_SERVER) as terminal:
         assert terminal.ended() == 2
         assert b"themes/mine.yaml:2: primry: unknown key (did you mean primary?)" in (
             terminal.written

@@ -1,4 +1,4 @@
-"""A played scene: what its contenders report, what the nodes and a zktop report show."""
+"""A played scene: the reports of its contenders, the nodes on the server, and a zktop report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from zktop.demo_types import ExpectedStep, Scene, SceneLine
 from zktop.errors import ZktopError
 from zktop.model.report import Contender, Report
 
-BUSY = 200  # requests; a patient waiter needs five
+BUSY_REQUESTS = 200  # a normal waiter needs five
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PlayedScene:
         self.problem: str | None = None
         self.over = self.has_come = False
         self.seen: Seen | None = None
-        self.told: Reported | None = None
+        self.reported: Reported | None = None
         self.left_behind: list[str] | None = None
 
     @property
@@ -95,14 +95,14 @@ class PlayedScene:
     def finish(self, zookeeper: KazooClient, port: int) -> None:
         """Record what is visible only now, and clean up."""
         paths = {lock: f"{self.player.folder}/{lock}" for lock in self.end.locks}
-        self.told = Reported(
+        self.reported = Reported(
             {lock: self._nodes(zookeeper, port, path) for lock, path in paths.items()},
             {lock: self.log.believers(path) for lock, path in paths.items()},
             {lock: self.log.most_believers(path) for lock, path in paths.items()},
             {name for name in self.end.busy if self._asks_much(name)},
         )
         self.player.clean_up()
-        self.left_behind = [hand.name for hand in self.player._pool.states()]
+        self.left_behind = [state.name for state in self.player._pool.states()]
         self.left_behind += [self.player.folder] if zookeeper.exists(self.player.folder) else []
 
     def _notified(self) -> frozenset[str]:
@@ -128,4 +128,4 @@ class PlayedScene:
 
     def _asks_much(self, name: str) -> bool:
         """True if a contender sends far more requests than a waiter needs."""
-        return self.log.until(lambda: self.log.requests[name] > BUSY, 15)
+        return self.log.until(lambda: self.log.requests[name] > BUSY_REQUESTS, 15)

@@ -18,9 +18,9 @@ class SceneEnd:
     """What a report shows at the end of a scene, and what its contenders believe.
 
     `findings` appear once their thresholds have passed; there may be others. `deadlocks` are
-    complete. `believed` is the largest set of contenders that believed at one time to hold the
-    lock, given only where the queue says otherwise. `woken` is how many contenders the last move
-    notified.
+    complete. `believed` is the largest set of contenders that believed at one time that they held
+    the lock, given only where it differs from the queue's holders. `woken` is how many contenders
+    the last move notified.
     """
 
     locks: dict[str, Queue]

@@ -111,7 +111,7 @@ class TestEveryScene:
 
     def test_holders_and_waiters_by_the_nodes(self, played: PlayedScene):
         """The nodes on the server, read without zktop's code, agree."""
-        assert played.told.nodes == played.end.locks
+        assert played.reported.nodes == played.end.locks
 
     def test_its_locks_and_no_others(self, scene: Scene, played: PlayedScene):
         """Every requested lock is listed once."""
@@ -134,9 +134,9 @@ class TestEveryScene:
         """Only the holders believe that they hold, unless the scene says otherwise."""
         for lock, end in played.end.locks.items():
             if lock in played.end.believed:
-                assert played.told.believed[lock] == set(played.end.believed[lock])
+                assert played.reported.believed[lock] == set(played.end.believed[lock])
             else:
-                assert played.told.believe[lock] == set(end.holders)
+                assert played.reported.believe[lock] == set(end.holders)
 
     def test_clients_woken_by_the_last_move(self, played: PlayedScene):
         """The size of the herd is as promised."""
@@ -145,7 +145,7 @@ class TestEveryScene:
 
     def test_clients_that_poll(self, played: PlayedScene):
         """They have sent hundreds of requests, and send more."""
-        assert played.told.busy == set(played.end.busy)
+        assert played.reported.busy == set(played.end.busy)
 
     def test_it_narrates(self, scene: Scene, played: PlayedScene):
         """The title comes first, then each move, then the conclusion."""

@@ -80,16 +80,16 @@ def facts(
         50, 50, 0, cversion=len(children), num_children=len(children), pzxid=newest
     )
     names = tuple(Text(child.name) for child in children)
-    told: list[AnyFact] = [Children(path=Text(path), names=names, stat=root, zxid=ZXID, at=at)]
-    told.append(Node(path=Text(path), stat=root, data=data, zxid=ZXID, at=at))
+    known: list[AnyFact] = [Children(path=Text(path), names=names, stat=root, zxid=ZXID, at=at)]
+    known.append(Node(path=Text(path), stat=root, data=data, zxid=ZXID, at=at))
     for child, czxid in zip(children, czxids, strict=True):
         owner = session(child.owner) if child.owner else 0
         node = Stat(czxid, czxid, at - child.age_ms, owner=owner)
         label = child.owner if child.label is None else child.label
-        told.append(
+        known.append(
             Node(path=join(path, child.name), stat=node, data=label.encode(), zxid=ZXID, at=at)
         )
-    return told
+    return known
 
 
 def path_of(child: At, path: str = PATH) -> str:
@@ -99,20 +99,20 @@ def path_of(child: At, path: str = PATH) -> str:
 
 def watching(rows: Mapping[str, Iterable[At | str]], at: int = NOW) -> AnyFact:
     """The watch table: who watches which children (or paths)."""
-    told = {
+    rows_by_name = {
         who: tuple(path_of(one) if isinstance(one, At) else one for one in paths)
         for who, paths in rows.items()
     }
-    return watches(ZK1, told, at=at, zxid=ZXID)
+    return watches(ZK1, rows_by_name, at=at, zxid=ZXID)
 
 
 def connected(*names: str, at: int = NOW, **more: object) -> Connections:
-    """A connection table in which these were active just now."""
+    """A connection table in which these sessions were active just now."""
     return connections(ZK1, *(row(name, **more) for name in names), at=at, zxid=ZXID)
 
 
 def sessions(*tables: AnyFact) -> SessionHistories:
-    """What became of the sessions over these tables."""
+    """The histories of the sessions in these tables."""
     folded, known = SessionHistories(), world()
     for table in tables:
         known = known.after(table)
@@ -167,7 +167,7 @@ def ctx(
     tables: Iterable[AnyFact] = (),
     past: LockHistory | None = None,
     settings: Settings | None = None,
-    told: Iterable[AnyFact] = (),
+    more_facts: Iterable[AnyFact] = (),
     stat: Stat | None = None,
     data: bytes = b"",
     path: str = PATH,
@@ -177,7 +177,7 @@ def ctx(
 ) -> LockContext:
     """One lock to look at; `lock` replaces fields of what the facts make of it."""
     settings = settings or Settings()
-    known = world(*facts(*children, path=path, stat=stat, data=data), *told, *tables)
+    known = world(*facts(*children, path=path, stat=stat, data=data), *more_facts, *tables)
     made = lock_at(path, known, settings, NOW)
     assert isinstance(made, Lock), made
     if lock:

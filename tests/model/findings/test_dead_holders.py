@@ -94,7 +94,7 @@ def pool(*leases: At, size: int = 2, **more: object) -> LockContext:
     queue = facts(k("waiter", 0), path=f"{POOL}-__lock__")
     names = (Text("sem"), Text("sem-__lock__"))
     parent = Children(path=Text("/pool"), names=names, stat=Stat(1, 1, 0), zxid=1, at=NOW)
-    return ctx(*leases, path=POOL, data=str(size).encode(), told=(parent, *queue), **more)
+    return ctx(*leases, path=POOL, data=str(size).encode(), more_facts=(parent, *queue), **more)
 
 
 def leak(ms: int, *departures: object) -> object:

@@ -96,7 +96,7 @@ def test_r5_fires_for_new_data_of_the_root() -> None:
 def test_r4_fires_for_a_member_that_may_not_be_read() -> None:
     """Its place is known, its owner is not; it is never called an orphan."""
     hidden = Denied(path=join(PATH, B.name), what="read", zxid=2_000_000, at=NOW)
-    case = ctx(A, B, told=[hidden])
+    case = ctx(A, B, more_facts=[hidden])
 
     assert "1 member of /locks/orders may not be read" in only("R4", case).sentence
     assert not found("B1", case)

@@ -59,8 +59,8 @@ def settings_of(vector: Vector) -> Settings:
     """Return the options as settings, as a config file gives them."""
     options = vector.get("options", {})
     known = {"max_leases": "leases", "interop": "interop"}
-    told = {known[key]: value for key, value in options.items() if key in known}
-    return Settings(roots=(Root(path=vector["root"], **told),)) if told else Settings()
+    given = {known[key]: value for key, value in options.items() if key in known}
+    return Settings(roots=(Root(path=vector["root"], **given),)) if given else Settings()
 
 
 def now_of(vector: Vector) -> int:
@@ -107,7 +107,7 @@ def _watch_table(root: str, watchers: Mapping[str, Sequence[str]]) -> Watches:
 
 
 def _bytes(text: str) -> bytes:
-    """Read text in which every character below U+0100 that is no UTF-8 stands for a byte."""
+    """Encode a text of a vector."""
     return text.encode("latin-1") if text.isascii() else text.encode("utf-8")
 
 

@@ -11,7 +11,7 @@ from zktop.model.world.world import World
 
 ROOT = "/locks/tested"
 ZXID = 1_000_000
-NOBODY_SAID = Settings()
+DEFAULT_SETTINGS = Settings()
 
 
 def world_of(
@@ -54,7 +54,7 @@ def gone(name: str, *, zxid: int, path: str = ROOT) -> Gone:
 
 def lock_in(world: World, path: str = ROOT, previous: Lock | NotALock | None = None) -> Lock:
     """Return the lock, which must be one."""
-    lock = lock_at(path, world, NOBODY_SAID, 0, previous)
+    lock = lock_at(path, world, DEFAULT_SETTINGS, 0, previous)
     assert isinstance(lock, Lock), lock
     return lock
 

@@ -1,8 +1,8 @@
 """Simulated clients of several libraries in one folder, to check which nodes each counts.
 
-Each client does what its library's source does: it makes a numbered node, lists the children, and
-holds, watches one of them, or fails. It looks again when its watch fires and at no other time. So
-who holds, who waits for what and whose node is stranded follows from the order of events alone.
+Each client does what its library's source does: it creates a numbered node, lists the children,
+and holds, watches one of them, or fails. It lists them again only when its watch fires. So the
+holders, the watches and the stranded nodes follow from the order of events alone.
 """
 
 import re
@@ -110,7 +110,7 @@ def _before(node: str, keys: dict[str, tuple[object, ...]]) -> str | None:
 
 
 def curator(node: str, children: Sequence[str]) -> str | None:
-    """Compare what follows `lock-`, of any name whatever, as text."""
+    """Compare what follows `lock-` in any name, as text."""
     return _before(node, {one: (one.rpartition("lock-")[2],) for one in children})
 
 
@@ -125,7 +125,7 @@ def kazoo(mark: str) -> Rule:
 
 
 def go(node: str, children: Sequence[str]) -> str | None:
-    """Read a number behind `lock-`, else behind `__`, and fail where there is none."""
+    """Read a number after `lock-`, else after `__`; fail where there is none."""
     keys: dict[str, tuple[object, ...]] = {}
     for name in children:
         text = re.split("lock-" if "lock-" in name else "__", name)[-1]
@@ -134,7 +134,7 @@ def go(node: str, children: Sequence[str]) -> str | None:
 
 
 def write_lock(node: str, children: Sequence[str]) -> str | None:
-    """Compare the number behind the last dash; names without one come last."""
+    """Compare the number after the last dash; names without one come last."""
     keys: dict[str, tuple[object, ...]] = {}
     for name in children:
         found = re.search(r"-(\d+)$", name)
@@ -143,7 +143,7 @@ def write_lock(node: str, children: Sequence[str]) -> str | None:
 
 
 def c_recipe(node: str, children: Sequence[str]) -> str | None:
-    """Compare what follows the last dash as text, and crash where there is none."""
+    """Compare what follows the last dash as text; crash where there is none."""
     for name in children:
         if "-" not in name:
             raise UnreadableError
@@ -151,7 +151,7 @@ def c_recipe(node: str, children: Sequence[str]) -> str | None:
 
 
 def election(node: str, children: Sequence[str]) -> str | None:
-    """Read a number from the third character on, and fail where there is none."""
+    """Read a number from the third character on; fail where there is none."""
     return _before(node, {name: (_number(name[2:]),) for name in children})
 
 
@@ -177,7 +177,7 @@ def curator_rw(node: str, children: Sequence[str]) -> str | None:
 
 
 def kazoo_rw(node: str, children: Sequence[str]) -> str | None:
-    """Count writers, and as a writer readers, too."""
+    """Count writers; a writer also counts readers."""
     counted = "__lock__" if "__rlock__" in node else "__r?lock__"
     own = re.escape(node[: -len("0000000000")])
     return kazoo(f"(?:{counted}|{own})")(node, children)

@@ -1,4 +1,4 @@
-"""A slow second opinion on queues: every pair of members is compared, straight from the rules."""
+"""A slow reference for queues, straight from the rules: it compares every pair of members."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -50,5 +50,5 @@ def closure(lock: Lock, member: Member) -> set[str]:
 
 
 def _is_short(member: Member) -> bool:
-    """Kazoo does not see numbers with nine digits behind the minus."""
+    """Kazoo does not see numbers with nine digits after the minus sign."""
     return -1_000_000_000 < (member.sequence or 0) < 0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model.locks.lock_worlds import NOBODY_SAID, ROOT, child, lock_in, nodes
+from model.locks.lock_worlds import DEFAULT_SETTINGS, ROOT, child, lock_in, nodes
 
 from zktop.model.facts import AnyFact, Children, Gone, Stat, Watches, join
 from zktop.model.layouts.layout import ClientView, Layout
@@ -76,7 +76,7 @@ class Past:
 
     def _learn(self, *facts: AnyFact) -> None:
         self.world = self.world.after(*facts)
-        found = lock_at(ROOT, self.world, NOBODY_SAID, 0, self.lock)
+        found = lock_at(ROOT, self.world, DEFAULT_SETTINGS, 0, self.lock)
         self.lock = found if isinstance(found, Lock) else None
 
     @property

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from model.locks.lock_worlds import NOBODY_SAID, ZXID, child, gone, lock_in, nodes, world_of
+from model.locks.lock_worlds import DEFAULT_SETTINGS, ZXID, child, gone, lock_in, nodes, world_of
 from model.locks.slow_queue import ORDERS, blockers, closure
 
 from zktop.model.facts import Children
@@ -145,7 +145,7 @@ def test_a_small_change_takes_the_short_way():
     lock = lock_in(world)
     after = world.after(gone("lock-0000000002", zxid=ZXID + 1))
 
-    assert update_lock(lock, LockSite(lock.path, after, NOBODY_SAID)) is not None
+    assert update_lock(lock, LockSite(lock.path, after, DEFAULT_SETTINGS)) is not None
 
 
 def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
@@ -157,7 +157,7 @@ def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
     listed = Children(
         path=lock.path, names=tuple(known.members), stat=known.stat, zxid=ZXID + 5, at=known.at
     )
-    after = update_lock(lock, LockSite(lock.path, world.after(listed), NOBODY_SAID))
+    after = update_lock(lock, LockSite(lock.path, world.after(listed), DEFAULT_SETTINGS))
 
     assert after is not None
     assert after.queues[0] is lock.queues[0]

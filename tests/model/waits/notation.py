@@ -2,7 +2,7 @@
 
 Kinds: `x`, `rw`, `sem(2)`, `sem(2?)` of inferred size, `elect`, `elect!` blocking, `single`.
 Letters are actors; `.R` and `.W` the class; `orphan` has no owner; `(exempt)` grants at once; `@7`
-gives a czxid. The others get theirs column by column: who is first in its queue came first.
+is a czxid. Other members get czxids column by column: the first of every queue came first.
 """
 
 import re
@@ -84,7 +84,7 @@ def learn(
     generations: Mapping[str, int] = {},
     **actors: OrderActor,
 ) -> None:
-    """Have an order graph learn from all actors of a state."""
+    """Let an order graph learn from all actors of a state."""
     found = graph(state)
     known.learn(
         found,

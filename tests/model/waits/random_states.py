@@ -1,4 +1,4 @@
-"""Random small states and events for the properties, and a literal simulator to hold against."""
+"""Random small states and events for the properties, and a simulator to compare results with."""
 
 import random
 from collections.abc import Iterator
@@ -75,9 +75,9 @@ def request(
 def changed(
     queue: WaitQueue, number: int, chance: random.Random
 ) -> tuple[WaitQueue, tuple[WaitRequest, ...], tuple[WaitRequest, ...]]:
-    """Some members gone, some new, mostly at the tail; now and then another capacity.
+    """Remove some members and add some, mostly at the end; sometimes change the capacity.
 
-    Who is read later than it was heard of is new in the midst of the others.
+    A member whose znode is read late appears between members that are known already.
     """
     gone = {r.node for r in queue.requests if chance.random() < 0.2}
     created = tuple(
@@ -125,8 +125,8 @@ def is_granted(queue: WaitQueue, live: tuple[WaitRequest, ...], place: int) -> b
 def simulate(queues: list[WaitQueue], chance: random.Random) -> set[str]:
     """Let random actors that wait for nothing finish; returns those that are left."""
     live = {queue.lock: queue.requests for queue in queues}
-    everybody = {m.actor for queue in queues for m in queue.requests if m.releases}
-    left = set(everybody)
+    actors = {m.actor for queue in queues for m in queue.requests if m.releases}
+    left = set(actors)
     while runnable := sorted(left - set(_waiting(queues, live))):
         actor = chance.choice(runnable)
         left.discard(actor)

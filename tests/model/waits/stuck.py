@@ -1,4 +1,4 @@
-"""What the tests ask about stuck actors: the class of each, and which ones queue behind a core."""
+"""The class of each stuck actor, and the actors that queue behind a core, for tests."""
 
 from collections.abc import Iterator
 from typing import Literal
