@@ -24,9 +24,9 @@ from zktop.ui.interfaces import Frame
 
 SCENE: Final = "traffic"
 FOLDER: Final = f"/locks/{SCENE}"
-RECIPES: Final = {"jobs": "kazoo-lock", "catalogue": "rw"}  # the others are of the recipe below
-OTHERS: Final = "predecessor"
-TOLD: Final = (  # the log of this scene
+RECIPES: Final = {"jobs": "kazoo-lock", "catalogue": "rw"}
+OTHER_RECIPE: Final = "predecessor"
+LOG: Final = (  # the steps of this scene: seconds, contender, sentence
     (13.0, "", "[3/6] ann has orders, bob has stock"),
     (13.1, "ann", "created lock-0000000000"),
     (13.1, "ann", "lock-0000000000 is first"),
@@ -64,7 +64,7 @@ class Scenery:
         self.progress = SceneProgress(scene, FOLDER, len(scene.moves) - 1, is_moving=True)
         self.states = tuple(states_in(frames[-1].report))
         begin = frames[0].at
-        self._lines = [LogLine(begin + round(1000 * at), who, says) for at, who, says in TOLD]
+        self._lines = [LogLine(begin + round(1000 * at), who, says) for at, who, says in LOG]
 
     def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """The newest lines of the log."""
@@ -110,7 +110,7 @@ def states_in(report: Report) -> Iterator[ContenderState]:
 
 
 def _state(who: str, path: str, one: Contender, held: tuple[str, ...]) -> ContenderState:
-    recipe = RECIPES.get(path.rpartition("/")[2], OTHERS)
+    recipe = RECIPES.get(path.rpartition("/")[2], OTHER_RECIPE)
     watched = one.actual[0] if one.actual else None
     says = f"watches {one.blocked_by[-1]}" if one.blocked_by else f"acquired {path}"
     return ContenderState(

@@ -18,7 +18,7 @@ ZKTOP: Final = (sys.executable, "-m", "zktop")
 LOCK: Final = "/zktop-demo/lockKey_7"
 NAMES: Final = ("one", "two", "three")
 PATIENCE_S: Final = 30.0
-WAITED_OUT: Final = "All three acquire the lock, in the order in which they came"
+WAITED_OUT: Final = "All three acquire the lock, in the order of their arrival"
 INTERRUPTED: Final = "Again, with ctrl-c in the second window: the third now watches the first"
 HEAD: Final = """\
 Three windows with one `zktop contend` each, on a new server started with `zktop sandbox`.
@@ -47,14 +47,14 @@ class Window:
                 self._news.notify_all()
 
     def until(self, word: str, times: int = 1) -> None:
-        """Wait until this word was printed that often."""
+        """Wait until this word has been printed so many times."""
         with self._news:
             said = self._news.wait_for(lambda: self._count(word) >= times, PATIENCE_S)
         if not said:
             raise TimeoutError(f"{self.command} has not printed {word!r}: {self.lines}")
 
     def has_said(self, word: str) -> bool:
-        """Whether this word was printed so far."""
+        """Whether this word has been printed so far."""
         with self._news:
             return self._count(word) > 0
 

@@ -119,7 +119,7 @@ def server_families(report: Report) -> Iterator[Metric]:
     )
     yield gauge(
         "zktop_server_sessions",
-        "Sessions connected to the server, with zktop's own.",
+        "Sessions connected to the server, including zktop's own.",
         ("server",),
         (((one.server,), _sessions(one)) for one in tables),
     )
@@ -152,7 +152,7 @@ def own_families(report: Report, version: str) -> Iterator[Metric]:
     )
     yield GaugeMetricFamily(
         "zktop_report_timestamp_seconds",
-        "When zktop looked at the locks last, in seconds since 1970.",
+        "When zktop last looked at the locks, in seconds since 1970.",
         value=report.now / SECOND_MS,
     )
     if report.cost is not None:
