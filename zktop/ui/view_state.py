@@ -11,7 +11,7 @@ from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED, Acknowledged
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.interfaces import ContendersPort, Exports, Feed, Frame, Status
-from zktop.ui.past.graph_numbers import Pulse
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 
 

@@ -15,8 +15,8 @@ from zktop.ui.inbox import Inbox, Wake
 from zktop.ui.interfaces import ClusterPorts, Complaint, Frame, News, Status
 from zktop.ui.navigation_history import Places
 from zktop.ui.notify import Notifier
-from zktop.ui.past.graph_numbers import Pulse
 from zktop.ui.past.playback import Playback
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import REPLAY, Tape
 from zktop.ui.view_state import Selection, ViewState
 

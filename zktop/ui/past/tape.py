@@ -322,8 +322,11 @@ class Tape:
         alive = {deadlock.id: deadlock for deadlock in report.deadlocks}
         for name, deadlock in alive.items():
             known = self.deadlocks.get(name)
-            is_new = known is None or known.over_at is not None
-            if known is None or is_new or _is_surer(deadlock, known.deadlock):
+            if (
+                known is None
+                or known.over_at is not None
+                or deadlock.coexistence_proven > known.deadlock.coexistence_proven
+            ):
                 self.deadlocks[name] = DeadlockRecord(deadlock, report.now, report)
             else:
                 self.deadlocks[name] = msgspec.structs.replace(known, last=report)
@@ -333,10 +336,6 @@ class Tape:
         ended = [name for name, known in self.deadlocks.items() if known.over_at is not None]
         for name in ended[:-ENDED_DEADLOCKS]:
             del self.deadlocks[name]
-
-
-def _is_surer(now: Deadlock, before: Deadlock) -> bool:
-    return now.coexistence_proven > before.coexistence_proven
 
 
 def _alarms(report: Report) -> Iterator[str]:

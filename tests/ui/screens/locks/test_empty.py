@@ -11,7 +11,7 @@ from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.ui.filters import parsed
 from zktop.ui.interfaces import FeedState, Frame, Status
-from zktop.ui.past.graph_numbers import Pulse
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.styled_text import width_of

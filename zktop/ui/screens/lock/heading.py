@@ -133,13 +133,15 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
 def _queue(detail: LockDetail, width: int) -> list[Line]:
     queue = detail.queue
     waiting = queue.members[queue.holding :]
-    word = "STANDBY" if queue.lock.kind == "election" else "QUEUE"
+    is_election = queue.lock.kind == "election"
+    word = "STANDBY" if is_election else "QUEUE"
     if not waiting and not queue.watchers:
         return [_titled(word, line(("empty", "dim")))] if queue.lock.error is None else []
     pieces: list[Line] = []
     runs = queue.waiting_runs
     if waiting:
-        size, ink = with_spaces(len(waiting)), _queue_ink(detail)
+        size = with_spaces(len(waiting))
+        ink: Ink = "standby" if is_election else "waits"
         pieces.append(line((size, ink), " = ", run_line(runs, max(20, width - CELLS_AROUND_RUNS))))
     if queue.watchers:
         pieces.append(line((f"{with_spaces(len(queue.watchers))} watch it, unordered", "waits")))
@@ -151,10 +153,6 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
         )
         lines += [_titled("", part) for part in drawn]
     return lines
-
-
-def _queue_ink(detail: LockDetail) -> Ink:
-    return "standby" if detail.queue.lock.kind == "election" else "waits"
 
 
 def _drains(detail: LockDetail) -> Line:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.format import spoken
 from zktop.ui.inks import Ink
-from zktop.ui.past.graph_numbers import PulseSecond
+from zktop.ui.past.pulse import PulseSecond
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.styled_text import Line, fitted, line, right

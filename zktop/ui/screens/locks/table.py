@@ -97,10 +97,8 @@ class LockCells:
             return UNKNOWN
         ink: Ink = "standby" if row.lock.kind == "election" else "waits"
         number = Run(f"{row.waiting:>5}", ink if row.waiting else "dim")
-        return (Run(self._bar(row.waiting), ink), number)
-
-    def _bar(self, waiting: int) -> str:
-        return bar(waiting, FULL_BAR, BAR_CELLS, is_ascii=self.is_ascii)
+        drawn = bar(row.waiting, FULL_BAR, BAR_CELLS, is_ascii=self.is_ascii)
+        return (Run(drawn, ink), number)
 
     def mix(self, row: LockRow) -> Line:
         return line(row.mix)

@@ -172,7 +172,9 @@ class SessionsScreen(Page):
     def _draw_panes(self, state: ViewState) -> None:
         """Draw the panes above and below the sessions."""
         blind = servers.missing_tables(self._sessions.shown, is_live=state.feed.is_live)
-        self._put("#blind", blind)
+        view = self.query_one("#blind", StaticText)
+        view.styles.height = len(blind)
+        view.show(blind)
         rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
         table = self.query_one(ServerTable)
         room = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height
@@ -188,11 +190,6 @@ class SessionsScreen(Page):
             counts = session_counts(self._sessions, shown=shown)
         self._table.frame(FrameWords("Sessions", text_of(counts), "enter open  f fold  o columns"))
         self._show_detail(state)
-
-    def _put(self, name: str, lines: list[Line]) -> None:
-        view = self.query_one(name, StaticText)
-        view.styles.height = len(lines)
-        view.show(lines)
 
     def _show_detail(self, state: ViewState) -> None:
         detail = self.query_one("#detail", TextPanel)

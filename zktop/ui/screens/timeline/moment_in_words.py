@@ -8,7 +8,7 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import count, several, spoken
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.past.graph_numbers import Pulse
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.states import alarms_in, locks_held, uses
 from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.timeline.time_axis import TimeWindow

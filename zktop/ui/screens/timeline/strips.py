@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from zktop.model.facts import Millis, Session
 from zktop.model.report import Report
 from zktop.ui.inks import Ink
-from zktop.ui.past.graph_numbers import Pulse
+from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area

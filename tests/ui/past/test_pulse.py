@@ -8,7 +8,7 @@ from ui.fake_feed import frames
 from zktop.model.facts import Millis
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.text import Text
-from zktop.ui.past.graph_numbers import KEPT_S, Pulse, PulseSecond
+from zktop.ui.past.pulse import KEPT_S, Pulse, PulseSecond
 
 QUEUED = facts("X x: P1 P2 P3", zxid=100)
 RELEASED = facts("X x: P2 P3", zxid=200)
