@@ -10,7 +10,7 @@ from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
 from zktop.model.locks.mixed_queue import MixedQueue
-from zktop.model.locks.shapes.semaphore_queue import LeasePool
+from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 from zktop.model.world.world import World

@@ -18,7 +18,7 @@ from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
-from zktop.model.locks.shapes.semaphore_queue import LeasePool
+from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
