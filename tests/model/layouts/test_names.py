@@ -1,6 +1,7 @@
 """Names that are in no vector: every layout with random ids, numbers and orders."""
 
 import re
+from functools import cache
 
 import pytest
 from hypothesis import assume, given, settings
@@ -39,8 +40,13 @@ NAMES = st.characters(codec="ascii", categories=("L", "N", "P"), exclude_charact
 
 def name_of(layout: Layout) -> st.SearchStrategy[str]:
     """Names as the clients of this layout write them."""
-    pattern = compiled(layout.pattern)
-    return st.from_regex(pattern, fullmatch=True, alphabet=NAMES).filter(str.isprintable)
+    return _fitting(layout.pattern)
+
+
+@cache  # making a strategy from a pattern takes longer than an example
+def _fitting(pattern: str) -> st.SearchStrategy[str]:
+    names = st.from_regex(compiled(pattern), fullmatch=True, alphabet=NAMES)
+    return names.filter(str.isprintable)
 
 
 def numbered(layout: Layout, name: str, number: int) -> str:
