@@ -9,10 +9,10 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # A process each: threads that a client leaves behind must not disturb what comes next.
 PURE   ?= zktop,tests/model,tests/config,tests/output,tests/test_recording.py
-SUITES ?= tests/zk tests/ui tests/clients tests/terminal tests/faults,--ignore=$(IDLE) tests/demo \
-          tests/cli,tests/app tests/whole tests/sandbox tests/readme tests/bench tests/soak
+SUITES ?= tests/zk tests/terminal tests/ui tests/soak tests/faults,--ignore=$(IDLE) tests/clients \
+          tests/cli,tests/app tests/whole tests/demo $(PURE) tests/readme tests/bench tests/sandbox
 IDLE   ?= tests/faults/minutes  # waits for minutes, beside the others
-JOBS   ?= 2  # suites at a time; they wait for sessions and processes more than they compute
+JOBS   ?= 3  # suites at a time, the longest first; they wait far more than they compute
 
 .PHONY: demo test older kerberos check bench soak pictures man clean
 
@@ -24,7 +24,7 @@ test: $(TOOLS)  ## everything; says what it could not run
 	@tests/get-prometheus $(VENV)/prometheus || echo "no Prometheus could be had" >&2
 	@tests/get-chromium || echo "no Chromium could be had" >&2
 	@tests/suite $(BIN)/python $(IDLE) & idle=$$!; \
-	    printf '%s\n' $(PURE) $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python; others=$$?; \
+	    printf '%s\n' $(SUITES) | xargs -P $(JOBS) -n 1 tests/suite $(BIN)/python; others=$$?; \
 	    wait $$idle && test $$others = 0 || { echo "failed; what is above says where" >&2; exit 1; }
 
 OLDER ?= $(VENV)/zookeepers

@@ -1,5 +1,7 @@
 """Each flaw shows its mistake, and the recipe without it does not."""
 
+import time
+
 import pytest
 from demo.contenders import Bench, kill_all
 from demo.exclusion_check import NOT_ALONE, run_checked
@@ -114,9 +116,10 @@ def test_a_spinning_writer_asks_as_fast_as_it_can(threads: Bench):
 def test_a_spinning_writer_does_not_drown_the_listener(threads: Bench):
     """A step that repeats within a second is reported once."""
     threads.queue_up("rw-naive", "a", mode="read")
+    begin = time.monotonic()
     asks_without_end(threads, "rw-naive", mode="write", flaw="spin")
 
-    assert threads.log.count("w", "listed") < MANY / 10
+    assert threads.log.count("w", "listed") <= 1 + time.monotonic() - begin
 
 
 def test_a_notification_that_rechecks_nothing_hangs_the_last_for_good(threads: Bench):
