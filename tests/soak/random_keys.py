@@ -1,4 +1,4 @@
-"""Press random keys at `zktop demo` in a real terminal, for two minutes or for hours.
+"""Press random keys at `zktop demo` in a real terminal, for a minute or for hours.
 
 Each round plays a scene, presses keys, resizes the window, and then ends the scene and all demo
 clients. The threads, sockets and processes must be the same after every round. The keys follow

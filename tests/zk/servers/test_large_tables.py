@@ -22,7 +22,8 @@ from zktop.zk.connect.address import AdminAccess
 pytestmark = pytest.mark.zookeeper
 
 WATCHES = 10_000
-MANY = 60_000  # far more than the socket buffers hold
+LONG = "of-a-longer-name-than-most-have/" * 20
+MANY = 10_000  # with such names, far more than the socket buffers hold
 SESSIONS = 10
 LINUX_KEEPS = 212_992  # bytes, unless net.core.rmem_max says otherwise
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -135,9 +136,7 @@ def test_a_stopped_zktop_does_not_stop_the_server(tmp_path: Path) -> None:
     """After ctrl-z at any moment, the process for tables reads on to the end."""
     chance = random.Random(12)
     with (
-        _watched(
-            MANY, f"/locks/of-a-longer-name-than-most-have/l{{}}/{TOKEN}__lock__{{:010}}"
-        ) as server,
+        _watched(MANY, f"/locks/{LONG}l{{}}/{TOKEN}__lock__{{:010}}") as server,
         _table_loop(server, tmp_path) as looker,
     ):
         client = KazooClient(server.address, timeout=40)
