@@ -54,7 +54,9 @@ class VerdictBuilder:
         """Note since when each finding has existed without a break."""
         self._first = report.now if self._first is None else self._first
         since = self._since
-        self._since = {one.id: since.get(one.id, report.now) for one in report.findings}
+        self._since = {
+            finding.id: since.get(finding.id, report.now) for finding in report.findings
+        }
         for server, at in _tables(report):
             self._first_tables.setdefault(server, at)
 
@@ -71,20 +73,28 @@ class VerdictBuilder:
         """Divide the findings of the last report into those that count and those that do not."""
         found = report.findings
         counting = [
-            one for one in found if self._has_lasted(one, report) and self._criteria.counts(one)
+            finding
+            for finding in found
+            if self._has_lasted(finding, report) and self._criteria.counts(finding)
         ]
-        ids = {one.id for one in counting}
-        brief = [one for one in found if one.id not in ids and self._may_count_later(one, report)]
-        shown = ids | {one.id for one in brief}
-        deadlocks = {one.id for one in report.deadlocks}
+        ids = {finding.id for finding in counting}
+        brief = [
+            finding
+            for finding in found
+            if finding.id not in ids and self._may_count_later(finding, report)
+        ]
+        shown = ids | {finding.id for finding in brief}
+        deadlocks = {deadlock.id for deadlock in report.deadlocks}
         return CheckVerdict(
-            tuple(one for one in counting if one.cause not in ids),
+            tuple(finding for finding in counting if finding.cause not in ids),
             tuple(brief),
-            tuple(one for one in found if one.id in deadlocks - shown),
+            tuple(finding for finding in found if finding.id in deadlocks - shown),
             len(report.paths),
             len(deadlocks),
             report.blind,
-            tuple(one for one in found if one.rule in OUTAGES and one.id not in shown),
+            tuple(
+                finding for finding in found if finding.rule in OUTAGES and finding.id not in shown
+            ),
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
@@ -115,7 +125,7 @@ class CheckVerdict(NamedTuple):
         """The result in one word."""
         if not self.findings:
             return "OK"
-        is_critical = any(one.severity == "critical" for one in self.findings)
+        is_critical = any(finding.severity == "critical" for finding in self.findings)
         return "CRITICAL" if is_critical else "WARNING"
 
     @property

@@ -1,6 +1,6 @@
 """Format a snapshot as text, for 80 columns and without colour.
 
-Deadlocks and findings come first, then locks with waiters, then the quiet ones.
+Deadlocks and findings come first, then locks with waiters, then those without.
 """
 
 import textwrap
@@ -21,6 +21,9 @@ from zktop.output.schema import (
     StepJson,
 )
 
+WIDTH = 80
+FIRST_STEPS, LAST_STEPS = 3, 2  # of a long ring
+MAX_WAYS_OUT = 2
 MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the last ones
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
@@ -82,10 +85,10 @@ def age(contender: ContenderJson, now: Millis) -> str:
     return bound + spoken(max(0, now - millis(since)) / 1000)
 
 
-def mix(contenders: Sequence[ContenderJson]) -> str:
+def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
     """Summarise a queue as runs of modes, like `R2 W R`, if there are several.
 
-    >>> mix(())
+    >>> _mode_runs(())
     ''
     """
     modes = (MODES[contender.mode] for contender in contenders)
@@ -97,19 +100,19 @@ def mix(contenders: Sequence[ContenderJson]) -> str:
 
 
 def cut(line: str, width: int) -> str:
-    """Shorten a line that is too long."""
+    """Shorten a line to this width."""
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def _fold(some: Sequence[ContenderJson], verb: str) -> Iterator[ContenderJson | str]:
-    """Leave out the middle of a long queue, except for contenders with a problem."""
+    """Leave out the middle of a long queue, but not contenders with a problem."""
     if len(some) <= FOLD_ABOVE:
         yield from some
         return
     yield from some[:MAX_FIRST]
     hidden = some[MAX_FIRST:-1]
     with_problem = [one for one in hidden if one.watch.verdict in PROBLEMS][:MAX_FIRST]
-    runs = mix(some)
+    runs = _mode_runs(some)
     more = len(hidden) - len(with_problem)
     yield f"...     {more} more {verb}{f', in all {runs}' if runs else ''}"
     yield from with_problem
@@ -128,11 +131,6 @@ def _behind(contender: ContenderJson) -> str:
     name = contender.blocked_by[-1].rpartition("/")[2]  # the nearest
     number = name[-10:] if name[-9:].isdigit() else name
     return f"behind {number}{f' +{more}' if more else ''} {problem}".rstrip()
-
-
-WIDTH = 80
-FIRST_STEPS, LAST_STEPS = 3, 2  # of a long ring
-MAX_WAYS_OUT = 2
 
 
 def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:

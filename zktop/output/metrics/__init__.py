@@ -1,1 +1,1 @@
-"""Reports as Prometheus metrics: counts of locks, what happened since the start, all families."""
+"""Reports as Prometheus metrics: the present state, and counters since the start."""

@@ -48,19 +48,23 @@ def is_up(report: Report) -> bool:
 
 def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metric]:
     """Locks, contenders and folders; only while zktop is connected, because they change."""
-    hidden = {one.root for one in denied_roots(report.world, report.settings)}
+    hidden = {root.root for root in denied_roots(report.world, report.settings)}
     roots = [root for root in roots_of(report) if root not in hidden]
     yield gauge(
         "zktop_locks",
         "Locks by state; contended: clients wait for it; unreadable: an ACL hides it.",
         ("root", "state"),
-        (((root, one), totals.locks[root, one]) for root in roots for one in LOCK_STATES),
+        (((root, state), totals.locks[root, state]) for root in roots for state in LOCK_STATES),
     )
     yield gauge(
         "zktop_contenders",
         "Clients in locks: they hold, wait, stand by (in elections) or are about to join.",
         ("root", "state"),
-        (((root, one), totals.members[root, one]) for root in roots for one in MEMBER_STATES),
+        (
+            ((root, state), totals.members[root, state])
+            for root in roots
+            for state in MEMBER_STATES
+        ),
     )
     yield from _folders(report, totals, roots)
     named = [root.path for root in report.settings.roots if "*" not in root.path]
@@ -81,7 +85,7 @@ def lock_families(report: Report, totals: LockTotals, top: int) -> Iterator[Metr
 
 def verdict_families(report: Report) -> Iterator[Metric]:
     """Deadlocks, findings, and rules that lacked data."""
-    grades = Counter(one.confidence for one in report.deadlocks)
+    grades = Counter(deadlock.confidence for deadlock in report.deadlocks)
     yield gauge(
         "zktop_deadlocks",
         "Deadlocks at present, by confidence: C4 and C3 are confirmed, C2 likely, C1 hints.",
@@ -89,9 +93,9 @@ def verdict_families(report: Report) -> Iterator[Metric]:
         (((grade,), grades[grade]) for grade in get_args(Confidence)),
     )
     findings = Counter(
-        (one.rule, one.name, one.severity, one.confidence)
-        for one in report.findings
-        if one.cause is None
+        (finding.rule, finding.name, finding.severity, finding.confidence)
+        for finding in report.findings
+        if finding.cause is None
     )
     yield gauge(
         "zktop_findings",
@@ -99,7 +103,7 @@ def verdict_families(report: Report) -> Iterator[Metric]:
         ("rule", "name", "severity", "confidence"),
         findings.items(),
     )
-    blind = {one.rule for one in report.blind}
+    blind = {spot.rule for spot in report.blind}
     yield gauge(
         "zktop_rule_blind",
         "1 if the rule lacks data and may miss a finding.",
@@ -113,21 +117,21 @@ def server_families(report: Report) -> Iterator[Metric]:
     tables = report.ensemble.tables
     yield gauge(
         "zktop_server_up",
-        "1 if the server answered the last time.",
+        "1 if the server answered the last query.",
         ("server",),
-        (((one.server,), one.figures.is_up) for one in tables if one.facts.server),
+        (((server.server,), server.figures.is_up) for server in tables if server.facts.server),
     )
     yield gauge(
         "zktop_server_sessions",
         "Sessions connected to the server, including zktop's own.",
         ("server",),
-        (((one.server,), _sessions(one)) for one in tables),
+        (((server.server,), _sessions(server)) for server in tables),
     )
     yield gauge(
         "zktop_server_watches",
         "Watches that the server counts.",
         ("server",),
-        (((one.server,), one.figures.watches) for one in tables),
+        (((server.server,), server.figures.watches) for server in tables),
     )
     missing = {(spot.server, spot.table) for spot in report.ensemble.blind_spots}
     yield gauge(
@@ -135,8 +139,8 @@ def server_families(report: Report) -> Iterator[Metric]:
         "1 if the server does not give this table, so some findings may be missed.",
         ("server", "source"),
         (
-            ((one.server, kind), (one.server, kind) in missing)
-            for one in tables
+            ((server.server, kind), (server.server, kind) in missing)
+            for server in tables
             for kind in TABLE_NAMES
         ),
     )
@@ -152,7 +156,7 @@ def own_families(report: Report, version: str) -> Iterator[Metric]:
     )
     yield GaugeMetricFamily(
         "zktop_report_timestamp_seconds",
-        "When zktop last looked at the locks, in seconds since 1970.",
+        "When zktop last examined the locks, in seconds since 1970.",
         value=report.now / SECOND_MS,
     )
     if report.cost is not None:
@@ -184,7 +188,7 @@ def _folders(report: Report, totals: LockTotals, roots: Sequence[str]) -> Iterat
 
 def _by_lock(name: str, means: str, found: Iterable[NamedLock]) -> GaugeMetricFamily:
     return gauge(
-        name, means, ("root", "lock"), (((one.root, one.path), one.value) for one in found)
+        name, means, ("root", "lock"), (((lock.root, lock.path), lock.value) for lock in found)
     )
 
 
