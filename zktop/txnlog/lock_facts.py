@@ -92,14 +92,16 @@ class LockFacts:
             if node.mark == 0 and self._is_inside(path):
                 yield from self._discover(path, node, tuple(node.children or ()), zxid, at)
 
-    def after(self, one: Transaction, effects: Sequence[Effect], at: Millis) -> list[AnyFact]:
+    def after(
+        self, transaction: Transaction, effects: Sequence[Effect], at: Millis
+    ) -> list[AnyFact]:
         """Return the facts of one transaction."""
         facts: list[AnyFact] = []
         self.touched = touched = set[str]()
-        zxid = one.zxid
-        removal = self._removal(one)
-        if one.cxid:
-            self._last_heard[one.session] = one.at
+        zxid = transaction.zxid
+        removal = self._removal(transaction)
+        if transaction.cxid:
+            self._last_heard[transaction.session] = transaction.at
         for effect, path, node in effects:
             above = path[: path.rfind("/")]
             is_in_folder = above in self._folders
@@ -238,17 +240,17 @@ class LockFacts:
         if folder.deletions > max(MIN_DELETIONS, 2 * len(folder.node.children or ())):
             yield self._list_again(path, folder, zxid, at)
 
-    def _removal(self, one: Transaction) -> tuple[Session | None, RemovalKind]:
+    def _removal(self, transaction: Transaction) -> tuple[Session | None, RemovalKind]:
         """Return which session removed a znode in this transaction, and how."""
-        if one.kind != CLOSE_SESSION:
-            if one.kind == OPEN_SESSION:
+        if transaction.kind != CLOSE_SESSION:
+            if transaction.kind == OPEN_SESSION:
                 self._has_new_sessions = True
-            return (one.session, "deleted") if one.session else (None, "reaped")
+            return (transaction.session, "deleted") if transaction.session else (None, "reaped")
         self._has_new_sessions = True
-        heard = self._last_heard.pop(one.session, None)
-        if one.cxid:
-            return one.session, "closed"
-        is_young = heard is not None and one.at - heard < self._tree.ended_timeout_ms
+        heard = self._last_heard.pop(transaction.session, None)
+        if transaction.cxid:
+            return transaction.session, "closed"
+        is_young = heard is not None and transaction.at - heard < self._tree.ended_timeout_ms
         return None, "ended" if is_young else "expired"
 
     # Values

@@ -69,10 +69,10 @@ class LogReplay:
         self._tree = ZnodeTree()
         self._exact_from = 0  # the tree is exact after this transaction
         self._hole: Hole | None = None  # before the next restart
-        self._logs = self._first_records([one for one in files if one.kind == "log"])
-        snapshots = [one for one in files if one.kind == "snapshot"]
-        self._snapshots = sorted(snapshots, key=lambda one: one.zxid or 0)
-        self.members = sorted({one.member for one in files})
+        self._logs = self._first_records([file for file in files if file.kind == "log"])
+        snapshots = [file for file in files if file.kind == "snapshot"]
+        self._snapshots = sorted(snapshots, key=lambda file: file.zxid or 0)
+        self.members = sorted({file.member for file in files})
 
     def steps(
         self, since: Millis | None = None, until: Millis | None = None
@@ -84,14 +84,14 @@ class LogReplay:
             if zxid != before + 1 and (hole := hole_between(before, zxid)) is not None:
                 self._resume_after(hole)
                 has_begun = False
-            one = self._decoded(body)
-            at = max(at, one.at)
+            transaction = self._decoded(body)
+            at = max(at, transaction.at)
             if until is not None and at > until:
                 break
             if not has_begun and zxid > self._exact_from and (since is None or at >= since):
                 has_begun = True
                 yield self._restart(before, at)
-            step = self._step(one, at)
+            step = self._step(transaction, at)
             before = zxid
             if has_begun:
                 self.transactions += 1
@@ -107,17 +107,21 @@ class LogReplay:
         self.last = self.last or (zxid, at)
         return Restart(self._tree, zxid, at, hole)
 
-    def _step(self, one: Transaction, at: Millis) -> Step:
+    def _step(self, transaction: Transaction, at: Millis) -> Step:
         """Apply a transaction, and compare the digest of the tree."""
         tree = self._tree
-        effects = tree.apply(one)
-        if one.digest is not None and one.zxid > self._exact_from and not tree.is_guessed:
+        effects = tree.apply(transaction)
+        if (
+            transaction.digest is not None
+            and transaction.zxid > self._exact_from
+            and not tree.is_guessed
+        ):
             self.with_digest += 1
-            if one.digest == tree.digest:
+            if transaction.digest == tree.digest:
                 self.proven += 1
             elif self._wrong_from is None:
-                self._wrong_from = one.zxid
-        return Step(one, effects, at)
+                self._wrong_from = transaction.zxid
+        return Step(transaction, effects, at)
 
     # Where to start
 
@@ -140,20 +144,20 @@ class LogReplay:
         if first is None:
             return self._snapshots[::-1]
         is_epoch = first & _COUNTER == 1
-        joined = [one for one in self._snapshots if (one.zxid or 0) >= first - 1 or is_epoch]
-        before = [one for one in self._snapshots if one not in joined]
+        joined = [file for file in self._snapshots if (file.zxid or 0) >= first - 1 or is_epoch]
+        before = [file for file in self._snapshots if file not in joined]
         if since is not None:
             early = [log.zxid for log in self._logs if log.at <= since]
             limit = max(early, default=first)
-            near = [one for one in joined if (one.zxid or 0) <= limit]
-            return [*near[::-1], *[one for one in joined if one not in near], *before[::-1]]
+            near = [file for file in joined if (file.zxid or 0) <= limit]
+            return [*near[::-1], *[file for file in joined if file not in near], *before[::-1]]
         return [*joined, *before[::-1]]
 
     def _resume_after(self, hole: Hole) -> None:
         """Continue with the newest good snapshot in a hole, or else with the tree before it."""
         self._note(str(hole))
         self._hole, self._exact_from = hole, 0
-        inside = [one for one in self._snapshots if hole.after < (one.zxid or 0) < hole.before]
+        inside = [file for file in self._snapshots if hole.after < (file.zxid or 0) < hole.before]
         if not any(map(self._load, reversed(inside))):
             self._note(f"No snapshot shows what changed before {hole.before:#x}.")
 
@@ -190,7 +194,7 @@ class LogReplay:
         logs: dict[str, list[_Log]] = defaultdict(list)
         for log in self._logs:
             logs[log.file.member].append(log)
-        shared = [one.zxid or 0 for one in self._snapshots if one.member not in logs]
+        shared = [file.zxid or 0 for file in self._snapshots if file.member not in logs]
         members = []
         for member, own in logs.items():
             following = [log.zxid for log in own[1:]]
@@ -199,22 +203,23 @@ class LogReplay:
                 for log, end in zip(own, [*following, None], strict=True)
                 if end is None or end > after + 1
             ]
-            snapshots = [one.zxid or 0 for one in self._snapshots if one.member == member]
+            snapshots = [file.zxid or 0 for file in self._snapshots if file.member == member]
             members.append(ServerLogs(needed, [*snapshots, *shared], self._on_damage, after))
         return members
 
     def _decoded(self, body: bytes) -> Transaction:
         try:
-            one = decode(body)
+            transaction = decode(body)
         except TransactionError as error:
-            one = without_operations(body)
+            transaction = without_operations(body)
             self._note(f"{error}: it was skipped.")
-        if not one.is_known:
+        if not transaction.is_known:
             self.unreadable += 1
             self._note(
-                f"Transaction {one.zxid:#x} has type {one.kind}, which zktop does not know."
+                f"Transaction {transaction.zxid:#x} has type {transaction.kind}, "
+                "which zktop does not know."
             )
-        return one
+        return transaction
 
     # Notes
 

@@ -89,7 +89,7 @@ class ServerLogs:
         following, last = self.head[0], self.last
         if not (following & _COUNTER == 1 and last >> 32 == zxid >> 32 < following >> 32):
             return False
-        return last < zxid and not any(last < one < following for one in self._snapshots)
+        return last < zxid and not any(last < snapshot < following for snapshot in self._snapshots)
 
     def _read(self, logs: Sequence[DataFile], after: int) -> Iterator[Record]:
         last = after
@@ -123,20 +123,22 @@ class MergedRecords:
         if len(self._members) == 1:
             yield from self._members[0].rest()
             return
-        while heads := [one for one in self._members if one.head is not None]:
-            zxid = min(one.head[0] for one in heads if one.head)
-            having = [one for one in heads if one.head and one.head[0] == zxid]
+        while heads := [member for member in self._members if member.head is not None]:
+            zxid = min(member.head[0] for member in heads if member.head)
+            having = [member for member in heads if member.head and member.head[0] == zxid]
             body = self._shared_body(having)
-            if len(having) < len(heads) and any(one.ends_epoch_before(zxid) for one in heads):
+            if len(having) < len(heads) and any(
+                member.ends_epoch_before(zxid) for member in heads
+            ):
                 self.ghosts[zxid >> 32] += 1
             else:
                 yield zxid, body
-            for one in having:
-                one.advance()
+            for member in having:
+                member.advance()
 
     def _shared_body(self, having: Sequence[ServerLogs]) -> bytes:
         """Return the record that these members share; raise DataFileError if they differ."""
-        first, *others = [one.head[1] for one in having if one.head]
+        first, *others = [member.head[1] for member in having if member.head]
         for other in others:
             if other != first and head_of(other) != head_of(first):
                 zxid = having[0].head[0] if having[0].head else 0

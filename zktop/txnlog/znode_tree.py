@@ -104,25 +104,25 @@ class ZnodeTree:
             newest = max(newest, node.mzxid, node.pzxid)
         return tree, file.finish(), newest
 
-    def apply(self, one: Transaction) -> list[Effect]:
+    def apply(self, transaction: Transaction) -> list[Effect]:
         """Apply a transaction; return what it changed, without changes the tree already has."""
         effects: list[Effect] = []
-        for operation in one.operations:
+        for operation in transaction.operations:
             if isinstance(operation, Create):
-                self._create(operation, one, effects)
+                self._create(operation, transaction, effects)
             elif isinstance(operation, Delete):
-                self._delete(operation.path, one.zxid, effects)
+                self._delete(operation.path, transaction.zxid, effects)
             elif isinstance(operation, SetData):
-                self._set_data(operation, one, effects)
+                self._set_data(operation, transaction, effects)
             elif isinstance(operation, SetAcl):
                 self._set_acl(operation)
             elif isinstance(operation, OpenSession):
-                self.timeouts_ms[one.session] = operation.timeout_ms
+                self.timeouts_ms[transaction.session] = operation.timeout_ms
             else:
-                self._close(operation, one, effects)
+                self._close(operation, transaction, effects)
         return effects
 
-    def _create(self, new: Create, one: Transaction, effects: list[Effect]) -> None:
+    def _create(self, new: Create, transaction: Transaction, effects: list[Effect]) -> None:
         path, cversion = new.path, new.cversion
         slash = path.rfind("/")
         parent = self.nodes.get(path[:slash]) or self._guessed_parent(path)
@@ -130,12 +130,14 @@ class ZnodeTree:
             return
         if cversion < 0 or cversion > parent.cversion:
             parent.cversion = parent.cversion + 1 if cversion < 0 else cversion
-            parent.pzxid = one.zxid
+            parent.pzxid = transaction.zxid
             self._update_digest(parent)
         if path in self.nodes:
             return
-        owner = one.session if new.is_ephemeral else new.owner
-        node = self.nodes[path] = _new_znode(path, new.data, one.zxid, one.at, owner)
+        owner = transaction.session if new.is_ephemeral else new.owner
+        node = self.nodes[path] = _new_znode(
+            path, new.data, transaction.zxid, transaction.at, owner
+        )
         self._sum += node.crc
         self._join(parent, path[slash + 1 :], path, node)
         effects.append(("created", path, node))
@@ -157,12 +159,12 @@ class ZnodeTree:
             owned.pop(path, None)
         effects.append(("removed", path, node))
 
-    def _set_data(self, change: SetData, one: Transaction, effects: list[Effect]) -> None:
+    def _set_data(self, change: SetData, transaction: Transaction, effects: list[Effect]) -> None:
         node = self.nodes.get(change.path)
         if node is None:
             return
         node.data, node.version = change.data, change.version
-        node.mzxid, node.mtime = one.zxid, one.at
+        node.mzxid, node.mtime = transaction.zxid, transaction.at
         if node.path_and_data_crc is not None:
             node.path_and_data_crc = _crc(change.path, change.data)
         self._update_digest(node)
@@ -174,11 +176,11 @@ class ZnodeTree:
             node.aversion = change.version
             self._update_digest(node)
 
-    def _close(self, end: CloseSession, one: Transaction, effects: list[Effect]) -> None:
-        self.ended_timeout_ms = self.timeouts_ms.pop(one.session, 0)
-        owned: Iterable[str] = self._owned.pop(one.session, ())
+    def _close(self, end: CloseSession, transaction: Transaction, effects: list[Effect]) -> None:
+        self.ended_timeout_ms = self.timeouts_ms.pop(transaction.session, 0)
+        owned: Iterable[str] = self._owned.pop(transaction.session, ())
         for path in (*(end.paths or ()), *owned):
-            self._delete(path, one.zxid, effects)
+            self._delete(path, transaction.zxid, effects)
 
     def _guessed_parent(self, path: str) -> StoredZnode | None:
         """Add the missing ancestors if the znodes before the first transaction are unknown."""
