@@ -130,7 +130,7 @@ def test_silence_grows_after_the_table() -> None:
 
 
 def test_watches_come_from_the_server_of_the_connection() -> None:
-    """Another server's rows about the session are left-overs."""
+    """Another server's rows about the session are leftovers."""
     seen = ensemble(
         connections(ZK1, row("alice")),
         connections(ZK2),
@@ -262,7 +262,7 @@ def test_hidden_child_watches(version: str, count: int, hidden: int | None) -> N
         figures(ZK1, version, watches=count),
     )
 
-    assert seen.hidden_watches(ZK1) == hidden
+    assert seen.tables[0].hidden_watches(seen.own) == hidden
 
 
 def measured(*tables: Iterable[object]) -> int | None:
@@ -272,7 +272,7 @@ def measured(*tables: Iterable[object]) -> int | None:
         known = known.after(*facts)
         seen = Ensemble.of(known, NOW, seen)
     assert seen is not None
-    return seen.hidden_watches(ZK1)
+    return seen.tables[0].hidden_watches(seen.own)
 
 
 def counted(count: int, *listed: str, at: int = NOW, **more: object) -> list[object]:

@@ -419,9 +419,9 @@ def test_their_tables_show_a_herd(flavour: str) -> None:
 
     ensemble = Ensemble.of(world, world.at)
     session = session_id(client.client_id[0]) if client.client_id else 1
-    (server_name,) = world.tables
+    (server,) = ensemble.tables
     assert ensemble.watched(session or 1) == {"/herd/a"}
-    assert ensemble.hidden_watches(server_name) == 0
+    assert server.hidden_watches(ensemble.own) == 0
 
 
 def _heard(_event: WatchedEvent) -> None:

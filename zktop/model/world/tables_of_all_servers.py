@@ -1,7 +1,7 @@
-"""Joins the tables of all servers: where sessions are connected, what they watch, when they end.
+"""Joins the tables of all servers: connections, watches and expiry times of sessions.
 
 Tables of different servers are read at slightly different times and may contradict each other. The
-newest one wins, and other servers that claim the same session are named. An answer is None if no
+newest one wins, and other servers that claim the same session are listed. An answer is None if no
 table can decide. The absence of a session counts only in a table that could have shown it: if
 the `czxid` of one of its nodes is given, tables read before that transaction are ignored.
 """
@@ -57,7 +57,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, world: World, now_ms: Millis, previous: "Ensemble | None" = None) -> "Ensemble":
         """Join the tables of a world, reusing the indexes of tables that did not change."""
-        before = {one.server: one for one in previous.tables} if previous else {}
+        before = {server.server: server for server in previous.tables} if previous else {}
         tables = tuple(
             ServerTables.of(server, tables, before.get(server))
             for server, tables in sorted(world.tables.items())
@@ -70,15 +70,15 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     @property
     def visibility(self) -> Visibility:
         return Visibility(
-            _extent([one.connections is not None for one in self.tables]),
-            _extent([one.watches is not None for one in self.tables]),
-            "all" if any(one.expiry.expires_in_ms for one in self.tables) else "none",
+            _extent([server.connections is not None for server in self.tables]),
+            _extent([server.watches is not None for server in self.tables]),
+            "all" if any(server.expiry.expires_in_ms for server in self.tables) else "none",
         )
 
     @property
     def blind_spots(self) -> tuple[MissingTable, ...]:
-        """Tables that could not be read; learners lack expiry times, so one server's suffice."""
-        blind = (spot for one in self.tables for spot in one.blind_spots())
+        """Tables that could not be read; only the leader has expiry times, so one is enough."""
+        blind = (spot for server in self.tables for spot in server.blind_spots())
         times = self.visibility.expiry == "all"
         return tuple(spot for spot in blind if not (times and spot.table == "expiry"))
 
@@ -91,21 +91,15 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
     @property
     def servers(self) -> tuple[Server, ...]:
         """The figures of all ensemble members, by address."""
-        return tuple(one.figures for one in self.tables)
+        return tuple(server.figures for server in self.tables)
 
     @property
     def session_count(self) -> int | None:
-        """How many sessions the servers list, without zktop's own; None if no server lists any."""
+        """The number of sessions listed, without zktop's own; None if no server lists any."""
         if self.visibility.sessions == "none":
             return None
-        listed = sum(len(one.connections or ()) for one in self.tables)
-        return listed - any(self.own in (one.connections or ()) for one in self.tables)
-
-    def hidden_watches(self, server: str) -> int | None:
-        """Count the child watches of one server, which no table shows; None: unknown."""
-        return next(
-            (one.hidden_watches(self.own) for one in self.tables if one.server == server), None
-        )
+        listed = sum(len(server.connections or ()) for server in self.tables)
+        return listed - any(self.own in (server.connections or ()) for server in self.tables)
 
     def hides_watches(self, session: Session) -> bool | None:
         """Return whether the server of a session counts more watches than it lists."""
@@ -114,7 +108,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def presence(self, session: Session) -> Presence | None:
         """Return the connection of a session, the newest one if several servers claim it."""
-        claims = [claim for one in self.tables if (claim := one.presence(session))]
+        claims = [claim for server in self.tables if (claim := server.presence(session))]
         if len(claims) < 2:  # noqa: PLR2004  most often one server has it
             return claims[0] if claims else None
         claims.sort(key=Presence.newness, reverse=True)
@@ -125,13 +119,13 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         """Count the connections, without our own, that come from one address or one host."""
         own = self.presence(self.own) if self.own else None
         ours = own is not None and place in (own.client, host_of(own.client))
-        return sum(one.callers[Text(place)] for one in self.tables) - ours
+        return sum(server.callers[Text(place)] for server in self.tables) - ours
 
     def connected(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether it is connected to any server; None if a table is missing."""
-        if any(session in (one.connections or ()) for one in self.tables):
+        if any(session in (server.connections or ()) for server in self.tables):
             return True
-        tables = [one.facts.connections for one in self.tables]
+        tables = [server.facts.connections for server in self.tables]
         is_recent = [table.rows is not None and table.zxid >= czxid for table in tables if table]
         return False if is_recent and len(is_recent) == len(tables) and all(is_recent) else None
 
@@ -156,9 +150,11 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def watchers(self, path: str) -> frozenset[Session]:
         """Return the sessions that watch a path, without our own."""
-        tables = (one.watches for one in self.tables)
+        tables = (server.watches for server in self.tables)
         found = (table.by_path.get(Text(path), ()) for table in tables if table)
-        return frozenset(one for sessions in found for one in sessions if one != self.own)
+        return frozenset(
+            session for sessions in found for session in sessions if session != self.own
+        )
 
     def timeout_ms(self, session: Session) -> int | None:
         """Return the negotiated timeout, from its connection or from a list of all sessions."""
@@ -166,7 +162,9 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         if presence is not None and presence.timeout_ms is not None:
             return presence.timeout_ms
         lists = sorted(self._expiries(), key=_at, reverse=True)
-        return next((t[session] for one in lists if session in (t := one.timeouts_ms or {})), None)
+        return next(
+            (t[session] for expiry in lists if session in (t := expiry.timeouts_ms or {})), None
+        )
 
     def expires_in(self, session: Session, now_ms: Millis | None = None) -> ExpiryWindow | None:
         """Return when a session expires if it stays silent; None if unknown.
@@ -188,26 +186,26 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         A list without our own session is incomplete, so an absence from it proves nothing.
         """
         lists = sorted(
-            (one for one in self.tables if one.sessions),
+            (server for server in self.tables if server.sessions),
             key=lambda w: w.expiry.at,
             reverse=True,
         )
-        for one in lists:
-            if one.lists(session):
+        for server in lists:
+            if server.lists(session):
                 return True
-            trusted = self.own is None or one.lists(self.own)
-            if trusted and one.expiry.zxid >= czxid:
+            trusted = self.own is None or server.lists(self.own)
+            if trusted and server.expiry.zxid >= czxid:
                 return False
         return None
 
     def alive(self, session: Session, czxid: int = 0) -> bool | None:
         """Return whether the ensemble still has the session; None if unknown."""
-        if any(session in (one.connections or ()) for one in self.tables):
+        if any(session in (server.connections or ()) for server in self.tables):
             return True
         return self.is_listed(session, czxid)
 
     def is_cut_off(self, session: Session, czxid: int = 0) -> bool | None:
-        """Return whether a session lives on without a connection: it is about to expire."""
+        """Return whether a session exists without a connection: it is about to expire."""
         connected = self.connected(session, czxid)
         if connected is not False:
             return False if connected else None
@@ -215,13 +213,13 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
 
     def owner_of(self, path: str) -> Session | None:
         """Return the owner of an ephemeral znode from a server's dump, even if an ACL hides it."""
-        dumps = sorted(self.tables, key=lambda one: one.expiry.at, reverse=True)
-        return next((one.owners[Text(path)] for one in dumps if path in one.owners), None)
+        dumps = sorted(self.tables, key=lambda server: server.expiry.at, reverse=True)
+        return next((server.owners[Text(path)] for server in dumps if path in server.owners), None)
 
     def changed_since(self, before: "Ensemble") -> frozenset[Session]:
         """Return the sessions whose watches or server changed."""
-        earlier = {one.server: one for one in before.tables}
-        later = {one.server: one for one in self.tables}
+        earlier = {server.server: server for server in before.tables}
+        later = {server.server: server for server in self.tables}
         changed: set[Session] = set()
         for server in earlier.keys() | later.keys():
             changed |= _difference(earlier.get(server), later.get(server))
@@ -231,17 +229,19 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         """Find the server that the session is connected to, as far as that is known."""
         presence = self.presence(session)
         if presence is not None:
-            return next(one for one in self.tables if one.server == presence.server)
+            return next(server for server in self.tables if server.server == presence.server)
         if self.visibility.sessions == "all":
             return None
-        watching = [one for one in self.tables if one.watches and session in one.watches.rows]
-        return max(watching, key=lambda one: _at(one.facts.watches), default=None)
+        watching = [
+            server for server in self.tables if server.watches and session in server.watches.rows
+        ]
+        return max(watching, key=lambda server: _at(server.facts.watches), default=None)
 
     def _expiries(self) -> Iterator[Expiry]:
         return (one.expiry for one in self.tables)
 
     def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
-        tables = [one for one in self._expiries() if session in (one.expires_in_ms or {})]
+        tables = [expiry for expiry in self._expiries() if session in (expiry.expires_in_ms or {})]
         if not tables:
             return None
         newest = max(tables, key=_at)
@@ -256,16 +256,16 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return date, presence.contact + latest_expiry(timeout, self._tick_ms)
 
     def _at_the_latest(self, session: Session) -> tuple[Millis, Millis] | None:
-        """Bound the expiry of a session that has no connection: nothing renews it any more."""
+        """Bound the expiry of a session without a connection, because nothing renews it."""
         timeout = self.timeout_ms(session)
         if timeout is None or not self.is_cut_off(session):
             return None
-        seen_gone = max(_at(one.facts.connections) for one in self.tables)
+        seen_gone = max(_at(server.facts.connections) for server in self.tables)
         return self.now_ms, seen_gone + latest_expiry(timeout, self._tick_ms)
 
     @property
     def _tick_ms(self) -> int:
-        ticks = (one.tick_ms or 0 for one in self._expiries())
+        ticks = (expiry.tick_ms or 0 for expiry in self._expiries())
         return next((tick for tick in ticks if tick > 0), USUAL_TICK_MS)
 
 
@@ -287,7 +287,7 @@ def _difference(before: ServerTables | None, after: ServerTables | None) -> set[
         return set()
     watches = _changed(_watch_rows(before), _watch_rows(after))
     connections = before and before.connections, after and after.connections
-    here, there = (frozenset(one or ()) for one in connections)
+    here, there = (frozenset(rows or ()) for rows in connections)
     return watches | (here ^ there)
 
 
@@ -301,4 +301,4 @@ def _changed(
     if before is after:
         return set()
     either = before.keys() | after.keys()
-    return {one for one in either if before.get(one) != after.get(one)}
+    return {session for session in either if before.get(session) != after.get(session)}
