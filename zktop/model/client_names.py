@@ -25,44 +25,44 @@ from zktop.model.world.tables_of_one_server import host_of
 
 LAST_DIGITS: Final = 0xFFFF
 
-# Which digits of their ids distinguish the sessions with one label: the last four, or all.
-Apart = Literal["end", "whole"]
+# Which digits of their ids distinguish sessions with the same label: the last four, or all.
+Digits = Literal["end", "whole"]
 
 
 class _Sharing:
-    """The sessions with one label, each with the number of its places."""
+    """The sessions with one label, each with the number of its nodes."""
 
-    __slots__ = ("ends", "places")
+    __slots__ = ("ends", "nodes")
 
     def __init__(self) -> None:
-        self.places: dict[Session, int] = {}
+        self.nodes: dict[Session, int] = {}
         self.ends: dict[int, int] = {}  # last digits -> number of sessions
 
-    def enter(self, sessions: Iterable[Session]) -> None:
-        places, ends = self.places, self.ends
+    def add(self, sessions: Iterable[Session]) -> None:
+        nodes, ends = self.nodes, self.ends
         for session in sessions:
-            if session in places:
-                places[session] += 1
+            if session in nodes:
+                nodes[session] += 1
             else:
-                places[session] = 1
+                nodes[session] = 1
                 end = session & LAST_DIGITS
                 ends[end] = ends.get(end, 0) + 1
 
-    def leave(self, sessions: Iterable[Session]) -> None:
+    def remove(self, sessions: Iterable[Session]) -> None:
         for session in sessions:
-            if session in self.places and not _one_less(self.places, session):
+            if session in self.nodes and not _one_less(self.nodes, session):
                 _one_less(self.ends, session & LAST_DIGITS)
 
     @property
-    def apart(self) -> Apart | None:
+    def digits(self) -> Digits | None:
         """How to distinguish them; None if there is only one."""
-        if len(self.places) < 2:  # noqa: PLR2004  the label is unique
+        if len(self.nodes) < 2:  # noqa: PLR2004  the label is unique
             return None
-        return "end" if len(self.ends) == len(self.places) else "whole"
+        return "end" if len(self.ends) == len(self.nodes) else "whole"
 
 
 def _one_less(counts: dict[int, int], key: int) -> int:
-    """Lower a count and return it; a count of 0 is dropped."""
+    """Lower a count and return it; drop a count of 0."""
     counts[key] -= 1
     return counts[key] or counts.pop(key)
 
@@ -71,8 +71,8 @@ class SharedNames:
     """The labels that several sessions have. `shared` is immutable; reports keep it."""
 
     def __init__(self) -> None:
-        self.shared: PersistentMap[Text, Apart] = PersistentMap()
-        # By label; for one node, just its session.
+        self.shared: PersistentMap[Text, Digits] = PersistentMap()
+        # By label; if only one node has the label, just the node's session.
         self._sessions: dict[Text, Session | _Sharing] = {}
 
     def count(self, changes: Iterable[LockChange]) -> None:
@@ -81,9 +81,9 @@ class SharedNames:
         came: defaultdict[Text, list[Session]] = defaultdict(list)
         for change in changes:
             before, after = all_members(change.before), all_members(change.after)
-            for part in change.apart:
-                _add_sessions(went, before[part.here : part.here + part.left])
-                _add_sessions(came, after[part.there : part.there + part.joined])
+            for run in change.changed_runs:
+                _add_sessions(went, before[run.old_start : run.old_end])
+                _add_sessions(came, after[run.new_start : run.new_end])
         labels = dict.fromkeys((*went, *came))
         for label in labels:
             self._count(label, went[label], came[label])
@@ -96,22 +96,22 @@ class SharedNames:
             return
         sharing = known if isinstance(known, _Sharing) else _Sharing()
         if isinstance(known, Session):
-            sharing.enter((known,))
-        sharing.leave(went)
-        sharing.enter(came)
-        if len(sharing.places) == 1 and 1 in sharing.places.values():
-            (self._sessions[label],) = sharing.places
-        elif sharing.places:
+            sharing.add((known,))
+        sharing.remove(went)
+        sharing.add(came)
+        if len(sharing.nodes) == 1 and 1 in sharing.nodes.values():
+            (self._sessions[label],) = sharing.nodes
+        elif sharing.nodes:
             self._sessions[label] = sharing
 
     def _publish(self, labels: Iterable[Text]) -> None:
         """Update `shared` for these labels."""
-        changes: dict[Text, Apart | None] = {}
+        changes: dict[Text, Digits | None] = {}
         for label in labels:
             known = self._sessions.get(label)
-            apart = known.apart if isinstance(known, _Sharing) else None
-            if apart != self.shared.get(label):
-                changes[label] = apart
+            digits = known.digits if isinstance(known, _Sharing) else None
+            if digits != self.shared.get(label):
+                changes[label] = digits
         self.shared = self.shared.with_changes(changes)
 
 
@@ -130,7 +130,7 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
 
     ensemble: Ensemble = Ensemble()
     owners: OwnerList = OwnerList()
-    shared: PersistentMap[Text, Apart] = PersistentMap()
+    shared: PersistentMap[Text, Digits] = PersistentMap()
 
     def __call__(self, session: Session, label: Text | None = None) -> Text:
         if label and (unique := self._label(session, label)):

@@ -9,7 +9,7 @@ import msgspec
 from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Lock, LockQueue, Member
 from zktop.model.text import Text
-from zktop.model.world.sequence_diff import Split, splits
+from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 from zktop.model.world.tables_of_all_servers import Ensemble
 
 JointDeletions = dict[Session, int]  # session -> locks that lost its nodes in one transaction
@@ -26,7 +26,7 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
     granted: tuple[Member, ...] = ()  # hold now and did not before, including created ones
     lost: tuple[Member, ...] = ()  # held before and do not hold now, including deleted ones
     read: tuple[Member, ...] = ()  # members whose owner was unknown before and is known now
-    apart: tuple[Split, ...] = ()  # where the lists of all members differ
+    changed_runs: tuple[ChangedRun, ...] = ()  # where the lists of all members differ
 
     @classmethod
     def between(cls, path: str, before: Lock | None, after: Lock | None) -> "LockChange":
@@ -39,9 +39,9 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
                 after,
                 created=created,
                 granted=tuple(after.holders),
-                apart=(Split(0, 0, 0, len(created)),),
+                changed_runs=(ChangedRun(0, 0, 0, len(created)),),
             )
-        came, went, read, apart = _diff(all_members(before), all_members(after))
+        came, went, read, runs = _diff(all_members(before), all_members(after))
         granted, lost, *_ = _diff(_holders(before), _holders(after))
         return cls(
             Text(path),
@@ -52,14 +52,14 @@ class LockChange(msgspec.Struct, frozen=True, eq=False):
             granted=tuple(granted),
             lost=tuple(lost),
             read=tuple(read),
-            apart=apart,
+            changed_runs=runs,
         )
 
     @property
     def entered(self) -> Sequence[Session]:
         """The sessions of new members, and of members whose owner has only now become known."""
         members = (*self.created, *self.read) if self.read else self.created
-        return [stat.owner if (stat := one.znode.stat) else 0 for one in members]
+        return [stat.owner if (stat := member.znode.stat) else 0 for member in members]
 
     @property
     def sessions(self) -> Iterator[Session]:
@@ -91,8 +91,8 @@ class ChangeContext(msgspec.Struct, frozen=True, gc=False):
     removal_of: Callable[[str], Gone | None] = lambda _path: None
 
 
-# Members that came, members that went, members read since, and the stretches that differ.
-_Diff = tuple[list[Member], list[Member], list[Member], tuple[Split, ...]]
+# Members that came, members that went, members read since, and the runs that differ.
+_Diff = tuple[list[Member], list[Member], list[Member], tuple[ChangedRun, ...]]
 
 
 def all_members(lock: Lock | None) -> Sequence[Member]:
@@ -143,29 +143,22 @@ def _diff(before: Sequence[Member], after: Sequence[Member]) -> _Diff:
         return [], [], [], ()
     came: dict[Text, Member] = {}
     went: dict[Text, Member] = {}
-    where = tuple(splits(before, after))
-    for part in where:
-        gone = before[part.here : part.here + part.left]
-        new = after[part.there : part.there + part.joined]
-        went.update((member.node, member) for member in gone)
-        came.update((member.node, member) for member in new)
+    runs = tuple(changed_runs(before, after))
+    for run in runs:
+        went.update((member.node, member) for member in before[run.old_start : run.old_end])
+        came.update((member.node, member) for member in after[run.new_start : run.new_end])
     read: list[Member] = []
     for node in came.keys() & went.keys() if came and went else ():
         if _is_same(went[node], came[node]):
             if came[node].czxid and not went[node].czxid:
                 read.append(came[node])
             del came[node], went[node]
-    return _in_order(came), _in_order(went), read, where
-
-
-def _in_order(members: dict[Text, Member]) -> list[Member]:
-    found = [*members.values()]
-    return sorted(found, key=_arrival) if len(found) > 1 else found
+    return sorted(came.values(), key=_arrival), sorted(went.values(), key=_arrival), read, runs
 
 
 def _by_arrival(members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Sort members by arrival; in nearly every queue they already are."""
-    arrivals = [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
+    arrivals = [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
     is_sorted = all(map(lt, arrivals, arrivals[1:]))
     return members if is_sorted else tuple(sorted(members, key=_arrival))
 
@@ -195,10 +188,10 @@ def is_unclear(change: LockChange, member: Member, deleted: set[Text]) -> bool:
 
 
 def _queue_with(lock: Lock | None, member: Member) -> LockQueue | None:
-    lines = lock.queues if lock else ()
-    if len(lines) == 1:
-        return lines[0]
-    return next((queue for queue in lines if any(one is member for one in queue.members)), None)
+    queues = lock.queues if lock else ()
+    if len(queues) == 1:
+        return queues[0]
+    return next((queue for queue in queues if any(one is member for one in queue.members)), None)
 
 
 def count_waiting(lock: Lock | None) -> int:
@@ -232,7 +225,7 @@ def is_direct_child(member: Member) -> bool:
 
 
 def count_foreign(change: LockChange) -> tuple[int, int]:
-    """How many foreign children came and went: the root's counters count them too."""
+    """How many foreign children came and went; the root's counters include them."""
     before = change.before.foreign if change.before else ()
     after = change.after.foreign if change.after else ()
     if before == after:

@@ -1,9 +1,9 @@
-"""Make the next version of a lock from the previous one after a few children changed.
+"""Makes the next version of a lock from the previous one after a few children changed.
 
-This works for locks with one queue and numbers that all clients sort alike. Any
-other lock (with a foreign child, a second layout, a repeated or negative number, or leases that
-depend on data) is made from scratch. Two versions of a listing are in nearly the same order, so
-walking both in parallel finds the few differences.
+This works for locks with one queue and numbers that all clients sort alike. Any other lock (with a
+foreign child, a second layout, a repeated or negative number, or leases that depend on data) is
+made from scratch. Two versions of a listing are in nearly the same order, so walking both in
+parallel finds the few differences.
 """
 
 from bisect import bisect_left
@@ -30,7 +30,7 @@ from zktop.model.locks.queue_warnings import (
 from zktop.model.locks.recognise import is_left_over
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
-from zktop.model.world.sequence_diff import splits
+from zktop.model.world.sequence_diff import changed_runs
 
 
 class ChildrenDiff(msgspec.Struct, frozen=True, gc=False):
@@ -55,9 +55,9 @@ def children_diff(before: Mapping[Text, Znode], after: Mapping[Text, Znode]) -> 
     """
     was, now = list(before.values()), list(after.values())
     found = ChildrenDiff([], [])
-    for split in splits(was, now):
-        found.removed.extend(was[split.here : split.here + split.left])
-        found.added.extend(now[split.there : split.there + split.joined])
+    for run in changed_runs(was, now):
+        found.removed.extend(was[run.old_start : run.old_end])
+        found.added.extend(now[run.new_start : run.new_end])
     return _without_moved(found) if len(found.removed) > 1 and len(found.added) > 1 else found
 
 

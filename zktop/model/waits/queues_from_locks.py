@@ -1,9 +1,9 @@
 """Turns locks into queues of the wait graph.
 
 A lock with several queues, such as those of two libraries that do not see each other, has several
-queues here as well. If one library counts the nodes of the other, waits cross between the two, so
-all their members share one queue. Foreign children that block a member stand in front: no client
-will ever remove them.
+queues here as well. If one library counts the nodes of the other, their members wait for each
+other, so they share one queue. Foreign children that block a member come first: no client will
+ever remove them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.session_ids import session_text
 from zktop.model.waits.wait_queue import QueueKind, WaitQueue, WaitRequest
-from zktop.model.world.sequence_diff import Split, splits
+from zktop.model.world.sequence_diff import ChangedRun, changed_runs
 
 KINDS: Final[dict[str, QueueKind]] = {
     "first": "exclusive",
@@ -68,10 +68,10 @@ def queue_updates(
 
 
 def _members_by_queue(lock: Lock | None) -> dict[str, tuple[LockQueue | None, tuple[Member, ...]]]:
-    """The members of each queue of a lock, and the queue of the lock if it is a single one."""
+    """The members of each wait queue of a lock, and the lock's queue if it is exactly one."""
     if lock is None:
         return {}
-    if lock.kind == "semaphore":  # leases and the queue for them are one to the wait graph
+    if lock.kind == "semaphore":  # leases and the queue for them are one wait queue
         return {lock.path: (None, (*lock.obstacles, *lock.holders, *lock.waiters))}
     if lock.kind in _SHARED and any(only_mixed(lock.queues)):
         by_age = sorted(lock.members, key=attrgetter("czxid"))
@@ -131,14 +131,14 @@ def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ..
 
 def _parts(
     change: LockChange, before: Sequence[Member], after: Sequence[Member]
-) -> Sequence[Split]:
-    """The stretches in which requests may differ; outside of them members are the same."""
+) -> Sequence[ChangedRun]:
+    """The runs in which requests may differ; outside of them the members are the same."""
     was, now = change.before, change.after
     if was is None or now is None or _context(was) != _context(now):
-        return (Split(0, len(before), 0, len(after)),)
+        return (ChangedRun(0, len(before), 0, len(after)),)
     if all_members(was) is before and all_members(now) is after:
-        return change.apart
-    return tuple(splits(before, after))
+        return change.changed_runs
+    return tuple(changed_runs(before, after))
 
 
 def _context(lock: Lock) -> tuple[object, ...]:
@@ -154,21 +154,21 @@ def _next_requests(
     known: WaitQueue,
     lock: Lock,
     members: tuple[Member, ...],
-    parts: Sequence[Split],
+    parts: Sequence[ChangedRun],
     actors: Actors,
 ) -> tuple[tuple[WaitRequest, ...], Sequence[WaitRequest], Sequence[WaitRequest]]:
-    """Make the requests of the stretches that differ; also return which came and which went."""
+    """Make the requests of the runs that differ; also return which came and which went."""
     requests = known.requests
-    old = {one.node: one for part in parts for one in requests[part.here : part.here + part.left]}
+    old = {one.node: one for part in parts for one in requests[part.old_start : part.old_end]}
     new: dict[str, WaitRequest] = {}
     spliced: list[WaitRequest] = []
     at = 0
     for part in parts:
-        some = _requests(lock, members[part.there : part.there + part.joined], actors)
+        some = _requests(lock, members[part.new_start : part.new_end], actors)
         new |= {one.node: one for one in some}
-        spliced += requests[at : part.here]
+        spliced += requests[at : part.old_start]
         spliced += some
-        at = part.here + part.left
+        at = part.old_end
     return (
         (*spliced, *requests[at:]),
         [one for node, one in new.items() if old.get(node) != one],

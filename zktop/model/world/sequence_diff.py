@@ -1,7 +1,7 @@
-"""Finds the stretches in which two versions of a sequence differ.
+"""Finds the runs of objects in which two versions of a sequence differ.
 
-Queues and listings keep their order, so two versions have long runs in common. Runs of identical
-objects are compared at C speed; the caller handles the stretches that differ.
+Queues and listings keep their order, so two versions have long runs in common. Identical objects
+are compared at C speed; the caller handles only the runs that differ.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,45 +13,46 @@ import msgspec
 
 T = TypeVar("T")
 
-RUN_OBJECTS: Final = 512  # objects compared at once
+COMPARED_AT_ONCE: Final = 512  # objects
 MAX_SKIPPED: Final = 64  # objects searched for the next common one
 
 
-class Split(msgspec.Struct, frozen=True, gc=False):
-    """A stretch of the earlier version that another one replaces in the later version."""
+class ChangedRun(msgspec.Struct, frozen=True, gc=False):
+    """A run of objects in the old version, and the run that replaces it in the new version."""
 
-    here: int  # where it begins in the earlier version
-    left: int  # how many objects it has there
-    there: int  # where it begins in the later version
-    joined: int  # how many objects it has there
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
 
 
-def splits(before: Sequence[T], after: Sequence[T]) -> Iterator[Split]:
-    """Yield the stretches that differ, from the front; everything between them is the same.
+def changed_runs(before: Sequence[T], after: Sequence[T]) -> Iterator[ChangedRun]:
+    """Yield the runs that differ, from the front; everything between them is the same.
 
-    An object that moved may be in both stretches.
+    An object that moved may be in both versions of a run.
 
-    >>> list(splits("abcde", "acdef"))
-    [Split(here=1, left=1, there=1, joined=0), Split(here=5, left=0, there=4, joined=1)]
+    >>> [(run.old_start, run.old_end, run.new_start, run.new_end)
+    ...  for run in changed_runs("abcde", "acdef")]
+    [(1, 2, 1, 1), (5, 5, 4, 5)]
     """
-    here = there = 0
-    while here < len(before) and there < len(after):
-        old, new = before[here : here + RUN_OBJECTS], after[there : there + RUN_OBJECTS]
+    at, new_at = 0, 0
+    while at < len(before) and new_at < len(after):
+        old, new = before[at : at + COMPARED_AT_ONCE], after[new_at : new_at + COMPARED_AT_ONCE]
         same = min(len(old), len(new))
         if old != new:
             same = next(compress(count(), map(is_not, old, new)), same)
-        here, there = here + same, there + same
+        at, new_at = at + same, new_at + same
         if same < len(old) and same < len(new):
-            left, joined = _out_of_step(
-                before[here : here + MAX_SKIPPED], after[there : there + MAX_SKIPPED]
+            removed, added = _until_common(
+                before[at : at + MAX_SKIPPED], after[new_at : new_at + MAX_SKIPPED]
             )
-            yield Split(here, left, there, joined)
-            here, there = here + left, there + joined
-    if here < len(before) or there < len(after):
-        yield Split(here, len(before) - here, there, len(after) - there)
+            yield ChangedRun(at, at + removed, new_at, new_at + added)
+            at, new_at = at + removed, new_at + added
+    if at < len(before) or new_at < len(after):
+        yield ChangedRun(at, len(before), new_at, len(after))
 
 
-def _out_of_step(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
+def _until_common(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
     """Count the objects to skip in each until both continue with the same object."""
     if len(old) > 1 and old[1] is new[0]:
         return 1, 0
