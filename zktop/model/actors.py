@@ -20,11 +20,11 @@ STRANDED = "stranded:"  # a node that a failed client left; only the end of its 
 UNKNOWN = "unknown:"  # a node that zktop may not read
 BY_NAME = "owner:"  # known by label alone: the locks of this layout are persistent on purpose
 
-OUTLIVING = frozenset(layout.name for layout in LAYOUTS if layout.persistent)
+_PERSISTENT_LAYOUTS = frozenset(layout.name for layout in LAYOUTS if layout.persistent)
 
 
 class Actors:
-    """Finds the actor behind a place, by the configured rule."""
+    """Finds the actor of a member, by the configured rule."""
 
     def __init__(self, settings: Settings) -> None:
         pattern = settings.identity_pattern
@@ -36,7 +36,7 @@ class Actors:
         return self._pattern is None
 
     def of(self, lock: Lock, member: Member) -> str:
-        """The actor behind one place."""
+        """The actor of one member."""
         if member.node in lock.stranded:
             return f"{STRANDED}{lock.path}/{member.node}"
         named = self.named(member.label) if self._pattern else None
@@ -49,7 +49,7 @@ class Actors:
 
     def _without_session(self, lock: Lock, member: Member) -> str:
         """The actor of a node without a session: persistent on purpose, or an orphan."""
-        if member.label and (lock.kind == "lease" or lock.layout in OUTLIVING):
+        if member.label and (lock.kind == "lease" or lock.layout in _PERSISTENT_LAYOUTS):
             return f"{BY_NAME}{member.label}"
         return f"{UNOWNED}{lock.path}/{member.node}"
 

@@ -50,65 +50,73 @@ class DeadlockLog:
     ) -> tuple[Deadlock, ...]:
         """Number the deadlocks of this look; record those that are over."""
         numbered = tuple(map(self._with_number, found))
-        alive = {one.id: one for one in numbered}
-        gone = [one for name, one in self._alive.items() if name not in alive]
+        alive = {deadlock.id: deadlock for deadlock in numbered}
+        gone = [deadlock for name, deadlock in self._alive.items() if name not in alive]
         self._alive = alive
         if gone:
-            threaded = {one.id for one in hints}
+            threaded = {deadlock.id for deadlock in hints}
             ends = (
                 EndedDeadlock(
-                    one,
+                    deadlock,
                     now,
-                    _why_refuted(one) if one.id in threaded else _how_ended(one, departed),
+                    _why_refuted(deadlock)
+                    if deadlock.id in threaded
+                    else _how_ended(deadlock, departed),
                 )
-                for one in gone
+                for deadlock in gone
             )
             self.over = (*self.over, *ends)[-MAX_ENDED:]
-        if any(one.at < now <= one.at + CLEAR_AFTER_MS for one in self.over):
-            self.over = tuple(self._with_ending(one, departed, now) for one in self.over)
+        if any(ended.at < now <= ended.at + CLEAR_AFTER_MS for ended in self.over):
+            self.over = tuple(self._with_ending(ended, departed, now) for ended in self.over)
         return numbered
 
     def with_last_times(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:
-        """Add to each potential deadlock when it last happened."""
+        """Add to each potential deadlock the time at which it last happened."""
         before, self._inversions = self._inversions, {}
-        for one in inversions:
-            made = replace(one, deadlocked_at=self._happened_at(one))
-            self._inversions[one.id] = _same(made, before.get(one.id))
+        for inversion in inversions:
+            made = replace(inversion, deadlocked_at=self._happened_at(inversion))
+            self._inversions[inversion.id] = _same(made, before.get(inversion.id))
         return tuple(self._inversions.values())
 
-    def _with_number(self, one: Deadlock) -> Deadlock:
-        known = self._alive.get(one.id)
+    def _with_number(self, deadlock: Deadlock) -> Deadlock:
+        known = self._alive.get(deadlock.id)
         if known is None:
             self._count += 1
-        made = replace(one, number=known.number if known else self._count)
+        made = replace(deadlock, number=known.number if known else self._count)
         return _same(made, known)
 
-    def _with_ending(self, one: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
+    def _with_ending(self, ended: EndedDeadlock, departed: Departed, now: Millis) -> EndedDeadlock:
         """Update how it ended while more of its nodes may disappear."""
-        if now - one.at > CLEAR_AFTER_MS:
-            return one
-        how = _how_ended(one.deadlock, departed)
-        return one if how in (one.how, RULES_CHANGED) else replace(one, how=how)
+        if now - ended.at > CLEAR_AFTER_MS:
+            return ended
+        how = _how_ended(ended.deadlock, departed)
+        return ended if how in (ended.how, RULES_CHANGED) else replace(ended, how=how)
 
     def _happened_at(self, inversion: Inversion) -> Millis | None:
         locks = {turn.lock for turn in inversion.turns}
-        known = (*self._alive.values(), *(one.deadlock for one in reversed(self.over)))
-        return next((one.since_ms for one in known if locks <= set(one.locks)), None)
+        known = (*self._alive.values(), *(ended.deadlock for ended in reversed(self.over)))
+        return next(
+            (deadlock.since_ms for deadlock in known if locks <= set(deadlock.locks)), None
+        )
 
 
 def _same(made: Reported, before: Reported | None) -> Reported:
-    """The object of the previous look if it is equal, so that past reports share it."""
+    """The object of the previous look if it is equal, so that reports share one object."""
     return before if before == made else made
 
 
 def _how_ended(was: Deadlock, departed: Departed) -> str:
     """How a deadlock ended, in words: which actor left first, and how."""
-    left = [(min(one.gone_at for one in gone), step) for step, gone in _left(was, departed)]
+    left = [
+        (min(departure.gone_at for departure in gone), step) for step, gone in _left(was, departed)
+    ]
     if not left:
         return RULES_CHANGED
     _, step = min(left, key=lambda pair: pair[0])
     waits, held = departed(step.waits), [departed(place) for place in step.holds]
-    if any(one is not None and one.ending == "expired" for one in (waits, *held)):
+    if any(
+        departure is not None and departure.ending == "expired" for departure in (waits, *held)
+    ):
         return f"the session of {step.name} expired: it was killed or cut off"
     if waits is not None and held and all(held):
         return f"{step.name} closed its session"
@@ -119,9 +127,9 @@ def _how_ended(was: Deadlock, departed: Departed) -> str:
 
 
 def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, list[Departure]]]:
-    """The steps whose actors left some of their places."""
+    """The steps of actors with nodes that have left the locks, and how these left."""
     for step in was.steps:
-        gone = [one for place in (*step.holds, step.waits) if (one := departed(place))]
+        gone = [departure for place in (*step.holds, step.waits) if (departure := departed(place))]
         if gone:
             yield step, gone
 

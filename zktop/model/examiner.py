@@ -1,6 +1,6 @@
-"""Make the next report from a world: facts, world, locks, history, waits, findings, report.
+"""Makes the next report from a world: its locks, their history, who waits for whom, findings.
 
-`Examiner.look` runs all steps in order. The cost of a step depends on the size of the change,
+`Examiner.look` runs these steps in order. The cost of a step depends on the size of the change,
 because each part keeps its state from one look to the next.
 """
 
@@ -51,7 +51,7 @@ class Examiner:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last look left examinations to the next one, because it was not thorough."""
+        """Whether the last look was not thorough and left examinations to the next one."""
         return self._findings.is_behind
 
     def look(

@@ -1,7 +1,7 @@
 """Facts: what was read from ZooKeeper, each with the moment at which it was true.
 
-Every fact has `zxid`, the transaction it is not older than, and `at`, the wall clock in
-milliseconds when it arrived. Facts about znodes are ordered by zxid; facts about one server are
+Every fact was read at or after the transaction `zxid`, and arrived at the time `at`, in
+milliseconds of the wall clock. Facts about znodes are ordered by zxid; facts about one server are
 ordered by `at`, because a server's tables have no zxid of their own.
 
 Text enters the model here: every fact cleans its text when it is made.
@@ -29,7 +29,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True
 class Stat(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What ZooKeeper knows about a znode besides its data; numbers as the server sends them.
 
-    `cversion` and `pzxid` are None for servers of other makes that count differently.
+    `cversion` and `pzxid` are None if the server is not ZooKeeper and counts them differently.
     """
 
     czxid: int
@@ -118,7 +118,7 @@ RemovalKind = Literal[
 
 
 class Gone(_PathFact, frozen=True, tag="gone", omit_defaults=True):
-    """No such znode. Only transaction logs tell which session removed it, and how."""
+    """The znode does not exist. Only transaction logs show which session removed it, and how."""
 
     by: Session | None = None
     how: RemovalKind | None = None
@@ -175,8 +175,8 @@ class Watches(Fact, frozen=True, tag="watches"):
     server: Text
     rows: dict[Session, tuple[Text, ...]] | None = None
     why: Text | None = None
-    children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release has them
-    listed: int | None = None  # number of all watches listed, including those outside our chroot
+    children: dict[Session, tuple[Text, ...]] | None = None  # child watches; no release lists them
+    listed: int | None = None  # the number of watches listed, including those outside our chroot
     is_mixed: bool = False
 
     def __post_init__(self) -> None:
@@ -228,7 +228,7 @@ class Server(Fact, frozen=True, tag="server"):
     channel: Literal["4lw", "admin", "none"] = "none"
     flavour: Flavour | None = None
     why: Text | None = None
-    state: ServerState | None = None  # None: unknown, or recorded before zktop noted it
+    state: ServerState | None = None  # None: unknown, or not in an old recording
     since: Millis | None = None  # when it stopped serving
 
     @property
@@ -266,7 +266,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Complete(Fact, frozen=True, tag="complete"):
-    """All changes up to this transaction are among the facts: what is listed is still so."""
+    """The facts include all changes up to this transaction, so listings are still correct then."""
 
 
 class OwnerNames(Fact, frozen=True, tag="owners"):

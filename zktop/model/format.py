@@ -9,7 +9,10 @@ from zktop.model.facts import Millis, Session
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text, clean
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
+MINUTE, HOUR, DAY = 60, 3600, 86400  # seconds
+MAX_NAME_LENGTH = 80
+_MAX_LISTED = 3
+_UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
 
 
 def iso(at: Millis) -> str:
@@ -64,14 +67,6 @@ def _in_two_units(seconds: int) -> str:
     return f"{seconds // DAY}d{seconds % DAY // HOUR:02d}h"
 
 
-MAX_NAME_LENGTH = 80
-
-_SECOND_MS = 1000
-_DAY_S = 24 * 3600
-_UUID = r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}"
-_MAX_LISTED = 3
-
-
 def short(name: str) -> Text:
     """Shorten a node name: cut its uuid, and its middle if it is still long.
 
@@ -83,7 +78,7 @@ def short(name: str) -> Text:
 
 
 def middle(name: str, room: int) -> Text:
-    """Cut the middle of a name, because names differ at their ends; keep a port or number whole.
+    """Cut the middle of a name, because names differ at their ends; keep a whole port or number.
 
     >>> middle("127.0.0.1:59112", 14), middle("a-very-long-name …1e3f", 14)
     ('127.0.0…:59112', 'a-very-… …1e3f')
@@ -98,7 +93,7 @@ def middle(name: str, room: int) -> Text:
 
 
 def whole_names(cut: str) -> str:
-    """The end of a path from the first name that is whole, unless that loses half of it.
+    """Drop the incomplete first name of a cut path, unless that is more than half of it.
 
     >>> whole_names("op-demo/ab-ba/stock"), whole_names("very-long-name/stock")
     ('/ab-ba/stock', 'very-long-name/stock')
@@ -130,7 +125,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def waits(number: int) -> str:
-    """A number of waiters with its verb.
+    """A number of waiting actors, with the verb.
 
     >>> waits(1), waits(4)
     ('1 actor waits', '4 actors wait')
@@ -167,7 +162,7 @@ def fold_path(path: str) -> str:
 
 
 def signature(rule: str, locks: Iterable[str], modes: Iterable[str], owners: Sequence[str]) -> str:
-    """The part of a finding that is the same when the trouble recurs elsewhere.
+    """The part of a finding that is the same when the problem recurs elsewhere.
 
     >>> signature("B1", ["/locks/user/17"], ["write"], ["worker-3", "worker-4"])
     'B1 /locks/user/* write worker-*'
@@ -182,5 +177,5 @@ def clock(at: Millis) -> str:
     >>> clock(1_767_225_600_123)
     '00:00:00Z'
     """
-    seconds = at // _SECOND_MS % _DAY_S
-    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
+    seconds = at // 1000 % DAY
+    return f"{seconds // HOUR:02d}:{seconds // MINUTE % 60:02d}:{seconds % MINUTE:02d}Z"

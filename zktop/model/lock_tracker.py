@@ -1,7 +1,7 @@
 """The locks of a world, and how they differ from those of the previous world.
 
-The lock at a path is made again if its facts change. Locks with timed leases are also made again
-when a lease ends, and locks recognised by watches when there is a new watch table.
+The lock at a path is rebuilt if its facts change. Locks with timed leases are also rebuilt when a
+lease ends, and locks recognised by watches when there is a new watch table.
 """
 
 from collections.abc import Iterable
@@ -92,7 +92,7 @@ class LockTracker:
 
 
 def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None:
-    """Make an empty lock for a path that the user named but that is no recognised lock."""
+    """Make an empty lock for a path that the user named, but where no lock is recognised."""
     if root is None or (("*" in root.path) and found.error is None):
         return None
     family = world.family(found.path)

@@ -78,7 +78,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
     def waiters(self) -> Iterator[Contender]:
         """The contenders that wait, in queue order, then those known only by their watches."""
         yield from map(self.contender, self.lock.waiters)
-        yield from map(self.watcher, self.watch_check.crowd)
+        yield from map(self.watcher, self.watch_check.watchers_waiting)
 
     def contender(self, member: Member) -> Contender:
         """Return everything known about one member."""

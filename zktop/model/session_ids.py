@@ -1,4 +1,4 @@
-"""Session ids: one unsigned number inside zktop, hex in texts."""
+"""Session ids: an unsigned number inside zktop, hexadecimal in text."""
 
 from zktop.model.facts import Session
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NewType
 if TYPE_CHECKING:
     Text = NewType("Text", str)
 else:
-    Text = str  # calling a NewType takes ten times as long, and names are many
+    Text = str  # calling a NewType takes ten times as long, and there are many names
 
 MAX_LABEL_LENGTH = 256  # a znode's data may be a megabyte; a label fits in a line
 MAX_TYPED_LENGTH = 40  # longer names are not searched for typing errors
@@ -20,11 +20,11 @@ MAX_TYPED_LENGTH = 40  # longer names are not searched for typing errors
 _CONTROL_PICTURES = 0x2400
 _DELETE, _DELETE_PICTURE = "\x7f", "\u2421"
 _REPLACEMENT = "\ufffd"
-_NARROW_ENOUGH = frozenset("\u00a0\u2000\u2002\u2003\u2009\u202f\u3000")  # spaces: odd, harmless
+_HARMLESS_SPACES = frozenset("\u00a0\u2000\u2002\u2003\u2009\u202f\u3000")
 
 
 def clean(raw: str) -> Text:
-    r"""Replace characters that a terminal would interpret by visible ones.
+    r"""Replace characters that a terminal would interpret with visible ones.
 
     >>> clean("plain/näme")
     'plain/näme'
@@ -85,6 +85,6 @@ def _shown(character: str) -> str:
         return chr(_CONTROL_PICTURES + code)
     if character == _DELETE:
         return _DELETE_PICTURE
-    if character.isprintable() or character in _NARROW_ENOUGH:
+    if character.isprintable() or character in _HARMLESS_SPACES:
         return character
     return _REPLACEMENT

@@ -1,10 +1,10 @@
-"""The children of one znode, put together from facts that arrive in any order.
+"""The children of one znode, assembled from facts that arrive in any order.
 
 Three things can be known about a name: that it existed (a listing, a read, an event), that it did
 not exist (a listing without it, a deletion), and its data. The newest zxid wins, so a fact that
-arrives late or twice changes nothing. An absence is remembered only if an old read could otherwise
-pass for a node that was created again under the same name; after a deletion, until the next
-listing of the parent.
+arrives late or twice changes nothing. An absence is remembered only as long as an old read could
+be mistaken for a node that was created again under the same name; after a deletion, until the
+next listing of the parent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class Znode(msgspec.Struct, frozen=True, gc=False):
 
 
 class Family(msgspec.Struct, frozen=True):
-    """The children of one znode: the newest listing, and what was read or heard since."""
+    """The children of one znode: the newest listing, and newer facts about single children."""
 
     members: dict[Text, Znode] = {}
     absent: dict[Text, int] = {}  # name -> zxid at which there was no such child
@@ -60,10 +60,10 @@ class Family(msgspec.Struct, frozen=True):
     denied_at: int = NEVER  # zxid of the newest refusal to list
     oldest: int = ENDLESS  # zxid of the oldest fact in it
     arrived_at: Millis = 0  # when the newest of these facts arrived
-    removals: dict[Text, Gone] = {}  # how children were removed, where facts tell
+    removals: dict[Text, Gone] = {}  # how children were removed, if facts show it
 
     def __eq__(self, other: object) -> bool:
-        """Compare the content, not the age of the facts behind it."""
+        """Compare the content, not the age of the facts."""
         return isinstance(other, Family) and self._known() == other._known()
 
     __hash__ = None  # type: ignore[assignment]  # it holds dictionaries
@@ -78,7 +78,7 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def denied(self) -> bool:
-        """Whether the newest try to list the children was refused."""
+        """Whether the newest attempt to list the children was refused."""
         return self.denied_at > self.listed_at
 
     def after(self, path: str, facts: Sequence[FamilyFact]) -> "Family":
@@ -132,9 +132,7 @@ class Family(msgspec.Struct, frozen=True):
 
 NO_FAMILY: Final = Family()
 NONE_ABSENT: Final[dict[Text, int]] = {}  # shared by all families without absent names
-
-
-NONE_REMOVED: Final[dict[Text, Gone]] = {}  # likewise
+NONE_REMOVED: Final[dict[Text, Gone]] = {}  # shared by all families without removals
 
 
 class _Draft:
@@ -173,7 +171,7 @@ class _Draft:
             case Denied(what="list") if fact.path == path:
                 self.denied_at = max(self.denied_at, fact.zxid)
             case Denied():
-                self._hidden(split(fact.path)[1], fact.zxid)
+                self._learn_of(Znode(split(fact.path)[1], read_at=fact.zxid, hidden=True))
 
     def read(
         self,
@@ -191,9 +189,6 @@ class _Draft:
                 self._learn_of(Znode(name, stat, data, zxid))
             else:  # known from the listing alone, as most are at the first read
                 members[name] = Znode(known.name, stat, data, zxid)
-
-    def _hidden(self, name: Text, zxid: int) -> None:
-        self._learn_of(Znode(name, read_at=zxid, hidden=True))
 
     def _learn_of(self, found: Znode) -> None:
         known = self.members.get(found.name)
@@ -261,13 +256,13 @@ class _Draft:
                 self.absent[name] = absent
 
     def _late_listing(self, names: tuple[Text, ...], zxid: int) -> None:
-        """Apply an older listing: it shows only which children did not exist then."""
+        """Apply an older listing: it only shows which children did not exist then."""
         for name in self.members.keys() - set(names):
             self._keep(self.members[name], max(self.absent.get(name, NEVER), zxid))
 
 
 def _joined(one: Znode, other: Znode) -> Znode:
-    """Merge two pieces of knowledge about one name."""
+    """Merge two facts about one name."""
     read = max(one, other, key=_reading)
     seen_at = max(one.seen_at, other.seen_at)
     # Keep the known name object: a copy for each fact would double the memory.

@@ -25,7 +25,7 @@ Mark = object
 
 
 class PersistentMap(Mapping[K, V]):
-    """An immutable mapping: `with_changes` returns the next version, this one stays."""
+    """An immutable mapping: `with_changes` returns the next version; this one never changes."""
 
     __slots__ = ("base", "length", "mark", "merged", "recent")
 
@@ -35,7 +35,7 @@ class PersistentMap(Mapping[K, V]):
         recent: Mapping[K, V | None] | None = None,
         length: int | None = None,
     ) -> None:
-        """Wrap these mappings, which must not change any more."""
+        """Wrap these mappings, which must not change from now on."""
         self.base: Mapping[K, V] = {} if base is None else base
         self.recent: Mapping[K, V | None] = {} if recent is None else recent  # None: deleted
         self.length = len(self.base) if length is None else length
@@ -105,7 +105,7 @@ class PersistentMap(Mapping[K, V]):
         flat.mark = Mark()
         if len(flat) > FEW_ENTRIES:  # below that, the list of keys would be longer than the map
             remembered = self.merged[: MERGES_REMEMBERED - 1]
-            flat.merged = ((self.mark, tuple(recent)), *remembered)  # no values
+            flat.merged = ((self.mark, tuple(recent)), *remembered)
         return flat
 
     @overload

@@ -71,7 +71,7 @@ def _first_absent(base: Text, world: World) -> Text | None:
 
 
 def _corrected(root: str, absent: Text, world: World) -> str | None:
-    """Replace the absent name by its most similar sibling; None if none is similar."""
+    """Replace the absent name with its most similar sibling; None if none is similar."""
     parent, name = split(absent)
     alike = nearest(name, sorted(world.family(parent).members))
     return None if alike is None else join(parent, alike) + root[len(absent) :]

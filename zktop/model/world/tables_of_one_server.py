@@ -212,8 +212,8 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Count the child watches that its tables do not show; None if unknown.
 
         The count and the table are read one after the other, so the larger of the last two
-        differences is taken. With servers before 3.6 zktop has to set child watches of its own, so
-        on the one that it is connected to, the number of other watches is unknown.
+        differences counts. On servers before 3.6, zktop sets child watches itself, so the number
+        of other child watches is unknown for the server that it is connected to.
         """
         if self.lists_all_watches:
             return 0
@@ -225,7 +225,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         return max(0, max(self.surplus, self.surplus_before or 0) - ours)
 
     def hides_watches(self, own: Session | None) -> bool | None:
-        """Return whether it has watches that no table lists, even our own; None if unknown."""
+        """Return whether it has watches that no table lists, including ours; None if unknown."""
         if self.lists_all_watches:
             return False
         hidden = self.surplus if self._is_old_and_ours(own) else self.hidden_watches(own)
@@ -266,7 +266,7 @@ def latest_expiry(timeout_ms: int, tick_ms: int) -> int:
 
 
 def _credible(row: Connection, tick_ms: int) -> Connection:
-    """Drop a silence longer than the session could survive: it is listed, so it is alive."""
+    """Drop a silence that is longer than a session survives: a listed session is alive."""
     quiet, timeout = row.quiet_ms, row.timeout_ms
     if quiet is None or timeout is None or quiet <= latest_expiry(timeout, tick_ms):
         return row
