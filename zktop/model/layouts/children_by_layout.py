@@ -70,7 +70,7 @@ def sort_by_layout(znodes: Iterable[Znode], layouts: Iterable[Layout] = BY_NAME)
 def _first(
     text: str, layouts: tuple[Layout, ...], guess: Layout | None
 ) -> tuple[Layout | None, ParsedName | None]:
-    """Find the first layout that matches a name; try the one of its siblings first."""
+    """Find the first layout that matches a name; try the layout of its siblings first."""
     if guess is not None:
         name = read(guess, text)
         if name is not None:
@@ -131,7 +131,7 @@ def _is_session(place: ParsedChild, base: int) -> bool:
 
 
 def _dashless(by_layout: SortedChildren) -> None:
-    """`lock-2147483648` proves the dash a minus sign, in its siblings too."""
+    """`lock-2147483648` proves that the dash is a minus sign, also in its siblings."""
     if "plain-lock-dashless" in by_layout.matches and "plain-lock" in by_layout.matches:
         places = by_layout.matches["plain-lock"]
         dashless = _LAYOUT["plain-lock-dashless"]

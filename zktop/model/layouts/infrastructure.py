@@ -96,7 +96,7 @@ SERVERS: Final = (
         order="text",
         sights=(_WHOLE,),
         kind="election",
-        about="ClickHouse before 21.12; the marker `-0` says that there may be many leaders",
+        about="ClickHouse before 21.12; the marker `-0` means that there may be many leaders",
     ),
 )
 

@@ -1,7 +1,7 @@
-"""The form of a lock layout: how one client library writes a lock into znodes.
+"""A lock layout: how one client library writes a lock into znodes.
 
-A layout is data. Every difference between client libraries has a key here, so a layout in a user's
-config can express everything that a built-in one does.
+A layout is data. Every difference between client libraries has a field here, so a layout in a
+user's config can express everything that a built-in one does.
 
 A server prints the signed 32-bit counter of sequential nodes ten characters wide, so -1 reads
 `-000000001`. In a pattern, `{SEQ}` stands for this number, `{U36}` for a uuid with dashes and
@@ -48,7 +48,7 @@ WatchRule = Literal[
     "children",  # the children of the lock
     "none",  # nothing: it polls
     "adjacent",  # the member right before it, also in a semaphore
-    "run",  # the first of the members with one id right before it
+    "run",  # the first of the members right before it that share one id
     "marker",  # first waiter: the children; others: the data of the member before
 ]
 

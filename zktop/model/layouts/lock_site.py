@@ -1,6 +1,6 @@
-"""The place that may be a lock: one znode, its children, and a few nodes around it.
+"""A path that may be a lock: one znode, its children, and a few nodes around it.
 
-A site records the answers it gives: these are the facts a lock is made from.
+A site records the answers that it gives: these are the facts that a lock depends on.
 """
 
 import re

@@ -127,8 +127,8 @@ def named_in(document: object) -> str | None:
         return next(filter(None, map(named_in, document[:8])), None)
     if not isinstance(document, dict):
         return None
-    for key, say in _KEYS.items():
-        found = say(document) if key in document else None
+    for key, label_in in _KEYS.items():
+        found = label_in(document) if key in document else None
         if found:
             return found
     return None

@@ -19,7 +19,7 @@ SHORT: Final = (
         order="unsigned",
         ties="arrival",
         unlisted=ANY_WAY,
-        about="DistributedLock.ZooKeeper: semaphore; holders say ACQUIRED (.NET)",
+        about="DistributedLock.ZooKeeper: semaphore; holders write ACQUIRED (.NET)",
     ),
     Layout(
         name="permit-semaphore",
@@ -197,5 +197,5 @@ NAMED: Final = Layout(
     guessed=True,
     unlisted=ANY_WAY,
     about="Net::ZooKeeper::Lock (Perl), zk-ultralight, zoo-lock, zookeeper-node-shared-lock "
-    "(Node), tutorials: the text before the number tells locks of one parent apart",
+    "(Node), tutorials: the text before the number distinguishes the locks of one parent",
 )
