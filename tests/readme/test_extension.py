@@ -79,7 +79,7 @@ ACME: Final = LockShape(
     layout=Layout(name="acme-chief", pattern="^chief$", kind="election", about="Acme (COBOL)"),
     fits=lambda site: "acme-config" in site.family.members,
     make=lambda context: _queue_of_node(context, "chief"),
-    telling=("acme-config",),
+    hint_names=("acme-config",),
     parts=("acme-config",),
 )
 """

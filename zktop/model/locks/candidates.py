@@ -1,6 +1,6 @@
 """Candidates: paths that may be locks, and the locks that depend on a changed path."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from zktop.model.facts import join, split
@@ -28,8 +28,11 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if with_part(name):
         found.append(split(path)[0])
-    for child in dict.fromkeys(unnumbered(children)):
-        found += _affected_by_child(path, child)
+    for child in dict.fromkeys(unnumbered(children)):  # its data or owner may matter
+        below = join(path, child)
+        found.append(below)
+        if child.endswith(QUEUE_OF_SEMAPHORE):
+            found.append(Text(below.removesuffix(QUEUE_OF_SEMAPHORE)))
     return found
 
 
@@ -38,14 +41,6 @@ def unnumbered(names: Iterable[Text]) -> list[Text]:
     return [
         name for name in names if not name[-_MIN_DIGITS:].isdecimal() or len(name) < _MIN_DIGITS
     ]
-
-
-def _affected_by_child(path: str, name: Text) -> Iterator[Text]:
-    """Yield the locks that depend on the data or the owner of a child."""
-    child = join(path, name)
-    yield child
-    if name.endswith(QUEUE_OF_SEMAPHORE):
-        yield Text(child.removesuffix(QUEUE_OF_SEMAPHORE))
 
 
 def may_be_lock(path: str, world: World, settings: Settings) -> bool:

@@ -1,8 +1,7 @@
 """How clients sort members, and how one kind of client sorts all the children it counts.
 
-As long as all numbers are positive and distinct, all libraries agree. Once the
-server's 32-bit counter has overflowed, they do not: some compare numbers, some text, some drop the
-sign.
+As long as all numbers are positive and distinct, all libraries agree. Once the server's 32-bit
+counter has overflowed, they do not: some compare numbers, some text, and some drop the sign.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,7 +16,7 @@ from zktop.model.locks.lock import FOREIGN, Member
 
 
 class ClientOrder:
-    """The children that a client counts, in its order; those it cannot read are separate."""
+    """The children that a client counts, in its order; those it cannot read are kept apart."""
 
     def __init__(
         self,

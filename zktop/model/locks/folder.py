@@ -30,12 +30,12 @@ class SessionWatches(msgspec.Struct, frozen=True, gc=False):
     """The children that a session watches, according to its server's table."""
 
     zxid: int  # of the newest table
-    since: int  # of the first table it was looked up in
-    here: Mapping[Text, int]  # child -> the first table that showed the watch
+    since: int  # of the first table in which it was looked up
+    children: Mapping[Text, int]  # child -> zxid of the first table that showed the watch
 
     def proof(self, view: ClientView, node: Text, member: Member) -> ViewProof | None:
         """Return what a watch proves; None if it is older than the member."""
-        if self.here[node] < member.czxid:
+        if self.children[node] < member.czxid:
             return None
         return ViewProof(view, self.since < member.czxid)
 
@@ -57,7 +57,7 @@ class FolderMemory(msgspec.Struct, frozen=True):
         return self.stranded.get(member.node) == member.layout
 
     def looked_again(self, member: Member, now: frozenset[Text]) -> bool:
-        """Return whether a member listed again, because the nodes it waited for are gone."""
+        """Return whether a member must have listed again: the nodes it waited for are gone."""
         targets = self.waited.get(member.node)
         return targets is not None and now.isdisjoint(targets)
 
@@ -80,7 +80,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
     def watched_by(self, session: Session) -> Mapping[Text, int]:
         seen = self.watched.get(session)
-        return NO_WATCHES if seen is None else seen.here
+        return NO_WATCHES if seen is None else seen.children
 
     def views(self, layout: Layout) -> tuple[ClientView, ...]:
         return views_of(layout, self.own)

@@ -1,7 +1,7 @@
 """How many members of a queue may hold the lock at once: the number of leases.
 
-It is configured, in the data, inferred from watches, or unknown. The same data may name the
-holders, or show which variant of a layout the clients follow.
+The number comes from the config, from data or from watches, or is unknown. The same data may mark
+the holders, or show which variant of a layout the clients follow.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ ACQUIRED = b"ACQUIRED"
 
 
 class Leases(msgspec.Struct, frozen=True):
-    """The number of leases, its origin, and what else the same data shows."""
+    """The number of leases, where it comes from, and what else the same data shows."""
 
     number: int | None = None
     are: Literal["known", "inferred"] | None = None

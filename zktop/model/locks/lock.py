@@ -17,7 +17,7 @@ MemberState = Literal["holds", "waits", "standby", "pending"]
 
 WatchLookup = Callable[[Session, Text], bool | None]  # None: unknown
 
-FOREIGN: Final = ""  # the layout of a child that is no contender
+FOREIGN: Final = ""  # the layout of a child that is not a contender
 
 
 class Target(msgspec.Struct, frozen=True, gc=False):
@@ -164,7 +164,7 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
     until: Millis | None = None  # when the next lease ends, without any event
     asks_watches: bool = False  # watch tables can change the answer
     family: Family = Family()
-    dependencies: tuple[Dependency, ...] = ()  # facts outside `family` it was made from
+    dependencies: tuple[Dependency, ...] = ()  # the facts outside `family` that it depends on
 
     @property
     def holders(self) -> Sequence[Member]:

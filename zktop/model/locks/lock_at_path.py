@@ -1,4 +1,4 @@
-"""Make the lock at a path of the world, or say what the path is instead (`lock_at`)."""
+"""Makes the lock at a path of the world, or determines what else the path is (`lock_at`)."""
 
 from typing import Final
 
@@ -40,8 +40,8 @@ def lock_at(
 ) -> Lock | NotALock:
     """Return the lock at a path; `previous` is the earlier result for the same path.
 
-    The same object is returned as long as its facts are the same. A different root under the same
-    path has nothing to do with the previous one.
+    The same object is returned as long as its facts are the same. If the root was deleted and
+    created again, `previous` is ignored.
     """
     site = LockSite(Text(path), world, settings)
     before = previous if isinstance(previous, Lock) and _is_same_root(previous, site) else None
@@ -59,7 +59,7 @@ def lock_at(
         foreign = tuple(znode.name for znode in recognised.rest)
         asks_watches = recognised.asks_watches
         return NotALock(site.path, recognised.kind, foreign, _denial(site), asks_watches)
-    return _Build(site, recognised, now, before).lock()
+    return _LockBuilder(site, recognised, now, before).lock()
 
 
 def _is_same_root(previous: Lock, site: LockSite) -> bool:
@@ -71,7 +71,7 @@ def _denial(site: LockSite) -> str | None:
     return DENIED if site.family.denied else None
 
 
-class _Build:
+class _LockBuilder:
     """One lock under construction."""
 
     def __init__(

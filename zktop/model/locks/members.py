@@ -1,4 +1,4 @@
-"""Make the members of a lock from its znodes; reuse those whose znode did not change."""
+"""Makes the members of a lock from its znodes; reuses those whose znode did not change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

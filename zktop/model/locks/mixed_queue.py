@@ -28,9 +28,9 @@ from zktop.model.locks.queue import (
 from zktop.model.locks.queue_warnings import QueueOddities
 from zktop.model.text import Text
 
-Does = Literal["holds", "waits", "stranded"]
+MemberOutcome = Literal["holds", "waits", "stranded"]
 
-MAX_WATCHED = 8  # watched children to try per session, as a cache watches all children
+MAX_WATCHED = 8  # watched children to try per session; a cache watches all children
 
 
 class LayoutMembers(Struct, frozen=True):
@@ -44,9 +44,9 @@ class LayoutMembers(Struct, frozen=True):
 
 
 class ClientDecision(Struct, frozen=True, gc=False):
-    """How a member's client sees the children, and what the member does as a result."""
+    """How a member's client sees the children, and whether the member holds as a result."""
 
-    does: Does
+    outcome: MemberOutcome
     view: ClientView
     order: ClientOrder
     before: int  # children that go before it
@@ -73,8 +73,8 @@ class MixedQueue(QueueDefaults):
         self.proofs: dict[Text, ViewProof] = dict(self._proofs())
         self._members = {member.node: member for member in self.members}
         self._decisions = {member.node: self._decide(member) for member in self.members}
-        self.holders = tuple(m for m in self.members if self._decisions[m.node].does == "holds")
-        self.waiters = tuple(m for m in self.members if self._decisions[m.node].does != "holds")
+        self.holders = tuple(m for m in self.members if self._decisions[m.node].outcome == "holds")
+        self.waiters = tuple(m for m in self.members if self._decisions[m.node].outcome != "holds")
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -88,11 +88,11 @@ class MixedQueue(QueueDefaults):
         return self._decisions[member.node]
 
     def holds(self, member: Member) -> bool:
-        return self._decisions[member.node].does == "holds"
+        return self._decisions[member.node].outcome == "holds"
 
     def is_stranded(self, member: Member) -> bool:
         """Return whether a client failed and left this node behind."""
-        return self._decisions[member.node].does == "stranded"
+        return self._decisions[member.node].outcome == "stranded"
 
     def is_exempt(self, member: Member) -> bool:
         return member.node in self.exempt
@@ -100,7 +100,7 @@ class MixedQueue(QueueDefaults):
     def blocked_by(self, member: Member) -> tuple[Member, ...]:
         """Return the members before it, back to one that waits for all the others."""
         decision = self._decisions[member.node]
-        if decision.does != "waits":
+        if decision.outcome != "waits":
             return ()
         found: list[Member] = []
         for child in decision.order.back(decision.before):
@@ -111,16 +111,16 @@ class MixedQueue(QueueDefaults):
 
     def before(self, member: Member) -> Sequence[Member]:
         decision = self._decisions[member.node]
-        return decision.order.children[: decision.before] if decision.does == "waits" else ()
+        return decision.order.children[: decision.before] if decision.outcome == "waits" else ()
 
     def count_before(self, member: Member) -> int:
         decision = self._decisions[member.node]
-        return decision.before if decision.does == "waits" else 0
+        return decision.before if decision.outcome == "waits" else 0
 
     def nearest(self, member: Member) -> Member | None:
         """Return the member right before a waiter."""
         decision = self._decisions[member.node]
-        if decision.does != "waits":
+        if decision.outcome != "waits":
             return None
         return next(decision.order.back(decision.before), None)
 
@@ -130,7 +130,7 @@ class MixedQueue(QueueDefaults):
 
     def expected(self, member: Member) -> tuple[Target, ...]:
         decision = self._decisions[member.node]
-        if decision.does != "waits" or self.layout.watch == "none":
+        if decision.outcome != "waits" or self.layout.watch == "none":
             return ()
         if self.layout.watch == "children":
             return (Target(HERE, "children"),)
@@ -143,7 +143,7 @@ class MixedQueue(QueueDefaults):
         ends: dict[int, tuple[ClientOrder, int]] = {}
         for member in self.waiters:
             decision = self._decisions[member.node]
-            if decision.does == "waits":
+            if decision.outcome == "waits":
                 _, end = ends.get(id(decision.order), (None, 0))
                 ends[id(decision.order)] = decision.order, max(end, decision.before)
         for order, end in ends.values():
@@ -162,14 +162,14 @@ class MixedQueue(QueueDefaults):
             decision = self._decisions[member.node]
             for child in decision.fails_at:
                 _, *sides = failing.setdefault(child.node, (child, [], []))
-                sides[decision.does == "waits"].append(member)
+                sides[decision.outcome == "waits"].append(member)
         for child, failed, will_fail in failing.values():
             yield UnreadableChild(child, tuple(failed), tuple(will_fail))
 
     def _waits_for_all(self, child: Member, decision: ClientDecision) -> bool:
         """Return whether a child waits for everything that goes before it in the same order."""
         other = self._decisions.get(child.node)
-        if other is None or other.does != "waits" or child.mode == "read":
+        if other is None or other.outcome != "waits" or child.mode == "read":
             return False
         return other.view is decision.view
 
@@ -230,14 +230,14 @@ class MixedQueue(QueueDefaults):
     def _watched_now_and_at_first(
         self, member: Member, decision: ClientDecision
     ) -> tuple[list[Member], list[Member]]:
-        """Return what it watches if it has just listed again, and if it never has."""
+        """Return what it watches if it has just listed again, and if it listed only once."""
         older = partial(_came_before, member=member)
         return self._targets_among(member, decision), self._targets_among(member, decision, older)
 
     def _targets_seen(self, member: Member, decision: ClientDecision) -> list[Member]:
-        """Return the watches of its session that are a possible target in its view.
+        """Return the watched children that a waiter with its view may watch.
 
-        The client set them after both its own node and the watched node existed.
+        The client set these watches after both its own node and the watched node existed.
         """
         here = self.folder.watched_by(member.owner)
         if not here:
@@ -280,23 +280,25 @@ class MixedQueue(QueueDefaults):
         from earlier prove nothing about a wait.
         """
         seen = self.folder.watched.get(member.owner)
-        if seen is None or not seen.here or seen.zxid < max(member.czxid, self.folder.changed):
+        if seen is None or not seen.children:
+            return None
+        if seen.zxid < max(member.czxid, self.folder.changed):
             return None
         first = assumed_view(views, member.mode)
         usual = self._possible_targets(member, first)
         for view in views:
             if view is first or (view.modes and member.mode not in view.modes):
                 continue
-            proving = (self._possible_targets(member, view) - usual) & seen.here.keys()
+            proving = (self._possible_targets(member, view) - usual) & seen.children.keys()
             others = self._targets_of_others(member, (first, view))
-            if len(proving) == 1 and seen.here.keys() - others == proving:
+            if len(proving) == 1 and seen.children.keys() - others == proving:
                 return seen.proof(view, next(iter(proving)), member)
         return None
 
     def _possible_targets(self, member: Member, view: ClientView) -> set[Text]:
         """Return all nodes that a member may watch in a view, depending on its last listing."""
         decision = self._decide_by(member, view, is_proven=True)
-        if decision.does != "waits" or self.layout.watch in ("none", "children"):
+        if decision.outcome != "waits" or self.layout.watch in ("none", "children"):
             return set()
         return {
             same.node
@@ -308,11 +310,13 @@ class MixedQueue(QueueDefaults):
     def _targets_of_others(self, member: Member, views: Sequence[ClientView]) -> set[Text]:
         """Return all nodes that the other members of its session may watch."""
         others = [
-            one
-            for one in self.members
-            if member.owner and one.owner == member.owner and one.node != member.node
+            other
+            for other in self.members
+            if member.owner and other.owner == member.owner and other.node != member.node
         ]
-        return {node for one in others for by in views for node in self._possible_targets(one, by)}
+        return {
+            node for other in others for by in views for node in self._possible_targets(other, by)
+        }
 
 
 def _existed_at(child: Member, at: int) -> bool:

@@ -1,4 +1,4 @@
-"""Make the folders of a lock: all children, the watches on them, the previous state."""
+"""Makes the folders of a lock: all children, the watches on them, and the previous state."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family
 from zktop.model.world.world import World
 
-_MAX_WATCHES = 4_000  # of one session; searching more takes too long
+_MAX_WATCHES = 4_000  # of one session; searching more of them takes too long
 
 
 def is_watching(world: World, session: Session, path: str) -> bool | None:
@@ -35,7 +35,7 @@ def seen_watching(
     nodes: Mapping[Text, Text],
     before: Mapping[Session, SessionWatches],
 ) -> dict[Session, SessionWatches]:
-    """Return which of these nodes each session watches, since when; `nodes` maps paths to names.
+    """Return which of these nodes each session watches; `nodes` maps paths to names.
 
     Sessions of the previous look are included even if their nodes are gone: a watch that
     is older than a session's next node is left over from an earlier one.
@@ -47,7 +47,7 @@ def seen_watching(
             continue  # unknown, or moving from one server to another
         table, paths = tables[0]
         known = before.get(session)
-        earlier = known.here if known else {}
+        earlier = known.children if known else {}
         here = {nodes[path] for path in paths if path in nodes}
         found[session] = SessionWatches(
             table.zxid,
@@ -108,19 +108,21 @@ def only_mixed(queues: Iterable[LockQueue]) -> Iterator[MixedQueue]:
 
 
 def memory_of(before: Lock | None) -> FolderMemory:
-    """Return what the next version of a lock needs from this one."""
+    """Return the state that the next version of a lock needs."""
     queues = list(only_mixed(before.queues)) if before is not None else []
     if not queues:
         return NO_MEMORY
-    waiting = [(queue, one) for queue in queues for one in queue.waiters]
+    waiting = [(queue, member) for queue in queues for member in queue.waiters]
     return FolderMemory(
         names=frozenset().union(*(queue.folder.names for queue in queues)),
         waited={
-            one.node: tuple(target.path for target in queue.expected(one))
-            for queue, one in waiting
-            if not queue.is_stranded(one)
+            member.node: tuple(target.path for target in queue.expected(member))
+            for queue, member in waiting
+            if not queue.is_stranded(member)
         },
-        stranded={one.node: one.layout for queue, one in waiting if queue.is_stranded(one)},
+        stranded={
+            member.node: member.layout for queue, member in waiting if queue.is_stranded(member)
+        },
         proofs={node: proof for queue in queues for node, proof in queue.proofs.items()},
         watched=queues[0].folder.watched,
     )
@@ -129,14 +131,17 @@ def memory_of(before: Lock | None) -> FolderMemory:
 def stranded_in(queues: Iterable[LockQueue]) -> frozenset[Text]:
     """Return the nodes that failed clients left behind."""
     return frozenset(
-        one.node for queue in only_mixed(queues) for one in queue.waiters if queue.is_stranded(one)
+        member.node
+        for queue in only_mixed(queues)
+        for member in queue.waiters
+        if queue.is_stranded(member)
     )
 
 
 def obstacles_of(queues: Sequence[LockQueue]) -> tuple[Member, ...]:
     """Return the foreign children that block members."""
-    found = {one.node: one for queue in only_mixed(queues) for one in queue.obstacles}
+    found = {child.node: child for queue in only_mixed(queues) for child in queue.obstacles}
     for queue in queues:
         if isinstance(queue, LeasePool) and queue.is_short:
-            found.update((one.node, one) for one in queue.taken)
+            found.update((child.node, child) for child in queue.taken)
     return tuple(found.values())

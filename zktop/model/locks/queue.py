@@ -1,9 +1,9 @@
 """The ordinary queue of a lock: which member goes first, and which watches its members set.
 
-It covers exclusive, read/write and first-n locks. A queue never changes. What all members share is
-computed once, from the front; what one member needs is computed on demand. In a `regular` queue,
-whose numbers are positive, different and counted by all clients, bisection finds the position of a
-member by its number.
+It covers exclusive, read/write and first-n locks. A queue never changes. The holders are computed
+once, from the front; results for one member are computed on demand. A queue is `regular` if its
+numbers are positive and distinct, and all clients count them: then bisection finds the position
+of a member by its number.
 """
 
 from bisect import bisect_left

@@ -1,7 +1,7 @@
 """Warnings about a queue, from counts of its oddities: repeated numbers, persistent members, ...
 
-They are counted once and adjusted when a member joins or leaves: a queue of ten thousand members
-has a new version with every event, and counting all members each time would be too slow.
+Oddities are counted once, and adjusted when a member joins or leaves: a queue of ten thousand
+members has a new version with every event, and examining all members each time would be too slow.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ NEARLY_EXHAUSTED: Final = LARGEST - LARGEST // 100
 class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     """Counters over the members of one queue."""
 
-    unordered: int = 0  # neighbours created in the opposite order
+    unordered: int = 0  # neighbours that were created in the opposite order
     twins: int = 0  # members that share their number
     negative: int = 0
     unnumbered: int = 0
@@ -42,14 +42,14 @@ class QueueOddities(msgspec.Struct, frozen=True, gc=False):
     def with_change(self, member: Member, around: "Around", step: int) -> "QueueOddities":
         """Adjust the counters for a member that joins (step 1) or leaves (step -1)."""
         before, after = around
-        came = (
+        inversions = (
             _is_inverted(before, member)
             + _is_inverted(member, after)
             - _is_inverted(before, after)
         )
         return msgspec.structs.replace(
             self,
-            unordered=self.unordered + step * came,
+            unordered=self.unordered + step * inversions,
             lasting=self.lasting + step * (not member.releases),
             readers=self.readers + step * (member.mode == "read"),
             revoked=self.revoked + step * (member.znode.data in REVOKED),

@@ -1,6 +1,6 @@
-"""Make the queues of a lock whose contenders are recognised by their names.
+"""Makes the queues of a lock whose contenders are recognised by their names.
 
-`shapes` makes the queues of the other locks.
+`shapes` makes the queues of all other locks.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ from zktop.model.locks.reentrant_reads import NO_REENTRY, reentrant_reads
 from zktop.model.locks.row_ranges import RowRangeQueue
 from zktop.model.text import Text
 
-OpenFolder = Callable[[Iterable[Member]], Folder]  # makes it from its contenders
+OpenFolder = Callable[[Iterable[Member]], Folder]  # makes the folder from its contenders
 
 # For `interop` in the config: all clients count each other, by the number at the end.
 _BY_NUMBER: Final = (ClientView(counts="all", key=BY_NUMBER, compare="number"),)
@@ -36,7 +36,7 @@ class Queues(msgspec.Struct, frozen=True):
 
     queues: tuple[LockQueue, ...]
     leases: Leases = Leases()
-    foreign: tuple[Text, ...] = ()  # children that are no contenders
+    foreign: tuple[Text, ...] = ()  # children that are not contenders
     until: Millis | None = None  # when the next lease ends
     warnings: tuple[str, ...] = ()
     asks_watches: bool = False  # watch tables can change the answer
@@ -77,12 +77,12 @@ def one_queue(
     return Queues((queue,), leases_found, asks_watches=asks_watches)
 
 
-def queue_in(folder: Folder | None, one: LayoutMembers) -> RankedQueue | MixedQueue:
+def queue_in(folder: Folder | None, group: LayoutMembers) -> RankedQueue | MixedQueue:
     """Make the queue of one layout, with a folder only if other children affect it."""
-    oddities = count_oddities(one.layout, one.members)
-    if folder is None or not folder.matters(one.layout, one.members, one.name):
-        return RankedQueue(one.layout, one.rule, one.members, oddities, one.options)
-    return MixedQueue(one, oddities, folder)
+    oddities = count_oddities(group.layout, group.members)
+    if folder is None or not folder.matters(group.layout, group.members, group.name):
+        return RankedQueue(group.layout, group.rule, group.members, oddities, group.options)
+    return MixedQueue(group, oddities, folder)
 
 
 def grouped_queues(
@@ -113,7 +113,9 @@ def mixed_queues(
     interop: bool,
 ) -> Queues:
     """Make one queue for each layout, from the children that its clients count."""
-    found = {one.name: members_of(one, places.get(one.name, ()), known) for one in layouts}
+    found = {
+        layout.name: members_of(layout, places.get(layout.name, ()), known) for layout in layouts
+    }
     reads = any(member.mode == "read" for members in found.values() for member in members)
     groups_of_members = [
         LayoutMembers(
@@ -131,6 +133,6 @@ def mixed_queues(
 
 
 def _queues(groups_of_members: Sequence[LayoutMembers], opened: OpenFolder) -> Queues:
-    folder = opened([member for one in groups_of_members for member in one.members])
-    queues = tuple(queue_in(folder, one) for one in groups_of_members)
+    folder = opened([member for group in groups_of_members for member in group.members])
+    queues = tuple(queue_in(folder, group) for group in groups_of_members)
     return Queues(queues, asks_watches=any(isinstance(queue, MixedQueue) for queue in queues))

@@ -1,9 +1,9 @@
-"""Decide which lock layout a root follows, or what it is instead of a lock.
+"""Decides which lock layout a root follows, or what it is if it is not a lock.
 
 The decision is about a root as a whole, never about a single child. The shape of the root comes
 first, then names used by only one library, then owners and data, then short names, and guesses
-last; a guess is dropped if another match is surer. Groups, barriers, queues and reference counts
-look like locks, but they are not.
+last; a guess is dropped if another match is more certain. Groups, barriers, queues and reference
+counts look like locks, but they are not.
 """
 
 import ipaddress
@@ -91,7 +91,7 @@ class Recognised(msgspec.Struct, frozen=True):
     kind: str
     layouts: tuple[Layout, ...] = ()
     places: dict[str, list[ParsedChild]] = {}  # by layout; empty if the shape decides
-    rest: tuple[Znode, ...] = ()  # children that are no contenders
+    rest: tuple[Znode, ...] = ()  # children that are not contenders
     guessed: bool = False
     asks_watches: bool = False  # watch tables can change the answer
 
@@ -113,7 +113,9 @@ def recognise(site: LockSite, previous: str | None = None) -> Recognised:
     if shape := shape_of(site):
         return _by_shape(shape.layout, site.family.members.values())
     found = _unless_registry(site, _by_name(site, previous))
-    return found if found.is_lock or found.asks_watches else _otherwise(site, previous, found)
+    if found.is_lock or found.asks_watches:
+        return found
+    return _without_contenders(site, previous, found)
 
 
 def _unless_registry(site: LockSite, found: Recognised) -> Recognised:
@@ -158,15 +160,15 @@ def _by_name(site: LockSite, previous: str | None) -> Recognised:
 
 
 def is_left_over(layout: Layout, znode: Znode) -> bool:
-    """Return whether a node is a left-over: no session owns it, though the layout is ephemeral.
+    """Return whether a node is a leftover: no session owns it, though the layout is ephemeral.
 
-    TTL nodes and nodes made by hand look like that.
+    TTL nodes and nodes made by hand look the same.
     """
     return znode.stat is not None and not znode.stat.owner and not layout.persistent
 
 
 def _drop_left_over(by_layout: SortedChildren, name: str) -> None:
-    """Treat left-over nodes as foreign; they still block their successors."""
+    """Treat leftover nodes as foreign; they still block their successors."""
     layout, places = by_layout.layouts[name], by_layout.matches.get(name, [])
     left = [p for p in places if is_left_over(layout, p.znode) and p.name.sequence is not None]
     if not left:
@@ -223,7 +225,7 @@ def _drop_guesses(by_layout: SortedChildren) -> None:
             by_layout.give_up(name)
 
 
-def _otherwise(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
+def _without_contenders(site: LockSite, previous: str | None, found: Recognised) -> Recognised:
     """Decide what a root without contenders is."""
     family = site.family
     if previous is not None and not any(one.stat and one.stat.owner for one in found.rest):

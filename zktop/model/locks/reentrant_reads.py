@@ -1,8 +1,8 @@
 """Read locks that the holder of a write lock takes in addition.
 
 Since Curator 5.5 (and in menagerie) such a read has the number of its client's write node. In
-older versions it has a later number, so only its session identifies it; once the write
-lock is released, the next writer acquires the lock while the read goes on.
+older versions it has a later number, so only its session identifies it. There, once the write
+lock is released, the next writer acquires the lock although the read is still held.
 """
 
 from collections.abc import Iterator, Sequence
@@ -59,9 +59,9 @@ def _sharing_first_number(members: Sequence[Member]) -> Iterator[Member]:
 
 
 def _is_downgrade(members: Sequence[Member], writer: Member, watching: WatchLookup) -> bool:
-    """Return whether the read right behind the writer may have got the lock before the writer did.
+    """Return whether the read right after the writer may have got the lock before the writer did.
 
-    If it were waiting, its client would watch the writer. Without watch tables either is possible.
+    If it waited, its client would watch the writer. Without watch tables, both are possible.
     """
     after = next((m for m in members if m.sequence != writer.sequence), None)
     if after is None or after.mode != "read" or not after.owner or after.owner == writer.owner:

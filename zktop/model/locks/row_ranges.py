@@ -1,8 +1,8 @@
 """The queue of Accumulo's table locks: readers and writers of row ranges that may overlap.
 
-Two members conflict if their rows overlap and one of them writes. Unions of the ranges so far,
-one for all and one for writers, finds the holders with a bisection each instead of comparing every
-pair.
+Two members conflict if their rows overlap and one of them writes. Comparing every pair would be
+slow, so each member is looked up by bisection in the union of all earlier ranges, or in that of
+the earlier writers.
 """
 
 import base64
@@ -21,7 +21,7 @@ RowRange = tuple[TableRow, TableRow]  # the first row is excluded, the last one 
 
 _FIRST: Final[TableRow] = (-1, b"")
 _LAST: Final[TableRow] = (1, b"")
-_ROWS: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
+_RANGE_IN_NAME: Final = r".*~(N|P[A-Za-z0-9_=-]*)~(N|P[A-Za-z0-9_=-]*)#\d+"
 
 
 class RowRangeQueue(QueueDefaults):
@@ -110,7 +110,7 @@ def range_of(node: str) -> RowRange:
     >>> range_of("flock#WRITE~FATE:USER:6f9e2c1a-0001-4a4a-8a8a-000000000001~N~PbQ==#0000000007")
     ((-1, b''), (0, b'm'))
     """
-    found = re.fullmatch(_ROWS, node)
+    found = re.fullmatch(_RANGE_IN_NAME, node)
     if found is None:
         return _FIRST, _LAST
     return _row(found[1], _FIRST), _row(found[2], _LAST)

@@ -1,8 +1,8 @@
-"""The queue of a semaphore whose leases are nodes of their own, behind a gate.
+"""The queue of a semaphore whose leases are separate nodes behind a gate.
 
-Clients queue at the gate for the right to take a lease. The first in the gate takes one and
-lets the next client in. Some clients create the lease before they know that it is theirs: such a
-lease is pending, and represents its client at the gate. `shapes/semaphores` decides which
+Clients queue at the gate for the right to take a lease. The first client at the gate takes one
+and lets the next client through. Some clients create the lease before they know that it is theirs:
+such a lease is pending, and represents its client at the gate. `shapes/semaphores` decides which
 leases are held.
 """
 
@@ -11,15 +11,15 @@ from typing import Literal
 
 from zktop.model.locks.lock import FOREIGN, LockQueue, Member, QueueDefaults, Target
 
-# What the first member of the gate does: it waits for a lease, is about to take one, or has one
-# already, so that its node in the gate is only a left-over.
+# The first member of the gate waits for a lease, is about to take one, or has one already, so
+# that its node at the gate is only a leftover.
 GateHead = Literal["waiting", "taking", "hidden"]
 
 
 class LeasePool(QueueDefaults):
     """Leases, the pending one, and the gate. `watched` is the node that shows a free lease.
 
-    Foreign children among the leases are no holders, but each takes a permit.
+    Foreign children among the leases are not holders, but each takes a permit.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """The kind of lock in nearly every lock folder, recognised in one pass over its children.
 
 It is one queue of exclusive contenders, all named by one library, each an ephemeral znode that was
-read. The examiner tries this module first on a new path; `lock_at` makes all other locks, and
-would make the same lock here. Without this module the first report on 10,000 locks
-takes 5.5 times as long as just reading their znodes; with it, about 4 times, which is the budget.
+read. The examiner tries this module first on a new path. `lock_at` makes all other locks, and
+would also make this one. Without this module, the first report on 10,000 locks takes 5.5 times as
+long as just reading their znodes; with it, about 4 times, which is the budget.
 """
 
 import re

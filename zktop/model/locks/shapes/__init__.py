@@ -36,7 +36,7 @@ _OF_NAME: Final = {layout.name: layout for layout in LAYOUTS}
 
 SHAPE_OF_LAYOUT: Final = {shape.layout.name: shape for shape in SHAPES}
 
-_TELLING: Final = frozenset(name for shape in SHAPES for name in shape.telling)
+_HINT_NAMES: Final = frozenset(name for shape in SHAPES for name in shape.hint_names)
 _HEX_LENGTH: Final = 32  # of the names of kazoo's leases
 _WITH_PART: Final = {
     name: tuple(shape for shape in SHAPES if name in shape.parts)
@@ -59,7 +59,7 @@ def shape_of(site: LockSite) -> LockShape | None:
 def _may_have_shape(family: Family) -> bool:
     """Return quickly whether a root may have a special shape; most do not."""
     members = family.members
-    if not members or not _TELLING.isdisjoint(members):
+    if not members or not _HINT_NAMES.isdisjoint(members):
         return True
     first = next(iter(members.values()))
     if LEDGER.fullmatch(first.name):

@@ -29,7 +29,7 @@ RUBY: Final = LockShape(
     layout=RUBY_ELECTION,
     fits=lambda site: "leader_ack" in site.family.members,
     make=_ruby_election,
-    telling=("leader_ack",),
+    hint_names=("leader_ack",),
 )
 
 
@@ -64,7 +64,7 @@ HADOOP: Final = LockShape(
     ),
     fits=lambda site: not _HADOOP_NAMES.isdisjoint(site.family.members),
     make=_hadoop,
-    telling=tuple(_HADOOP_NAMES),
+    hint_names=tuple(_HADOOP_NAMES),
 )
 
 
@@ -80,7 +80,7 @@ HBASE: Final = LockShape(
     ),
     fits=lambda site: {"master", "backup-masters"} <= site.family.members.keys(),
     make=lambda context: _queue_of_node(context, "master", standbys="backup-masters"),
-    telling=("master",),
+    hint_names=("master",),
     parts=("backup-masters",),
 )
 
@@ -106,5 +106,5 @@ PATRONI: Final = LockShape(
     ),
     fits=_is_patroni,
     make=lambda context: _queue_of_node(context, "leader"),
-    telling=("members",),
+    hint_names=("members",),
 )

@@ -105,7 +105,7 @@ CURATOR_SEMAPHORE: Final = LockShape(
     layout=_SEMAPHORE_V2,
     fits=_is_curator_semaphore,
     make=_curator_semaphore,
-    telling=("leases",),
+    hint_names=("leases",),
     parts=("leases", "locks"),
 )
 
@@ -207,7 +207,7 @@ KAZOO_LEASE: Final = LockShape(
     ),
     fits=_is_kazoo_lease,
     make=_kazoo_lease,
-    telling=("lease_holder", "0"),
+    hint_names=("lease_holder", "0"),
     has_numbered_parts=True,
 )
 
@@ -228,6 +228,6 @@ KAZOO_LOCKING_QUEUE: Final = LockShape(
     ),
     fits=lambda site: {"entries", "taken"} <= site.family.members.keys(),
     make=_locking_queue,
-    telling=("entries",),
+    hint_names=("entries",),
     parts=("entries", "taken"),
 )

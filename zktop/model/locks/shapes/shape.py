@@ -1,4 +1,4 @@
-"""The form of a shape: a lock layout recognised by more than the names of children.
+"""A shape: a lock layout recognised by more than the names of children.
 
 A shape is one object: its layout, how to recognise a root of it, and how to make its queues. To
 add one, write it in a module here, and list it in `SHAPES`.
@@ -23,7 +23,7 @@ from zktop.model.world.children_of_znode import Family, Znode
 
 
 class ShapeContext(msgspec.Struct, frozen=True):
-    """What a shape makes its queues from."""
+    """Everything that a shape needs to make its queues."""
 
     site: LockSite
     layout: Layout
@@ -54,7 +54,7 @@ class ShapeContext(msgspec.Struct, frozen=True):
 class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A lock layout recognised by sub-nodes, siblings, nodes with fixed names, or data.
 
-    `fits` is called if a child has one of the `telling` names, if there are no children, or if no
+    `fits` is called if a child has one of the `hint_names`, if there are no children, or if no
     session owns the first one. Nearly all other roots are skipped, which keeps the first look at
     thousands of locks quick.
     """
@@ -62,7 +62,7 @@ class LockShape(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     layout: Layout
     fits: Callable[[LockSite], bool]
     make: Callable[[ShapeContext], Queues]
-    telling: tuple[str, ...] = ()
+    hint_names: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()  # children that may look like locks but belong to this one
     has_numbered_parts: bool = False  # the children 0, 1, 2, ... are such parts, too
 

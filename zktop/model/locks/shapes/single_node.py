@@ -26,11 +26,10 @@ class SingleNodeQueue(QueueDefaults):
         standbys: Sequence[Member] = (),
         *,
         how: WatchKind = "exists",
-        warnings: tuple[str, ...] = (),
     ) -> None:
         self.holders = tuple(holders)
         self.waiters = tuple(standbys)
-        self.warnings = warnings
+        self.warnings = ()
         self._how = how
 
     @property
@@ -130,12 +129,12 @@ def is_single(site: LockSite) -> bool:
     """Return whether the root is a single node, or has one as its lock."""
     stat = site.stat
     if stat is not None and stat.owner:
-        return _stands_alone(site)
+        return _is_lock_itself(site)
     children = single_children(site.family, site.path)
-    return bool(children) and not _stand_alone(site, children)
+    return bool(children) and not _are_locks_themselves(site, children)
 
 
-def _stands_alone(site: LockSite) -> bool:
+def _is_lock_itself(site: LockSite) -> bool:
     """Return whether an ephemeral node is a lock, by its name or by the config."""
     if site.configured is not None and site.configured.path == site.path:
         return True
@@ -143,8 +142,8 @@ def _stands_alone(site: LockSite) -> bool:
     return is_lockish(name) and not _NUMBERED.fullmatch(name)
 
 
-def _stand_alone(site: LockSite, children: tuple[Znode, ...]) -> bool:
-    """Return whether each child is a lock, and the parent is just a folder."""
+def _are_locks_themselves(site: LockSite, children: tuple[Znode, ...]) -> bool:
+    """Return whether each child is a lock of its own, and the parent is just a folder."""
     is_named = site.configured is not None and site.configured.path == site.path
     if is_named or is_lockish(site.path.rpartition("/")[2]):
         return False
