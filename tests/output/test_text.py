@@ -58,8 +58,7 @@ KINDS = """\
 """
 HIDDEN = """\
 WARNING hidden-by-acl (R4), confirmed (C4), for 2.0s
-  /locks/secret may not be listed: its children cannot be listed: the ACL
-    forbids it.
+  The ACL of /locks/secret does not let zktop list its children.
   Give zktop an identity that may read the locks (--auth).
 
 /locks/secret  other  unknown

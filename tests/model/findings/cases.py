@@ -120,9 +120,9 @@ def sessions(*tables: AnyFact) -> SessionHistories:
     return folded
 
 
-def usual(h50: int, h99: int) -> Durations:
+def usual(median: int, p99: int) -> Durations:
     """A history of finished holds with these quantiles."""
-    return Durations(array("I", [h50] * 98 + [h99] * 2), 100)
+    return Durations(array("I", [median] * 98 + [p99] * 2), 100)
 
 
 def held(node: At, ms: int, *, waited: bool = True) -> PersistentMap[Text, Stay]:

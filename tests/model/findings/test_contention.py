@@ -30,9 +30,9 @@ A, B = k("alice", 0), k("bob", 1)
 QUEUE = [k(f"w{number}", number) for number in range(8)]
 
 
-def holding(ms: int, h99: int | None = SECOND, **more: object) -> LockContext:
+def holding(ms: int, p99: int | None = SECOND, **more: object) -> LockContext:
     """Alice has held for so long; bob waits."""
-    durations = {"holds": usual(10, h99)} if h99 else {}
+    durations = {"holds": usual(10, p99)} if p99 else {}
     return ctx(A, B, past=history(stays=held(A, ms), **durations), **more)
 
 
@@ -46,14 +46,14 @@ def test_p6_fires_beyond_ten_times_the_usual_longest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ms", "h99"),
+    ("ms", "p99"),
     [pytest.param(29_999, 10, id="below 30 s"), pytest.param(64_000, 7_000, id="usual here")],
 )
-def test_p6_is_quiet_for_a_hold(ms: int, h99: int) -> None:
+def test_p6_is_quiet_for_a_hold(ms: int, p99: int) -> None:
     """It asks to look again when the bound will be passed."""
-    bound = max(30_000, 10 * h99)
+    bound = max(30_000, 10 * p99)
 
-    assert answers("P6", holding(ms, h99)) == [LookAgainAt(NOW - ms + bound + 1)]
+    assert answers("P6", holding(ms, p99)) == [LookAgainAt(NOW - ms + bound + 1)]
 
 
 def test_p6_is_quiet_for_a_member_of_a_deadlock() -> None:
@@ -85,8 +85,8 @@ def busy(share: float | None, before: int = 7, releases: float = 2.0) -> LockCon
 def test_p7_fires_for_a_lock_that_is_never_free() -> None:
     """With the rates and how long the queue would take to drain."""
     assert only("P7", busy(0.99)).sentence == (
-        f"{PATH} is never free: 7 actors wait, 2.5 come and 2.0 go a second; without new ones "
-        "it would drain in 2s."
+        f"{PATH} is never free: 7 actors wait, 2.5 arrive and 2.0 leave per second; without "
+        "new ones it would drain in 2s."
     )
 
 

@@ -36,13 +36,13 @@ CHANGES = {
     "R2": lambda at: {"past": history(recreated_at=at)},
     "R3": lambda at: {"past": history(reaped_at=at)},
     "R5": lambda at: {"root": RootChanges(access_at=at)},
-    "R7": lambda at: {"past": history(fell_at=(at, 3))},
+    "R7": lambda at: {"past": history(vanished_with=(at, 3))},
 }
 SENTENCES = {
     "R2": "was deleted and created again at 00:16:39Z.",
     "R3": "vanished while it was empty at 00:16:39Z.",
     "R5": f"The ACL of {PATH} was changed at 00:16:39Z.",
-    "R7": "vanished together with 3 places in its queue at 00:16:39Z.",
+    "R7": "vanished together with 3 nodes in its queue at 00:16:39Z.",
 }
 
 
@@ -98,7 +98,7 @@ def test_r4_fires_for_a_member_that_may_not_be_read() -> None:
     hidden = Denied(path=join(PATH, B.name), what="read", zxid=2_000_000, at=NOW)
     case = ctx(A, B, more_facts=[hidden])
 
-    assert "1 member of /locks/orders may not be read" in only("R4", case).sentence
+    assert "1 member of /locks/orders cannot be read" in only("R4", case).sentence
     assert not found("B1", case)
 
 

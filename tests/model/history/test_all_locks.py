@@ -356,7 +356,7 @@ def test_a_lock_falls_with_its_members() -> None:
     watcher.look(1_000)
 
     assert [event.event for event in gone] == ["released", "abandoned", "lock-vanished"]
-    assert watcher.histories.of("/orders").fell_at == (NOW + 1_000, 2)
+    assert watcher.histories.of("/orders").vanished_with == (NOW + 1_000, 2)
 
 
 def test_a_root_created_again_between_two_looks() -> None:

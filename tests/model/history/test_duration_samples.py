@@ -21,8 +21,8 @@ def taken(*samples: int) -> Durations:
 
 def test_too_few_samples_make_no_quantile() -> None:
     """Nineteen are too few, twenty are enough."""
-    assert taken(*range(MIN_SAMPLES - 1)).h50 is None
-    assert taken(*range(MIN_SAMPLES)).h50 == 9
+    assert taken(*range(MIN_SAMPLES - 1)).median is None
+    assert taken(*range(MIN_SAMPLES)).median == 9
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, 1), (0.5, 50), (0.99, 99), (1.0, 100)])

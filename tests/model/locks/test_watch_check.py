@@ -296,10 +296,10 @@ def test_the_crowd_before_a_single_node() -> None:
         "dave": ("/orders",),
         "zktop": ("/orders",),
     }
-    crowd = WatchCheck(orders(held, kind="single"), ensemble(rows)).crowd
+    crowd = WatchCheck(orders(held, kind="single"), ensemble(rows)).watchers_waiting
 
     assert set(crowd) == {session("bob"), session("dave")}
-    assert WatchCheck(orders(), ensemble(rows)).crowd == ()
+    assert WatchCheck(orders(), ensemble(rows)).watchers_waiting == ()
 
 
 def test_nodes_below_and_beside_the_lock() -> None:

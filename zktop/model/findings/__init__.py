@@ -1,1 +1,1 @@
-"""The catalogue of rules, and their findings: what is wrong, in one sentence each."""
+"""The catalogue of rules, and their findings: each problem in one sentence."""

@@ -1,7 +1,7 @@
-"""Apply the catalogue to one lock, one session, or the whole ensemble.
+"""Applies the catalogue to one lock, one session, or the whole ensemble.
 
-Most locks are quiet and healthy, so a few cheap signs decide which rules run at all: a handful
-for a lock without waiters. The cost of a lock grows with its number of members.
+Most locks are quiet and healthy, so a few cheap signs decide which rules run: only a handful for
+a lock without waiters. The cost of examining a lock grows with its number of members.
 """
 
 from collections.abc import Iterable
@@ -67,7 +67,7 @@ def examine_ensemble(ctx: EnsembleContext) -> Examination:
 
 
 def table_blind_spots(shared: SharedContext) -> tuple[BlindSpot, ...]:
-    """The rules that lack a table of some server; they still judge what other servers show."""
+    """The rules that lack a table of some server; they still use the tables of the others."""
     return _blind_spots(tuple(shared.lacking.items()))
 
 
@@ -77,14 +77,17 @@ def _blind_spots(
 ) -> tuple[BlindSpot, ...]:
     lacking = dict(tables)
     return tuple(
-        rule.blind(one) for rule in RULES for kind in rule.tables for one in lacking.get(kind, ())
+        rule.blind(missing)
+        for rule in RULES
+        for kind in rule.tables
+        for missing in lacking.get(kind, ())
     )
 
 
 def signs(ctx: LockContext) -> frozenset[Sign]:
     """The cheap properties of a lock that decide which rules run."""
     lock, past, shared, waiting = ctx.lock, ctx.past, ctx.shared, len(ctx.waiters)
-    news = past.recreated_at or past.reaped_at or past.fell_at
+    news = past.recreated_at or past.reaped_at or past.vanished_with
     shown: dict[Sign, object] = {
         "several": waiting or len(ctx.holders) > 1 or len(lock.queues) > 1,
         "waiters": waiting,
@@ -129,8 +132,8 @@ def _due_for_tables(ctx: LockContext) -> Millis | None:
     changed, settle = ctx.lock.at, ctx.thresholds.settle
     if ctx.now_ms - changed > NEWER_TABLE_WAIT_MS:
         return None
-    for one in ctx.ensemble.tables:
-        for table in (one.facts.watches, one.facts.connections):
+    for server in ctx.ensemble.tables:
+        for table in (server.facts.watches, server.facts.connections):
             if table is not None and table.rows is not None and table.at < changed + settle:
                 return ctx.now_ms + NEWER_TABLE_PAUSE_MS
     return None

@@ -1,7 +1,7 @@
 """One alarm per cause: a finding that follows from another one is folded under it.
 
 A finding follows from another if its rule lists the other's rule as a cause, and both are about
-the same node, session or lock. A finding that may be a mere delay also follows from one that
+the same node, session or lock. A finding that may just be a delay also follows from one that
 blocks a lock for which its session waits, directly or through other locks.
 """
 
@@ -18,7 +18,7 @@ from zktop.model.text import Text
 
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
 
-# Rules whose findings hold up all waiters of a lock; rules whose findings may be mere delays.
+# Rules whose findings hold up all waiters of a lock; rules whose findings may just be delays.
 ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
 DELAYS: Final = frozenset(rule.id for rule in RULES if rule.is_delay)
 
@@ -46,14 +46,18 @@ def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tup
     """All findings in screen order; each effect has the id of its cause."""
     found = sorted(findings, key=order)
     index = _Index(found)
-    causes = {one.id: cause for one in found if (cause := index.cause(one, ahead)) is not None}
+    causes = {
+        finding.id: cause
+        for finding in found
+        if (cause := index.cause(finding, ahead)) is not None
+    }
     causes = {effect: root for effect in causes if (root := _root(effect, causes)) is not None}
     number = Counter(causes.values())
     return tuple(
-        msgspec.structs.replace(one, cause=causes.get(one.id), folded=number[one.id])
-        if one.id in causes or one.id in number
-        else one
-        for one in found
+        msgspec.structs.replace(finding, cause=causes.get(finding.id), folded=number[finding.id])
+        if finding.id in causes or finding.id in number
+        else finding
+        for finding in found
     )
 
 

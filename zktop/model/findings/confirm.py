@@ -1,7 +1,7 @@
-"""Confirms findings: one look may show a race between two tables, so an alarm takes two.
+"""Confirms findings: one look may show a race between two tables, so an alarm takes two looks.
 
 Time is measured by the facts behind a finding (`as_of`), not by looks: a table that was read once
-and looked at ten times proves nothing new. So a replay gives the same alarms as the live run.
+and examined ten times proves nothing new. So a replay gives the same alarms as the live run.
 """
 
 from collections.abc import Iterable, Mapping
@@ -67,7 +67,7 @@ def _dated(finding: Finding, seen: SeenTimes, settle_ms: int) -> Finding:
 
 
 class CurrentFindings(msgspec.Struct, frozen=True):
-    """What is wrong now, what cannot be decided, and deadlocks that only watch tables show."""
+    """The problems of this moment, the rules without data, and deadlocks shown only by watches."""
 
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()

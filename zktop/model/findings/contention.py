@@ -124,7 +124,7 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
     return RuleMatch(
         about=ctx.about(key=("convoy",)),
         sentence=f"{ctx.name} is never free: {waits(queue)}, "
-        f"{past.requests_per_s or 0:.1f} come and {past.releases_per_s or 0:.1f} go a "
+        f"{past.requests_per_s or 0:.1f} arrive and {past.releases_per_s or 0:.1f} leave per "
         f"second{drained}.",
         confidence="C3",
         evidence=(
@@ -241,7 +241,7 @@ def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMa
     only_if=("queue",),
 )
 def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
-    """The queue is so long that listing it costs, or will fail."""
+    """The queue is so long that listing it is expensive, or will fail."""
     queue, limits = len(ctx.waiters), ctx.thresholds
     if queue <= limits.queue_long:
         return
@@ -249,8 +249,8 @@ def too_many_members(ctx: LockContext) -> Iterator[RuleResult]:
     is_too_long = queue > limits.queue_too_long or size > LISTING_LIMIT_BYTES // 2
     yield RuleMatch(
         about=ctx.about(key=("crowd",)),
-        sentence=f"{waits(queue)} in {ctx.name}: a listing is {size // 1024} KiB, at most "
-        f"{LISTING_LIMIT_BYTES // 1024} fit.",
+        sentence=f"{waits(queue)} in {ctx.name}: a listing has {size // 1024} KiB of at most "
+        f"{LISTING_LIMIT_BYTES // 1024} KiB.",
         confidence="C4",
         evidence=(
             (

@@ -39,7 +39,7 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     now_ms: Millis
     tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
     is_lock: Callable[[str], bool] = lambda _: False
-    is_read: Callable[[str], bool] = lambda _: False  # its children are known
+    is_read: Callable[[str], bool] = lambda _: False  # whether its children are known
     client_names: ClientNames = ClientNames()
 
     @property
@@ -224,7 +224,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     @cached_property
     def queue_of(self) -> dict[Text, LockQueue]:
         """The queue of each node."""
-        return {member.node: line for line in self.lock.queues for member in line.members}
+        return {member.node: queue for queue in self.lock.queues for member in queue.members}
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -251,8 +251,8 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         """The position of each node in its queue."""
         return {
             member.node: number
-            for line in self.lock.queues
-            for number, member in enumerate(line.members)
+            for queue in self.lock.queues
+            for number, member in enumerate(queue.members)
         }
 
     @cached_property
@@ -273,10 +273,10 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def waiters_behind(self) -> dict[Text, int]:
         """The number of waiters behind each node in its queue."""
         behind: dict[Text, int] = {}
-        for line in self.lock.queues:
-            waiting = {member.node for member in line.waiters}
+        for queue in self.lock.queues:
+            waiting = {member.node for member in queue.waiters}
             number = 0
-            for member in reversed(line.members):
+            for member in reversed(queue.members):
                 behind[member.node] = number
                 number += member.node in waiting
         return behind
@@ -306,13 +306,13 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def watch_check(self) -> WatchCheck:
-        """Compares the watches of the members with what their recipes demand."""
+        """Compares the watches of the members with those that their recipes set."""
         shared = self.shared
         return WatchCheck(self.lock, self.ensemble, shared.sessions.idle, shared.settings.layouts)
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
         """The session's watches on nodes of this lock; None if they are not visible."""
-        watched = self.watch_check.here(session)
+        watched = self.watch_check.watched_here(session)
         if watched is None or self.path not in watched or self.path in self.at_path:
             return watched
         return watched - {self.path}
@@ -332,11 +332,11 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def _visible(
         self, zxid: int, session: Session, places: list[Member]
     ) -> Iterator["MemberWatches"]:
-        here = self.watched_here(session) or NOTHING
-        others = here.difference([self.path_of(place.node) for place in places])
+        watched = self.watched_here(session) or NOTHING
+        others = watched.difference([self.path_of(place.node) for place in places])
         for place in places:
-            if zxid >= place.czxid:  # an older table cannot show a watch of this place
-                yield MemberWatches(place, here, others, self.targets(place), len(places) == 1)
+            if zxid >= place.czxid:  # an older table cannot show a watch of this member
+                yield MemberWatches(place, watched, others, self.targets(place), len(places) == 1)
 
     @cached_property
     def waiting(self) -> tuple["MemberWatches", ...]:
@@ -346,7 +346,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     @cached_property
     def mismatched(self) -> tuple["MemberWatches", ...]:
         """The visible waiters that do not watch exactly what they should: usually none."""
-        return tuple(seen for seen in self.waiting if seen.here != seen.expected)
+        return tuple(seen for seen in self.waiting if seen.watched != seen.expected)
 
     def is_wrong(self, seen: "MemberWatches") -> bool:
         """Whether its watches are known to be wrong, not merely invisible."""
@@ -361,10 +361,10 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         """The nodes of waiters whose recipe watches the children of the lock."""
         return frozenset(
             member.node
-            for line in self.lock.queues
-            if line.may_watch_children
-            for member in line.waiters
-            if any(target.how == UNSEEN for target in line.expected(member))
+            for queue in self.lock.queues
+            if queue.may_watch_children
+            for member in queue.waiters
+            if any(target.how == UNSEEN for target in queue.expected(member))
         )
 
     @cached_property
@@ -373,11 +373,11 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         return {
             member.node: frozenset(
                 target.path
-                for target in self.watch_check.expected(line, member)
+                for target in self.watch_check.expected(queue, member)
                 if target.how != UNSEEN
             )
-            for line in self.lock.queues
-            for member in line.waiters
+            for queue in self.lock.queues
+            for member in queue.waiters
         }
 
     def is_tangled(self, member: Member) -> bool:
@@ -407,7 +407,7 @@ class MemberWatches(msgspec.Struct, frozen=True, gc=False):
     """A member, and what its session watches in this lock."""
 
     member: Member
-    here: frozenset[Text]
-    others: frozenset[Text]  # without the nodes of the session itself
+    watched: frozenset[Text]
+    others: frozenset[Text]  # `watched` without the session's own nodes
     expected: frozenset[Text]  # what its recipe watches, as far as tables show it
     is_sole: bool  # its session has no other member here, so the watches belong to this one

@@ -38,7 +38,7 @@ _PROCESS = (
 
 
 def deadlock_by_node(deadlocks: Iterable[Deadlock]) -> dict[LockNode, str]:
-    """The id of the deadlock of each node that a deadlocked actor owns."""
+    """For each node that a deadlocked actor owns, the id of the deadlock."""
     return {
         (Text(place.lock), Text(place.node)): deadlock.id
         for deadlock in deadlocks
@@ -76,7 +76,7 @@ def _behind(behind: int) -> str:
 
 
 def _matches(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[RuleResult]:
-    """Yield the deadlocks of one rule; mere hints raise no alarm."""
+    """Yield the deadlocks of one rule; hints raise no alarm."""
     for deadlock in ctx.deadlocks:
         if deadlock.rule == rule_id:
             is_hint = deadlock.confidence == "C1"
@@ -133,7 +133,10 @@ def two_upgraders(ctx: EnsembleContext) -> Iterator[RuleResult]:
 @Rule("D6", "double-request", "critical", "whole", code="SLF", after=(("lock", GHOSTS),))
 def double_request(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """An actor requests a lock that it already holds, and the lock is not re-entrant."""
-    advice = "Use a re-entrant lock, or one lock object for each path; threads are harmless."
+    advice = (
+        "Use a re-entrant lock, or one lock object for each path. It is harmless if two threads "
+        "made the two requests."
+    )
     return _matches("D6", advice, ctx)
 
 
@@ -171,8 +174,8 @@ def watch_knots(ctx: LockContext) -> Iterator[Deadlock]:
         for one in ctx.visible
         if one.is_sole
     }
-    for line in ctx.lock.queues:
-        yield from watch_deadlocks(_queue(ctx, line), watched, _names(ctx))
+    for queue in ctx.lock.queues:
+        yield from watch_deadlocks(_queue(ctx, queue), watched, _names(ctx))
 
 
 def _is_odd(ctx: LockContext, one: MemberWatches) -> bool:
@@ -186,7 +189,7 @@ def _members(ctx: LockContext, one: MemberWatches) -> Iterator[Text]:
     return (path for path in one.others if path in ctx.at_path)
 
 
-def _queue(ctx: LockContext, line: LockQueue) -> WaitQueue:
+def _queue(ctx: LockContext, queue: LockQueue) -> WaitQueue:
     requests = tuple(
         WaitRequest(
             node=member.node,
@@ -195,7 +198,7 @@ def _queue(ctx: LockContext, line: LockQueue) -> WaitQueue:
             czxid=member.czxid,
             since_ms=member.ctime,
         )
-        for member in line.members
+        for member in queue.members
     )
     kind = _KINDS.get(ctx.lock.kind, "exclusive")
     return WaitQueue(ctx.path, kind, requests, ctx.lock.leases, seen_zxid=ctx.lock.seen_zxid)

@@ -1,8 +1,8 @@
 """Findings and the rules that make them.
 
-A finding says what is wrong, since when, how sure that is, and what supports or refutes it. A
+A finding says what is wrong, since when, how certain it is, and what supports or refutes it. A
 rule is a generator function with a name, a meaning and the inputs that it needs. It yields a
-`RuleMatch` for what it finds, `MissingInput` if it cannot decide, and `LookAgainAt` if time alone
+`RuleMatch` for each problem, `MissingInput` if it cannot decide, and `LookAgainAt` if time alone
 may change the answer, as when a hold becomes a long hold.
 """
 
@@ -101,7 +101,7 @@ Blocks = Literal["forever", "long"]
 
 UNRANKED: Final = 100
 
-# Ids of rules that are often causes together, for `after`.
+# Ids of rules that often appear together as causes, for `after`.
 DEADLOCKS: Final = "D1 D2 D3 D4 D5 D7"
 GHOSTS: Final = "B2 B3 B4"
 SILENCE: Final = "S3 P1"
@@ -165,7 +165,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
 
     id: str
     name: str
-    severity: Severity  # the worst that its findings can have
+    severity: Severity  # the highest that its findings can have
     scope: Scope
     tables: tuple[TableKind, ...] = ()  # of servers: if one is missing, the rule may be blind
     code: str | None = None  # the letters that the list of locks shows, a key of LETTERS
@@ -173,7 +173,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
     only_if: tuple[Sign, ...] = ()
     after: tuple[Cause, ...] = ()  # what its findings may follow from, most likely first
     blocks: Blocks | None = None  # how long its findings hold up the waiters of a lock
-    is_delay: bool = False  # its findings may be mere delays, caused further ahead
+    is_delay: bool = False  # its findings may just be delays, caused by a lock further ahead
     former_name: str | None = None  # scripts may still use it
     answers: Callable[[C_contra], Iterable[RuleResult]] = lambda _: ()
 

@@ -28,7 +28,7 @@ MAX_STALE_SESSIONS = 20  # findings in one lock
     only_if=("watches",),
 )
 def herd_on_member(ctx: LockContext) -> Iterator[RuleResult]:
-    """Many watch one node although only one of them can go on when it vanishes."""
+    """Many waiters watch one node, but only one of them can continue when it is deleted."""
     bound = _many(ctx)
     if ctx.lock.kind == "single":
         yield from _herd_on_single(ctx, bound)
@@ -48,7 +48,7 @@ def _many(ctx: LockContext) -> int:
 def _watching(ctx: LockContext) -> tuple[Counter[Text], Counter[Text]]:
     """Count, by watched path, waiters that would wake in vain, and those against their recipe.
 
-    Readers that wait for one writer all go on together: they are no herd.
+    Readers that wait for one writer all continue together, so they are not a herd.
     """
     vain: Counter[Text] = Counter()
     unexpected: Counter[Text] = Counter()
@@ -127,7 +127,9 @@ def herd_on_parent(ctx: LockContext) -> Iterator[RuleResult]:
         ]
         clue = "the watch table lists their sessions at the lock's own znode" if herd else clue
     if not herd:
-        herd = [s.member for s in ctx.mismatched if not s.here and _was_woken(ctx, s.member.owner)]
+        herd = [
+            s.member for s in ctx.mismatched if not s.watched and _was_woken(ctx, s.member.owner)
+        ]
     if len(herd) >= _many(ctx):
         number = len(herd)
         yield RuleMatch(
@@ -212,7 +214,7 @@ def relinked(ctx: LockContext) -> Iterator[RuleResult]:
         left = max((q.gone_at for q in quits if q.czxid < member.czxid), default=None)
         if idle is None or left is None or idle <= left:
             continue
-        if seen.here or not seen.expected or not ctx.is_wrong(seen):
+        if seen.watched or not seen.expected or not ctx.is_wrong(seen):
             continue
         if (ctx.ensemble.watched_at(member.owner) or 0) > left + ctx.thresholds.settle:
             yield _relinked(ctx, member)

@@ -22,12 +22,12 @@ _GUARD = r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 def ghost(ctx: LockContext) -> Iterator[RuleResult]:
     """A create was retried after a lost answer and made two nodes: the client waits for itself."""
-    for line in ctx.lock.queues:
-        tokens = [member.token for member in line.members]
+    for queue in ctx.lock.queues:
+        tokens = [member.token for member in queue.members]
         if len(set(tokens)) == len(tokens):
             continue
         seen: dict[tuple[str, str], Member] = {}
-        for member in line.members:
+        for member in queue.members:
             if member.token is None or not re.fullmatch(_GUARD, member.token):
                 continue
             earlier = seen.setdefault((split("/" + member.node)[0], member.token), member)

@@ -1,4 +1,4 @@
-"""R2 to R5 and R7 to R9: roots that changed, vanished, do not exist, or may not be read."""
+"""R2 to R5 and R7 to R9: roots that changed, vanished, do not exist, or cannot be read."""
 
 from collections.abc import Iterator
 
@@ -33,8 +33,8 @@ def root_recreated(ctx: LockContext) -> Iterator[RuleResult]:
         ctx,
         ctx.past.recreated_at,
         f"{ctx.name} was deleted and created again",
-        "Fencing by sequence number is broken, by czxid it is not. Clients that remember that "
-        "the path exists fail once.",
+        "Fencing by sequence number is broken; fencing by czxid is not. Clients that remember "
+        "that the path exists fail once.",
         "C4",
         ((True, "its node has another czxid than before"),),
     )
@@ -67,12 +67,12 @@ def hidden_by_acl(ctx: LockContext) -> Iterator[RuleResult]:
     hidden = [member for member in ctx.members if member.znode.hidden]
     if ctx.lock.error is None and not hidden:
         return
-    what = f"{count(len(hidden), 'member')} of {ctx.name} may not be read"
     yield RuleMatch(
         about=ctx.about(*hidden, key=("acl",)),
-        sentence=f"{ctx.name} may not be listed: {ctx.lock.error}."
+        sentence=f"The ACL of {ctx.name} does not let zktop list its children."
         if ctx.lock.error is not None
-        else f"{what}: their owners are known only if a server's dump lists them.",
+        else f"{count(len(hidden), 'member')} of {ctx.name} cannot be read: their owners are "
+        "known only if a server's dump lists them.",
         confidence="C4",
         evidence=((True, "the server refused: no READ permission"),),
         advice="Give zktop an identity that may read the locks (--auth).",
@@ -112,13 +112,13 @@ def root_changed(ctx: LockContext) -> Iterator[RuleResult]:
 )
 def deleted_with_waiters(ctx: LockContext) -> Iterator[RuleResult]:
     """The lock vanished together with its queue."""
-    fell = ctx.past.fell_at
-    if fell is None:
+    if ctx.past.vanished_with is None:
         return
+    at, members = ctx.past.vanished_with
     yield from _recently(
         ctx,
-        fell[0],
-        f"{ctx.name} vanished together with {count(fell[1], 'place')} in its queue",
+        at,
+        f"{ctx.name} vanished together with {count(members, 'node')} in its queue",
         "A wave of session expiries, or a recursive delete: look at the servers' logs.",
         "C3",
         ((True, "a node with children cannot be deleted: they went first, all at once"),),
@@ -133,7 +133,7 @@ def _recently(
     confidence: Confidence,
     evidence: tuple[Reason, ...],
 ) -> Iterator[RuleResult]:
-    """Report a change for as long as its effects may be felt."""
+    """Report a change for as long as it may have effects."""
     if at is None or ctx.now_ms - at > SHOWN_MS:
         return
     yield LookAgainAt(at + SHOWN_MS + 1)

@@ -1,8 +1,8 @@
 """When each lock and each session is examined next.
 
-A heap with one due time for each key. A lock that changed is due before all others. Old findings
-are examined at growing intervals: their wording changes slowly, and thousands of them would
-otherwise keep a core busy.
+`DueTimes` is a heap with one due time for each key. A lock that changed is due before all others.
+Old findings are examined at growing intervals: their wording changes slowly, and thousands of them
+would otherwise keep a processor busy.
 """
 
 from heapq import heappop, heappush
@@ -74,7 +74,7 @@ def next_look(
 ) -> Millis | None:
     """When to examine a subject again: when its rules ask for it, or to reword its findings.
 
-    `crowding_ms` is the pause that the number of all findings requires; a young finding rests no
+    `crowding_ms` is the pause that grows with the number of all findings; a young finding rests no
     longer than it has lasted.
     """
     if not found.seen:

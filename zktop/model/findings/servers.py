@@ -69,7 +69,7 @@ def _servers(ctx: EnsembleContext) -> Sequence[Server]:
 
 
 def _answering(servers: Sequence[Server]) -> str:
-    up = sum(one.is_up for one in servers)
+    up = sum(server.is_up for server in servers)
     return f"{up} of {len(servers)} server{'' if len(servers) == 1 else 's'} answered."
 
 
@@ -102,11 +102,11 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
     They expired within 15 s; reported for two minutes afterwards.
     """
     gone = ctx.expired
-    sessions = {one.session for one in gone}
+    sessions = {node.session for node in gone}
     known = len(ctx.owners) + sum(session not in ctx.owners for session in sessions)
     if len(sessions) < max(MIN_SESSIONS, MIN_SHARE * known):
         return
-    first, last = min(one.at for one in gone), max(one.at for one in gone)
+    first, last = min(node.at for node in gone), max(node.at for node in gone)
     yield RuleMatch(
         about=FindingSubject(sessions=tuple(sorted(sessions)), key=("mass-expiry",)),
         sentence=f"{len(sessions)} of {count(known, 'session')} with places in locks expired "
@@ -125,8 +125,8 @@ def mass_expiry(ctx: EnsembleContext) -> Iterator[RuleResult]:
 
 def _where(gone: Collection[ExpiredPlace]) -> str:
     """The server and the host that most of the sessions shared."""
-    servers = Counter({one.session: one.server for one in gone}.values())
-    hosts = Counter({one.session: one.host for one in gone}.values())
+    servers = Counter({node.session: node.server for node in gone}.values())
+    hosts = Counter({node.session: node.host for node in gone}.values())
     shared = [
         f"{number} {preposition} {short(name)}"
         for counts, preposition in ((servers, "on"), (hosts, "from"))
@@ -137,8 +137,8 @@ def _where(gone: Collection[ExpiredPlace]) -> str:
 
 
 def _effect(gone: Collection[ExpiredPlace]) -> str:
-    freed = count(len({one.lock for one in gone if one.held}), "lock was", "locks were")
-    ended = count(sum(not one.held for one in gone), "request", "requests")
+    freed = count(len({node.lock for node in gone if node.held}), "lock was", "locks were")
+    ended = count(sum(not node.held for node in gone), "request", "requests")
     return f"{freed} freed, {ended} left a queue."
 
 
@@ -149,8 +149,8 @@ MIN_LAG_ZXIDS = 1_000
 def stale_view(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """The server that zktop reads from is behind the others: what you see is old."""
     own = ctx.world.link.server if ctx.world.link else None
-    figures = [one.server for _, one in sorted(ctx.world.tables.items()) if one.server]
-    ours = next((one for one in figures if one.server == own), None)
+    figures = [tables.server for _, tables in sorted(ctx.world.tables.items()) if tables.server]
+    ours = next((server for server in figures if server.server == own), None)
     if own is None or ours is None or ours.server_zxid is None:
         yield MissingInput("the server that zktop reads from does not show its zxid", "names")
         return
@@ -174,7 +174,7 @@ def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
     )
 
 
-MIN_SKEW_MS = 1_000  # a smaller skew is not visible in the ages on screen
+MIN_SKEW_MS = 1_000  # the ages on screen do not show a smaller skew
 
 
 @Rule("P11", "clock-skew", "info", "lock")
@@ -199,7 +199,7 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _skew(ctx: LockContext, how: str, confidence: Confidence, why: str) -> RuleMatch:
-    # The one wrong clock shows in many locks, so their findings share one subject.
+    # One wrong clock affects many locks, so their findings share one subject.
     return RuleMatch(
         about=replace(ctx.about(key=("clock",)), lock=None, key=("clock",)),
         sentence=f"The leader's clock {how}: ages are approximate.",

@@ -62,7 +62,9 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
         ),
         advice="Nothing to do but wait: it reconnects or expires. Look at its host if it happens "
         "again.",
-        as_of=max(one.facts.connections.at for one in ensemble.tables if one.facts.connections),
+        as_of=max(
+            server.facts.connections.at for server in ensemble.tables if server.facts.connections
+        ),
         patience_ms=ctx.shared.thresholds.settle,
     )
 
@@ -99,16 +101,16 @@ def flapping(ctx: SessionContext) -> Iterator[RuleResult]:
 def suspicious_timeout(ctx: EnsembleContext) -> Iterator[RuleResult]:
     """A session timeout is the shortest that the servers grant.
 
-    It was probably requested in seconds instead of milliseconds. The longest timeout granted is no
-    sign of a mistake: many healthy sessions get it, because Curator asks for a minute.
+    It was probably requested in seconds instead of milliseconds. The longest timeout granted does
+    not suggest a mistake: many healthy sessions get it, because Curator asks for a minute.
     """
     witnesses = ctx.shared.ensemble.tables
-    ticks = [one.expiry.tick_ms for one in witnesses if one.expiry.tick_ms]
+    ticks = [server.expiry.tick_ms for server in witnesses if server.expiry.tick_ms]
     if not ticks:
         yield MissingInput("no server shows its tick time", "expiry")
         return
     least = MIN_TIMEOUT_TICKS * min(ticks)
-    having = (one.by_timeout.get(least, ()) for one in witnesses)
+    having = (server.by_timeout.get(least, ()) for server in witnesses)
     found = sorted({s for sessions in having for s in sessions if s in ctx.owners})
     if found:
         yield _suspicious(ctx, found, least)
@@ -176,9 +178,11 @@ def sessions_to_examine(shared: SharedContext, owners: Collection[Session]) -> I
     """The sessions worth examining, chosen by a few comparisons for each.
 
     They were silent for long, moved to another connection, or own nodes and are connected to no
-    server. Called only with new tables.
+    server. This is called only when there are new tables.
     """
-    tables = [one.connections for one in shared.ensemble.tables if one.connections is not None]
+    tables = [
+        server.connections for server in shared.ensemble.tables if server.connections is not None
+    ]
     for rows in tables:
         for session, row in rows.items():
             gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)

@@ -1,10 +1,11 @@
 """Tracks findings over time: what to examine at each look, and what is wrong now.
 
 Examining all locks at every event would cost more than everything else. A lock is examined if it
-changed, if a new table shows something else about its sessions, if one of its rules asked for
-another look, and from time to time while it has findings; a session, if its places changed or its
-row in a table is odd. Each of these is a due time in one heap. One look examines at most
-`MAX_PER_LOOK` of the subjects that are due; the others follow with the next looks.
+changed, if a new table shows something new about its sessions, if one of its rules asked for
+another look, and from time to time while it has findings. A session is examined if its nodes in
+locks changed, or if its row in a table is suspicious. Each of these is a due time in one heap. One
+look examines at most `MAX_PER_LOOK` of the subjects that are due; the others follow at the next
+looks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -159,7 +160,9 @@ class FindingTracker:
 
     def _mark_deadlocked(self, look: LookInput) -> None:
         """Make due the locks that joined or left a deadlock: it explains their other findings."""
-        deadlocked = frozenset(Text(path) for one in look.deadlocks for path in one.locks)
+        deadlocked = frozenset(
+            Text(path) for deadlock in look.deadlocks for path in deadlock.locks
+        )
         for path in sorted(deadlocked ^ self._deadlocked):
             self._set_due(path, FIRST)
         self._deadlocked = deadlocked
@@ -178,7 +181,7 @@ class FindingTracker:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
 
     def _is_news(self, session: Session) -> bool:
-        """Whether an odd session is not on screen yet and not due for examination."""
+        """Whether a suspicious session is neither on screen nor due for examination."""
         found = self._found.get(session)
         return not found.shown if found else session not in self._due
 
@@ -186,7 +189,7 @@ class FindingTracker:
         self._due.set(subject, max(at, self._rests_until.get(subject, at)))
 
     def _pause_ms(self, subject: Subject) -> int:
-        """The pause between two examinations that the number of all findings requires."""
+        """The pause between two examinations, which grows with the number of all findings."""
         return 0 if subject in self._fresh else len(self._found) * PAUSE_PER_FINDING_MS
 
     def _forget_lock(self, path: Text) -> None:
@@ -257,7 +260,9 @@ class FindingTracker:
 
     def _sort(self, look: LookInput) -> None:
         """Sort all findings; the subjects of the first ones are examined within a second."""
-        found = {one.id: one for subject in self._found.values() for one in subject.shown}
+        found = {
+            finding.id: finding for subject in self._found.values() for finding in subject.shown
+        }
         ahead = WaitsAhead(
             lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
             lambda path: holders_of(look.locks.get(path)),

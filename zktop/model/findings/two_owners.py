@@ -1,8 +1,8 @@
 """S1, S2 and S4 to S6: two owners at once, now or soon; R6: one owner with two nodes.
 
-S4 is about a writer that also reads. Before version 5.5 Curator gave the read node a number of its
-own, behind writers that had queued meanwhile: when the owner stops writing, the first of those
-gets the lock while the owner still reads.
+S4 is about a writer that also reads. Before version 5.5, Curator gave the read node its own
+number, after those of writers that had queued meanwhile: when the owner stops writing, the first
+of them gets the lock while the owner still reads.
 """
 
 from collections.abc import Iterator
@@ -39,14 +39,14 @@ _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 )
 def downgrade_overlap(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer also reads; when it stops writing, it and the next writer both own the lock."""
-    for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
-        holders = [member for member in line.holders if member.owner]
+    for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
+        holders = [member for member in queue.holders if member.owner]
         for read in (member for member in holders if member.mode == "read"):
             write = next((m for m in holders if m.mode == "write" and m.owner == read.owner), None)
             if write is None or write.sequence == read.sequence:
                 continue
             start, end = ctx.place[write.node] + 1, ctx.place[read.node]
-            between = [m for m in line.members[start:end] if m.mode == "write"]
+            between = [m for m in queue.members[start:end] if m.mode == "write"]
             if between:
                 yield _overlap(ctx, write, read, between[0])
     for seen in ctx.mismatched:
@@ -92,7 +92,7 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
 LAST_NUMBER = (1 << 31) - 1
 SOON_S = 30 * 24 * 3600
 STEADY_MS = 60_000
-MIN_RATE_PER_S = 1e-3  # requests per second; below that the counter lasts for 60 years
+MIN_RATE_PER_S = 1e-3  # requests per second; at this rate the counter lasts for 60 years
 _RESET = "Stop all users of this lock, then delete its node and let them create it again."
 
 
@@ -173,10 +173,10 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     wrong = [
         seen for seen in (ctx.mismatched if is_wrong else ctx.waiting) if lexicographic(ctx, seen)
     ]
-    for line in ctx.lock.queues:
-        here = [seen for seen in wrong if ctx.queue_of[seen.member.node] is line]
-        if here:
-            yield _sorts_by_name(ctx, here, believers(line.members))
+    for queue in ctx.lock.queues:
+        in_queue = [seen for seen in wrong if ctx.queue_of[seen.member.node] is queue]
+        if in_queue:
+            yield _sorts_by_name(ctx, in_queue, believers(queue.members))
     if wrong:
         return
     reading = may_read(ctx)
@@ -273,7 +273,7 @@ def two_libraries_on_one_path(ctx: LockContext) -> Iterator[RuleResult]:
     if len(ctx.lock.queues) > 1:
         if _are_several_locks(ctx):
             return
-        heads = [line.holders[0] for line in ctx.lock.queues if line.holders]
+        heads = [queue.holders[0] for queue in ctx.lock.queues if queue.holders]
         if _conflict(heads):
             yield _dual(ctx, heads)
         return
@@ -387,9 +387,9 @@ def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
 @Rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
 def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
     """A writer reads as well, under the number of its write lock: one owner, two nodes."""
-    for line in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
-        writes = {m.sequence: m for m in line.holders if m.mode == "write"}
-        for read in line.holders:
+    for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
+        writes = {m.sequence: m for m in queue.holders if m.mode == "write"}
+        for read in queue.holders:
             write = writes.get(read.sequence) if read.mode == "read" else None
             if write is not None and write.owner == read.owner:
                 yield _reentrant(ctx, write, read)

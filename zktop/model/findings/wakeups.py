@@ -29,7 +29,7 @@ def may_have_kept_reading(ctx: LockContext, seen: MemberWatches) -> bool:
 
     Curator before version 5.5 admits that writer when a writer that also reads stops writing.
     """
-    if seen.here or "possible-lost-downgrade" not in ctx.lock.warnings:
+    if seen.watched or "possible-lost-downgrade" not in ctx.lock.warnings:
         return False
     is_next = seen.member.mode == "read" and ctx.place[seen.member.node] == 1
     return is_next and ctx.is_wrong(seen)
@@ -41,7 +41,7 @@ def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
     A WriteLock would watch the last of the readers.
     """
     member = seen.member
-    if member.layout != "kazoo-lock" or member.mode != "write" or seen.here:
+    if member.layout != "kazoo-lock" or member.mode != "write" or seen.watched:
         return False
     ahead = ctx.queue_of[member.node].members[: ctx.place[member.node]]
     return bool(ahead) and all(one.mode == "read" for one in ahead) and ctx.is_wrong(seen)
@@ -86,14 +86,14 @@ def may_believe(ctx: LockContext) -> list[Member]:
     unwatching = {
         seen.member.node
         for seen in ctx.mismatched
-        if seen.expected and not seen.here and not ctx.ensemble.hides_watches(seen.member.owner)
+        if seen.expected and not seen.watched and not ctx.ensemble.hides_watches(seen.member.owner)
     }
     if not unwatching:
         return []
     return [
         member
-        for line in ctx.lock.queues
-        for member in believers(line.members)
+        for queue in ctx.lock.queues
+        for member in believers(queue.members)
         if member.node in unwatching
     ]
 
@@ -126,8 +126,8 @@ def _before(ctx: LockContext, order: str) -> dict[str, Member]:
         key = _node if order == "name" else _arrival
         known[order] = {
             later.node: earlier
-            for line in ctx.lock.queues
-            for earlier, later in pairwise(sorted(line.members, key=key))
+            for queue in ctx.lock.queues
+            for earlier, later in pairwise(sorted(queue.members, key=key))
         }
     return known[order]
 
@@ -167,7 +167,7 @@ def no_watch(ctx: LockContext) -> Iterator[RuleResult]:
         may_own = may_have_kept_reading(ctx, seen) or may_own_beside_readers(ctx, seen)
         if may_own or seen.member.node in reading:
             continue
-        if seen.expected and not seen.here and not is_polling(ctx, seen.member.owner):
+        if seen.expected and not seen.watched and not is_polling(ctx, seen.member.owner):
             if ctx.is_wrong(seen):
                 yield _no_watch(ctx, seen)
             elif ctx.watch_check.is_awake(seen.member):
@@ -228,7 +228,7 @@ def _silent(ctx: LockContext, head: Member, since: int) -> RuleMatch:
         confidence="C4",
         evidence=(
             (True, "it must list the queue before it can know that it is first"),
-            (True, "its connection is up, and its request counter has stood still since before"),
+            (True, "its connection is up, and its request counter has not changed since before"),
             (False, "it uses a persistent watch, which needs no further request"),
         ),
         advice=f"Restart {name}, or take its thread dump: its event thread is blocked or the "
@@ -256,7 +256,7 @@ def void_watch(ctx: LockContext) -> Iterator[RuleResult]:
         gone = {path for path in unknown if path[-9:].isdecimal() and path not in foreign}
         is_all_listed = seen.member.node not in ctx.watching_children
         if gone:
-            yield _void(ctx, seen, min(gone), is_all=gone == seen.here and is_all_listed)
+            yield _void(ctx, seen, min(gone), is_all=gone == seen.watched and is_all_listed)
 
 
 def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) -> RuleMatch:
@@ -267,10 +267,10 @@ def _void(ctx: LockContext, seen: MemberWatches, path: Text, *, is_all: bool) ->
         about=ctx.about(seen.member, key=(seen.member.node, path)),
         sentence=f"{waiting}: its only watch will never fire."
         if is_all
-        else f"{watching}; its other watches are in order.",
+        else f"{watching}; its other watches are correct.",
         confidence="C4",
         evidence=(
-            (True, f"{node} is not a member, and numbers are not given twice"),
+            (True, f"{node} is not a member, and numbers are never reused"),
             (is_all or None, "it is its only watch in this lock"),
         ),
         advice=f"Restart {name}: its predecessor vanished between the listing and the watch, and "
@@ -354,7 +354,7 @@ def _described(ctx: LockContext, member: Member, target: Member) -> str:
 def self_watch(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter watches only its own node: it will wake when it gives up, not before."""
     for seen in ctx.mismatched:
-        is_alone = seen.is_sole and seen.expected and seen.here and not seen.others
+        is_alone = seen.is_sole and seen.expected and seen.watched and not seen.others
         if is_alone and ctx.is_wrong(seen):
             name = ctx.name_of(seen.member)
             yield RuleMatch(
@@ -387,7 +387,7 @@ def busy_poller(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter asks again and again instead of watching."""
     for seen in ctx.mismatched:
         session = seen.member.owner
-        presence = None if seen.here else ctx.ensemble.presence(session)
+        presence = None if seen.watched else ctx.ensemble.presence(session)
         if presence is None:
             continue
         if ctx.shared.sessions.requests_per_s(session) is None:
@@ -416,7 +416,7 @@ def _poller(ctx: LockContext, member: Member, at: int) -> RuleMatch:
         sentence=f"{name} polls {ctx.name}: {rate:.0f} requests a second while it waits.",
         confidence="C2",
         evidence=(
-            (True, "it has no watch in this lock, and its last operation is a read or a try"),
+            (True, "it has no watch in this lock, and its last operation fits a poll"),
             (None, "its requests are about this lock"),
         ),
         advice="Let it watch its predecessor; every poll costs the whole ensemble.",

@@ -32,12 +32,12 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.world import World
 
 _AT: Final = attrgetter("at")
-MAX_VANISHED_ROOTS: Final = 1_000  # kept in case their roots are created again
+MAX_VANISHED_ROOTS: Final = 1_000  # remembered in case they are created again
 CONNECTED_STATES: Final = (None, "connected", "read-only")
 
 
 class LockHistories:
-    """A fold over looks. A lock that never changed takes two numbers."""
+    """A fold over looks. A lock that never changed costs only two numbers."""
 
     def __init__(self) -> None:
         self.sessions = SessionHistories()
@@ -47,7 +47,7 @@ class LockHistories:
         self._vanished_roots: dict[Text, RootHistory] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._removal_of: Callable[[str], Gone | None] = World().removal_of
-        self._unread: set[Text] = set()  # found; whether they are new is known once they are read
+        self._unread: set[Text] = set()  # locks that are new or old, which a read will show
         self._from_zxid = 0
         self._began: Millis = 0
         self._now: Millis = 0
@@ -125,7 +125,7 @@ class LockHistories:
         return True
 
     def _readable(self, change: LockChange) -> LockChange:
-        """Compare readable versions only: the members of an unreadable lock have not gone."""
+        """Compare readable versions only: the members of an unreadable lock are still there."""
         path, before, after = change.path, change.before, change.after
         if after is not None and after.error is not None:
             if before is None or before.error is None:
@@ -138,8 +138,8 @@ class LockHistories:
     def _appeared(self, change: LockChange, ctx: ChangeContext) -> list[Event]:
         """Add a lock: at the first look it is old, later it may be new.
 
-        A look may come between the report of a znode and its read; whether such a lock is new is
-        decided at the next look.
+        If a look comes after a znode was found and before it was read, the next look decides
+        whether its lock is new.
         """
         lock, path = change.after, change.path
         if lock is None:
@@ -176,7 +176,7 @@ class LockHistories:
         self._vanished_roots[path] = RootHistory(
             earlier + 1,
             reaped_at=None if fallen else now_ms,
-            fell_at=(now_ms, fallen) if fallen else None,
+            vanished_with=(now_ms, fallen) if fallen else None,
         )
         if len(self._vanished_roots) > MAX_VANISHED_ROOTS:
             del self._vanished_roots[next(iter(self._vanished_roots))]
@@ -194,7 +194,7 @@ class LockHistories:
         return known
 
     def _begin(self, changes: list[LockChange], ensemble: Ensemble) -> None:
-        """Set the newest transaction of the first look: whatever is older existed before."""
+        """Set the newest transaction of the first look: older znodes existed before."""
         if not self._from_zxid:
             seen = [change.after.seen_zxid for change in changes if change.after]
             self._from_zxid = max([ensemble.zxid, *seen])
@@ -208,7 +208,7 @@ class LockHistories:
             self._blind_from = None
 
     def _blind_since(self, change: LockChange) -> Millis | None:
-        """When the connection was lost, if this change may have happened meanwhile."""
+        """When the connection was lost, if this change may have happened while it was lost."""
         if self._blind_from is not None:
             return self._blind_from
         if self._blind is None or change.before is None:

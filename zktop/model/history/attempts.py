@@ -35,7 +35,7 @@ class Attempts(msgspec.Struct, frozen=True, gc=False):
     """The attempts of one contender at one lock."""
 
     given_up: int = 0  # in a row, since it last held the lock
-    overtaken: int = 0  # later arrivals that were served meanwhile
+    overtaken: int = 0  # later arrivals that got the lock since then
     first_czxid: int = 0  # of the first attempt in that row
     waits_ms: tuple[int, ...] = ()  # the newest waits that ended without the lock
 
@@ -68,7 +68,7 @@ class AttemptLog:
     def gave_up(self, member: Member, waited_ms: int) -> None:
         """A contender left the queue without the lock."""
         identity = identity_of(member)
-        one = self._known.pop(identity, None) or Attempts()  # the newest stands last
+        one = self._known.pop(identity, None) or Attempts()  # the newest goes to the end
         self._known[identity] = Attempts(
             one.given_up + 1,
             one.overtaken,

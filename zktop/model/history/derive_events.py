@@ -1,6 +1,7 @@
-"""Derive the events of one lock from its changes: acquired, released, expired, missed, ...
+"""Derives the events of one lock from its changes: acquired, released, expired, missed, ...
 
-A lock has a log from its first change on. The cost of a change does not depend on the queue.
+A lock has a log from its first change on. The cost of a change does not depend on the length of
+the queue.
 """
 
 from collections.abc import Iterator
@@ -116,7 +117,7 @@ class LockLog:
             generation=origin.generation,
             recreated_at=origin.recreated_at,
             reaped_at=origin.reaped_at,
-            fell_at=origin.fell_at,
+            vanished_with=origin.vanished_with,
         )
 
     def _pass_time(self, now_ms: Millis) -> None:

@@ -27,12 +27,12 @@ class Durations(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.samples[(self.count - 1) % MAX_SAMPLES] if self.count else None
 
     @property
-    def h50(self) -> int | None:
+    def median(self) -> int | None:
         """The median; None while there are too few samples."""
         return self.quantile(0.5)
 
     @property
-    def h99(self) -> int | None:
+    def p99(self) -> int | None:
         """The 99th percentile; None while there are too few samples."""
         return self.quantile(0.99)
 

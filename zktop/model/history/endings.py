@@ -1,11 +1,11 @@
 """How a node left a lock: removed by its client, or with its expired session.
 
-Transaction logs record which session deleted a znode; a live server does not say so. Then the
-activity of the session is the evidence: if it was active less than its timeout ago, it cannot have
-expired. If it had no connection to any server, or was silent for too long, it most likely has. A
-client that closes its session removes all its nodes in one transaction, just like an expiry: only
-its recent activity distinguishes the two. Without any evidence a node counts as removed by its own
-client, which is the usual case.
+Transaction logs record which session deleted a znode; a live server does not report it. Then the
+activity of the session is the evidence. If it was active less than its timeout ago, it cannot have
+expired. If it had no connection to any server, or was silent for too long, it has most likely
+expired. A client that closes its session removes all its nodes in one transaction, just like an
+expiry: only its recent activity distinguishes the two. Without any evidence, a node counts as
+removed by its own client, which is the usual case.
 """
 
 from typing import Final
@@ -31,7 +31,7 @@ class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int) -> ExpiryVerdict:
-    """Decide whether a node went with its session or was removed by its client."""
+    """Decide whether a node was removed with its expired session or by its client."""
     session = member.owner
     if not session:
         return ExpiryVerdict(expired=False)

@@ -1,6 +1,6 @@
 """The known past of one lock, as a frozen value made by `derive_events`.
 
-`FirstLook` is what a single look proves: for how long the present holders have held at least.
+`FirstLook` is what a single look proves: how long the present holders have held at least.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     generation: int = 0
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None
-    fell_at: tuple[Millis, int] | None = None
+    vanished_with: tuple[Millis, int] | None = None
 
 
 class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -64,7 +64,8 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     generation: int = 0  # how often the root was replaced by another node
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None  # when the root vanished while it was empty
-    fell_at: tuple[Millis, int] | None = None  # ... together with its members: when, how many
+    # When the root vanished together with its members, and the number of these.
+    vanished_with: tuple[Millis, int] | None = None
 
     def granted(self, node: Text) -> Since:
         """Since when a holder has held the lock."""
@@ -91,8 +92,8 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     @property
     def usual_hold(self) -> tuple[int, int] | None:
         """Median and 99th percentile of finished holds; None while too few were seen."""
-        h50, h99 = self.holds.h50, self.holds.h99
-        return None if h50 is None or h99 is None else (h50, h99)
+        median, p99 = self.holds.median, self.holds.p99
+        return None if median is None or p99 is None else (median, p99)
 
     @property
     def queue_before(self) -> int | None:
@@ -104,7 +105,7 @@ NO_HISTORY: Final = LockHistory()
 
 
 def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
-    """Bound how long the holders have held, from a single look."""
+    """Return the first look at a lock, with a lower bound for how long the holders have held."""
     if lock is None or lock.stat is None:
         return FirstLook(now_ms, now_ms)
     members = all_members(lock)
@@ -122,7 +123,7 @@ def first_look_of(
     born: list[int],
     now_ms: Millis,
 ) -> FirstLook:
-    """Bound the same, from all members and their arrivals.
+    """Return the first look at a lock with these members, in the order of `born`.
 
     If nothing was deleted since the newest member came, the present holders have held since then.
     """

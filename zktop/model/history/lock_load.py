@@ -44,7 +44,7 @@ class MinuteRing:
         self._open(since // SECOND_MS)
 
     def advance(self, now_ms: Millis) -> None:
-        """Move on to this time; nothing changed since the last one."""
+        """Advance to this time; nothing changed since the last one."""
         if now_ms <= self._at:
             return
         start = max(self._at, now_ms - MINUTE_MS)

@@ -28,19 +28,19 @@ class ExpiredPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecentExpiries:
-    """A fold over events that keeps two minutes."""
+    """A fold over events that remembers two minutes."""
 
     def __init__(self) -> None:
         self._recent: deque[ExpiredPlace] = deque(maxlen=MAX_KEPT)
 
     def look(self, events: Iterable[Event], sessions: SessionHistories, now_ms: Millis) -> None:
         """Add the nodes that were removed with their sessions."""
-        for one in events:
-            if one.event == "expired" and one.session:
-                server, client = sessions.last_place(one.session)
+        for event in events:
+            if event.event == "expired" and event.session:
+                server, client = sessions.last_place(event.session)
                 host = client.rpartition(":")[0] if client else None
-                held = one.held is not None
-                place = ExpiredPlace(one.at, one.session, one.lock, held, server, host)
+                held = event.held is not None
+                place = ExpiredPlace(event.at, event.session, event.lock, held, server, host)
                 self._recent.append(place)
         while self._recent and now_ms - self._recent[0].at > KEPT_MS:
             self._recent.popleft()
@@ -49,9 +49,9 @@ class RecentExpiries:
         """The nodes removed in the 15 seconds with the most removals."""
         best: list[ExpiredPlace] = []
         window: deque[ExpiredPlace] = deque()
-        for one in self._recent:
-            window.append(one)
-            while one.at - window[0].at > WITHIN_MS:
+        for node in self._recent:
+            window.append(node)
+            while node.at - window[0].at > WITHIN_MS:
                 window.popleft()
             if len(window) > len(best):
                 best = list(window)

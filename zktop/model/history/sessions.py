@@ -12,7 +12,7 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
 MAX_MOVES: Final = 16
-KEPT_MS: Final = 600_000  # after a session was listed last
+KEPT_MS: Final = 600_000  # after a session was last listed
 FRESH_MS: Final = 120_000  # an older table proves nothing about a session's current activity
 LAG_MS: Final = 1_000  # longest delay of an event
 SPARE_RECORDS: Final = 1_000  # of sessions no longer listed, before they are cleaned up
@@ -28,15 +28,15 @@ class SessionActivity(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Record(msgspec.Struct, gc=False):
-    """One session as its server listed it last, and what earlier tables showed."""
+    """One session as its server last listed it, and what earlier tables showed."""
 
     server: Text
     row: Connection
     at: Millis
     heard_at: Millis
-    gap_turned: Millis
+    gap_from: Millis  # start of the present hour, of which `gap` is the longest silence
     gap: int | None
-    gap_before: int | None = None
+    gap_before: int | None = None  # of the hour before
     last_active: Millis | None = None
     moves: tuple[Millis, ...] = ()
     step: SessionActivity | None = None
@@ -74,8 +74,8 @@ class SessionHistories:
     def idle_before(self, session: Session, moment: Millis) -> bool:
         """Whether it made its last request well before this time.
 
-        A request just before proves nothing: events arrive a little late, and a table read in the
-        meantime may already show what the client did at this time.
+        A request shortly before proves nothing: events arrive a little late, and a table may
+        already show what the client did at this time.
         """
         idle = self.idle_since(session)
         return idle is not None and idle < moment - LAG_MS
@@ -83,8 +83,8 @@ class SessionHistories:
     def last_active(self, session: Session) -> Millis | None:
         """The time of the last table after which it made a request.
 
-        Its last request came between that table and the next one. None if it has been idle
-        since the first table.
+        Its last request came between that table and the next one. None if it has been idle since
+        the first table.
         """
         known = self._records.get(session)
         return known.last_active if known and known.row.last_cxid is not None else None
@@ -92,8 +92,8 @@ class SessionHistories:
     def quiet_ms(self, session: Session) -> int | None:
         """How long its tables have shown only pings.
 
-        Counted from the first to the last table of one connection, by `lcxid`: servers number
-        requests only, so replies to pings and to renewed watches do not change it.
+        This counts from the first to the last table of one connection, by `lcxid`: servers number
+        only requests, so pings and renewed watches do not change it.
         """
         known, since = self._records.get(session), self.idle_since(session)
         if known is None or since is None or self._now - known.at > FRESH_MS:
@@ -117,7 +117,7 @@ class SessionHistories:
         return tuple(at for at in known.moves if at >= late) if known else ()
 
     def last_place(self, session: Session) -> tuple[Text | None, Text | None]:
-        """The server that listed it last, and its client's address there."""
+        """The server that last listed it, and its client's address there."""
         known = self._records.get(session)
         return (known.server, known.row.client) if known else (None, None)
 
@@ -139,7 +139,7 @@ class SessionHistories:
         if presence is not None and presence.server == server:
             known.moves = (*known.moves, at)[-MAX_MOVES:]
             known.step, known.heard_at = None, at  # it was active when it connected
-            return _take(known, row, at, server)
+            return _store_row(known, row, at, server)
         return False
 
     def _forget(self, listed: int) -> None:
@@ -164,18 +164,18 @@ def _continue(known: _Record, row: Connection, at: Millis) -> bool:
     )
     is_whole = step.received >= 0 and step.requests >= 0 and row.sent >= before.sent
     known.step = step if is_whole else None
-    return _take(known, row, at, known.server)
+    return _store_row(known, row, at, known.server)
 
 
-def _take(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
+def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> bool:
     """Store the newest row; return whether it may show a new request."""
     if row.received != known.row.received or server != known.server:
         known.heard_at = at
     has_asked = row.last_cxid != known.row.last_cxid or server != known.server
     if has_asked:
         known.last_active = known.at
-    if at - known.gap_turned >= HOUR_MS:
-        known.gap_before, known.gap, known.gap_turned = known.gap, None, at
+    if at - known.gap_from >= HOUR_MS:
+        known.gap_before, known.gap, known.gap_from = known.gap, None, at
     gaps = (known.gap, row.quiet_ms, at - known.heard_at)
     known.gap = max(gap for gap in gaps if gap is not None)
     known.server, known.row, known.at = server, row, at

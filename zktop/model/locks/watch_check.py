@@ -1,9 +1,9 @@
 """Compare the watches of each waiter with those that its recipe sets.
 
 Screens, JSON and findings all use the verdict of `WatchCheck`. The server tables are usually
-older than the lock itself, so a mismatch is a verdict only if the table could have shown
-the watch: it must know the waiter, and a watch on a node that has left the lock since proves
-nothing. No table of ZooKeeper lists child watches or polls: if a client may use them, a watch
+older than the lock itself, so a mismatch counts only if the table could have shown the watch:
+the table must be newer than the waiter, and a watch on a node that has since left the lock proves
+nothing. ZooKeeper's tables list no child watches and no polls: if a client may use them, a watch
 that is not listed is invisible, not missing. Other servers list child watches with the rest.
 """
 
@@ -25,14 +25,14 @@ WatchVerdict = Literal["confirmed", "elsewhere", "missing", "invisible", "unknow
 UNSEEN: Final[WatchKind] = "children"  # a watch that no server table shows
 NONE: Final[frozenset[Text]] = frozenset()
 DECIDED_BY_SERVER: Final = ("server", "share")  # of equal numbers, the last that it lists
-POLL_MS: Final = 10_000  # a session idle for so long does not poll
+POLL_MS: Final = 10_000  # a session that is idle for this long does not poll
 
 
 class WatchStatus(msgspec.Struct, frozen=True, gc=False):
     """The expected watches of a contender, its session's actual ones, and the verdict.
 
-    All paths are absolute. `actual` is None if no table shows it; it holds what the session
-    watches of this lock, for any of its members.
+    All paths are absolute. `actual` has the nodes of this lock that the session watches, for any
+    of its members; None if no table shows them.
     """
 
     verdict: WatchVerdict
@@ -50,7 +50,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def of(self, member: Member) -> WatchStatus:
         queue = self._waits_in(member)
-        actual = self.here(member.owner)
+        actual = self.watched_here(member.owner)
         shown = None if actual is None else tuple(sorted(actual))
         if queue is None or member.node in self.lock.stranded:
             return WatchStatus("none-needed", (), shown)
@@ -60,10 +60,10 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def edges(self) -> Iterator[tuple[Member, Member]]:
         """Yield the watch graph among the members: watcher and watched.
 
-        A watch that no member of its session needs is credited to the only member that lacks one;
-        if several lack one, to none.
+        A watch that no member of its session needs is attributed to the only member that lacks
+        one; if several lack one, to none of them.
         """
-        for session in self._places:
+        for session in self._members_of:
             yield from self._edges_of(session)
 
     def watchers(self, member: Member) -> frozenset[Session]:
@@ -71,15 +71,17 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.ensemble.watchers(absolute(self.lock.path, member.node))
 
     def bystanders(self, member: Member) -> frozenset[Session]:
-        """Return watchers of a member that own no member: observers, or left-over watches."""
-        return self.watchers(member) - self._places.keys()
+        """Return watchers of a member that own no member: observers, or leftover watches."""
+        return self.watchers(member) - self._members_of.keys()
 
     @cached_property
-    def crowd(self) -> tuple[Session, ...]:
+    def watchers_waiting(self) -> tuple[Session, ...]:
         """The sessions that wait for a single-node lock, known only by watches, unordered."""
         if self.lock.kind != "single":
             return ()
-        return tuple(sorted({one for held in self.lock.holders for one in self.bystanders(held)}))
+        return tuple(
+            sorted({session for held in self.lock.holders for session in self.bystanders(held)})
+        )
 
     def member_at(self, path: str) -> Member | None:
         """Return the member at an absolute path."""
@@ -95,7 +97,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         visible = [target.path for target in expected if target.how != UNSEEN or is_mixed]
         if actual is not None and any(path in actual for path in visible):
             return "confirmed"
-        if len(visible) < max(1, len(expected)) or (is_mixed and self._may_hear(actual)):
+        if len(visible) < max(1, len(expected)) or (is_mixed and self._watches_root(actual)):
             return "invisible"
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
@@ -108,20 +110,22 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         lasting = any(path == self.lock.path or self.member_at(path) for path in astray)
         return "elsewhere" if lasting or self._is_older_than(table.zxid) else "unknown"
 
-    def _may_hear(self, actual: frozenset[Text] | None) -> bool:
-        """Return whether there is a watch on the lock's own znode: it may be a child watch."""
+    def _watches_root(self, actual: frozenset[Text] | None) -> bool:
+        """Return whether the lock's own znode is watched: that may be a child watch."""
         return actual is not None and self.lock.path in actual
 
     def watches_children(self, session: Session) -> bool:
         """Return whether a mixed table has a child or data watch on the lock's own znode."""
         table = self.table(session)
-        return table is not None and table.is_mixed and self._may_hear(self.here(session))
+        return (
+            table is not None and table.is_mixed and self._watches_root(self.watched_here(session))
+        )
 
     def may_be_unlisted(self, member: Member) -> bool:
         """Return whether it may wait by a child watch or a poll, which no table lists.
 
-        Clients of most layouts wait in one way. Names of the other layouts are used by many
-        recipes, some of which watch the children or poll.
+        Clients of most layouts wait in one way. Many recipes use the names of the other layouts,
+        and some of them watch the children or poll.
         """
         hides = self.ensemble.hides_watches(member.owner)
         layout = layout_named(member.layout, self.layouts)
@@ -152,9 +156,9 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
     def expected(self, queue: LockQueue, member: Member) -> tuple[Target, ...]:
         """Return the watches that the recipe of a waiter sets, with absolute paths.
 
-        If the server decides the order of nodes with equal numbers, it is the watched one.
+        If the server decides the order of nodes with equal numbers, expect the watched one.
         """
-        path, actual = self.lock.path, self.here(member.owner) or NONE
+        path, actual = self.lock.path, self.watched_here(member.owner) or NONE
         targets = (
             Target(absolute(path, target.path), target.how) for target in queue.expected(member)
         )
@@ -173,28 +177,28 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             self._tables[session] = self.ensemble.watch_fact(session) if session else None
         return self._tables[session]
 
-    def here(self, session: Session) -> frozenset[Text] | None:
-        """Return what a session watches of this lock; None when no table shows it."""
+    def watched_here(self, session: Session) -> frozenset[Text] | None:
+        """Return the nodes of this lock that a session watches; None if no table shows it."""
         table = self.table(session)
         if table is None:
             return None
         known = self._watched.get(session)
         if known is None:
             watched = (table.rows or {}).get(session, ())
-            known = frozenset([path for path in watched if self._is_here(path)])
+            known = frozenset([path for path in watched if self._is_in_lock(path)])
             self._watched[session] = known
         return known
 
-    def _is_here(self, path: Text) -> bool:
+    def _is_in_lock(self, path: Text) -> bool:
         return path == self.lock.path or split(path)[0] in self._folders
 
     def _needed_by(self, session: Session) -> frozenset[Text]:
-        """Return what all waiting members of a session together should watch."""
+        """Return the paths that all waiting members of a session together should watch."""
         wanted = self._wants.get(session)
         if wanted is None:
             targets = (
                 self.expected(queue, member)
-                for member in self._places.get(session, ())
+                for member in self._members_of.get(session, ())
                 if (queue := self._waits_in(member))
             )
             wanted = frozenset(target.path for each in targets for target in each)
@@ -202,13 +206,19 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return wanted
 
     def _edges_of(self, session: Session) -> Iterator[tuple[Member, Member]]:
-        actual = self.here(session) or NONE
+        actual = self.watched_here(session) or NONE
         if not actual:
             return
-        waiting = [(one, queue) for one in self._places[session] if (queue := self._waits_in(one))]
+        waiting = [
+            (member, queue)
+            for member in self._members_of[session]
+            if (queue := self._waits_in(member))
+        ]
         idle = []
         for member, queue in waiting:
-            paths = [one.path for one in self.expected(queue, member) if one.path in actual]
+            paths = [
+                target.path for target in self.expected(queue, member) if target.path in actual
+            ]
             yield from ((member, watched) for watched in map(self.member_at, paths) if watched)
             if not paths:
                 idle.append(member)
@@ -224,7 +234,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         return None if queue is None or queue.holds(member) else queue
 
     @cached_property
-    def _places(self) -> dict[Session, tuple[Member, ...]]:
+    def _members_of(self) -> dict[Session, tuple[Member, ...]]:
         places: dict[Session, list[Member]] = {}
         for queue in self.lock.queues:
             for member in queue.members:
@@ -237,16 +247,18 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The znodes whose children make up the lock: its own, and those of its sub-nodes."""
         path = self.lock.path
         ends = (
-            one for queue in self.lock.queues for one in (*queue.members[:1], *queue.members[-1:])
+            member
+            for queue in self.lock.queues
+            for member in (*queue.members[:1], *queue.members[-1:])
         )
-        nested = (split(absolute(path, one.node))[0] for one in ends if "/" in one.node)
+        nested = (split(absolute(path, member.node))[0] for member in ends if "/" in member.node)
         return frozenset((path, *nested))
 
     @cached_property
     def _equals(self) -> dict[Text, tuple[Text, ...]]:
         """The paths of members with equal numbers, whose order the server decides."""
         found: dict[tuple[Text, str, int], list[Text]] = {}
-        for member in (one for queue in self.lock.queues for one in queue.members):
+        for member in self.lock.members:
             layout = layout_named(member.layout, self.layouts)
             if member.sequence is not None and layout and layout.ties in DECIDED_BY_SERVER:
                 path = absolute(self.lock.path, member.node)

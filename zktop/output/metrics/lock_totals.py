@@ -55,7 +55,7 @@ class LockTotals:
         self._changed = ChangedLocks()
 
     def look(self, report: Report) -> None:
-        """Count the locks that changed since the previous report again."""
+        """Recount the locks that changed since the previous report."""
         for path in self._changed.after(report):
             if (before := self._figures.pop(path, None)) is not None:
                 self._count(before, -1)
@@ -66,27 +66,27 @@ class LockTotals:
     def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
         """The locks with the most waiters, and those whose paths are given."""
         found = [
-            NamedLock(one.root, path, one.waiting)
-            for path, one in self._figures.items()
-            if (one.waiting or path in always) and one.state != "unreadable"
+            NamedLock(figures.root, path, figures.waiting)
+            for path, figures in self._figures.items()
+            if (figures.waiting or path in always) and figures.state != "unreadable"
         ]
         yield from _chosen(found, nlargest(most, found, key=_value), always)
 
     def fewest_numbers(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
         """The locks with the fewest sequence numbers left, and those whose paths are given."""
         found = [
-            NamedLock(one.root, path, one.numbers_left)
-            for path, one in self._figures.items()
-            if one.numbers_left is not None
+            NamedLock(figures.root, path, figures.numbers_left)
+            for path, figures in self._figures.items()
+            if figures.numbers_left is not None
         ]
         yield from _chosen(found, nsmallest(most, found, key=_value), always)
 
-    def _count(self, one: LockFigures, sign: int) -> None:
-        self.locks[one.root, one.state] += sign
-        for state, number in one.members:
-            self.members[one.root, state] += sign * number
-        if one.is_empty_folder is not None:
-            self.folders[one.root, one.is_empty_folder] += sign
+    def _count(self, figures: LockFigures, sign: int) -> None:
+        self.locks[figures.root, figures.state] += sign
+        for state, number in figures.members:
+            self.members[figures.root, state] += sign * number
+        if figures.is_empty_folder is not None:
+            self.folders[figures.root, figures.is_empty_folder] += sign
 
 
 def lock_figures(view: LockView, settings: Settings) -> LockFigures:
@@ -122,7 +122,11 @@ def _numbers_left(lock: Lock) -> int | None:
     Only the ends of each queue are examined: one of them is the newest member.
     """
     ends = [queue.members[at] for queue in lock.queues if queue.members for at in (0, -1)]
-    numbers = [one.sequence for one in ends if one.sequence is not None and "/" not in one.node]
+    numbers = [
+        member.sequence
+        for member in ends
+        if member.sequence is not None and "/" not in member.node
+    ]
     following = lock.stat.next_sequence if lock.stat else None
     if following is None or (lock.size and not numbers):
         return None
@@ -131,11 +135,11 @@ def _numbers_left(lock: Lock) -> int | None:
     return max(0, LARGEST - max([following, *(number + 1 for number in numbers)]))
 
 
-def _value(one: NamedLock) -> int:
-    return one.value
+def _value(lock: NamedLock) -> int:
+    return lock.value
 
 
 def _chosen(
     found: list[NamedLock], worst: list[NamedLock], always: Collection[str]
 ) -> Iterator[NamedLock]:
-    yield from dict.fromkeys((*worst, *(one for one in found if one.path in always)))
+    yield from dict.fromkeys((*worst, *(lock for lock in found if lock.path in always)))

@@ -55,7 +55,7 @@ def lock_totals(report: Report) -> Iterator[LockTotal]:
         lock = record.lock
         waiting = sum(len(queue.waiters) for queue in lock.queues)
         if lock.kind == "single" and (view := report.view(path)) is not None:
-            waiting += len(view.watch_check.crowd)
+            waiting += len(view.watch_check.watchers_waiting)
         yield LockTotal(path, waiting, statuses.get(path) or status_without_finding(lock))
 
 

@@ -299,7 +299,7 @@ class _TreeBuilder:
         view = self.report.view(path)
         if view is None:
             return TreeLock(path, 0)
-        waiters, watchers = view.lock.waiters, view.watch_check.crowd
+        waiters, watchers = view.lock.waiters, view.watch_check.watchers_waiting
         shown = self._chosen_waiters(waiters, path)
         clients = [self._waiter(view, waiters[at], depth) for at in shown]
         room = 0 if self.made > MAX_ITEMS else max(0, self.listed - len(clients))
@@ -340,7 +340,7 @@ class _TreeBuilder:
         if record.lock.waiters:
             return True
         view = self.report.view(path) if record.lock.kind == "single" else None
-        return view is not None and bool(view.watch_check.crowd)
+        return view is not None and bool(view.watch_check.watchers_waiting)
 
     def _waiter(self, view: LockView, member: Member, depth: int) -> TreeClient:
         self.made += 1

@@ -59,7 +59,7 @@ def _ongoing_line(ongoing: str, ms: int | None, past: Durations) -> Line:
 
 def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
     """A duration as a multiple of the 99th percentile."""
-    usual = past.h99
+    usual = past.p99
     if ms is None or not usual or ms <= usual:
         return "", "plain"
     times = ms // usual
@@ -73,11 +73,11 @@ def times_usual(ms: int, past: Durations) -> str:
 
 
 def _quantiles(past: Durations) -> str:
-    h50, h99 = past.h50, past.h99
-    if h50 is None or h99 is None:
+    median, p99 = past.median, past.p99
+    if median is None or p99 is None:
         return f"{with_spaces(past.count)} seen"
     seen = min(past.count, len(past.samples))
-    return f"p50 {spoken(h50 / 1000)}  p99 {spoken(h99 / 1000)}  last {seen}"
+    return f"p50 {spoken(median / 1000)}  p99 {spoken(p99 / 1000)}  last {seen}"
 
 
 def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:

@@ -29,7 +29,9 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
     @classmethod
     def of(cls, view: LockView) -> "ShownQueue":
         holders, waiters = view.lock.holders, view.lock.waiters
-        return cls(view.lock, (*holders, *waiters), len(holders), view.watch_check.crowd)
+        return cls(
+            view.lock, (*holders, *waiters), len(holders), view.watch_check.watchers_waiting
+        )
 
     def __len__(self) -> int:
         return len(self.members) + len(self.watchers)

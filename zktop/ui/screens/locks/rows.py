@@ -113,7 +113,7 @@ class LockRows(LiveRows[LockRow]):
         view = report.view(path)
         if view is None or report.ensemble.visibility.watches == "none":
             return None
-        return len(view.lock.waiters) + len(view.watch_check.crowd)
+        return len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
 
 
 def statuses_of(

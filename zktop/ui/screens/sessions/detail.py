@@ -154,7 +154,7 @@ def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Lin
         usual = view.history.usual_hold
         if usual is not None:
             pieces.append(Run(f", p99 hold {usual[1] / 1000:g}s", "dim"))
-        behind = len(view.lock.waiters) + len(view.watch_check.crowd)
+        behind = len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
         ink = "waits" if behind else "dim"
         pieces.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
         return tuple(pieces)
