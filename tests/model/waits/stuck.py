@@ -16,7 +16,7 @@ def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
     found = {a: _stuck_class(graph, a) for a in stuck_set.actors | (waiting - stuck_set.frozen)}
     found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
     for lock in stuck_set.queues:
-        for actor, groups in graph.crowd(lock):
+        for actor, groups in graph.stuck_tail(lock):
             found[actor] = "behind" if groups - {len(stuck_set.cores)} else "dead-end"
     return found
 
@@ -42,4 +42,4 @@ def actors_behind(graph: WaitGraph, number: int) -> Iterator[str]:
         if number in groups and actor not in in_cores:
             yield actor
     for lock in stuck_set.queues:
-        yield from (actor for actor, groups in graph.crowd(lock) if number in groups)
+        yield from (actor for actor, groups in graph.stuck_tail(lock) if number in groups)

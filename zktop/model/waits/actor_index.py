@@ -1,8 +1,8 @@
 """The queues in which each actor has a place.
 
-An actor with a single place only passes through: it can release the lock once it gets it, so those
-behind it in effect wait for those before it. Only *tangled* actors can cause deadlocks: those with
-several places, and those with a place that they do not leave by finishing.
+An actor with a single place just passes through: it can release the lock once it has it, so the
+actors behind it in effect wait for those before it. Only *tangled* actors can cause deadlocks:
+those with several places, and those with a place that they do not leave by finishing.
 """
 
 from collections.abc import Collection, Iterable
@@ -33,7 +33,7 @@ class ActorIndex:
         self.touched: set[str] = set()
 
     def locks(self, actor: str) -> Collection[str]:
-        """The queues in which the actor stands, each once."""
+        """The queues in which the actor has a place, each once."""
         found = self._locks.get(actor, {})
         return (found,) if isinstance(found, str) else found.keys()
 

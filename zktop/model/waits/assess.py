@@ -1,8 +1,8 @@
 """Judges every core of the wait graph: deadlocks, hints, and locks that must be listed again.
 
 It also judges the graph as if election candidates blocked while they wait to lead. Normally they
-go on working, so an election is no wait. But a leader that waits for a lock whose holder waits to
-lead is worth a hint, and more if actor names identify threads.
+continue to work, so an election is not a wait. But a leader that waits for a lock whose holder
+waits to lead deserves a hint, and more than a hint if actor names identify threads.
 """
 
 from collections import Counter
@@ -72,7 +72,7 @@ def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
     for lock in stuck_set.queues:
-        counts.update(groups for _, groups in graph.crowd(lock))
+        counts.update(groups for _, groups in graph.stuck_tail(lock))
     return counts
 
 
@@ -111,7 +111,7 @@ def assess(
 
 
 def _is_hint(made: Deadlock) -> bool:
-    """Sessions with several threads, or a candidate that need not block: no alarm."""
+    """Whether it deserves no alarm: threads of one session, or a candidate that may not block."""
     return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
 
 
@@ -143,7 +143,7 @@ def _is_old(edge: WaitEdge, now_ms: int) -> bool:
 def _old_ring(view: _View, number: int) -> Ring:
     """The first ring that old requests formed, each behind a holder; empty if there is none.
 
-    It stays the same until it opens, whatever other rings form meanwhile.
+    It stays the same until it opens, even if other rings form in the meantime.
     """
     graph, now_ms = view.graph, view.known.now_ms
     return first_closed(
@@ -155,7 +155,7 @@ def _old_ring(view: _View, number: int) -> Ring:
 
 
 def _is_closed(graph: WaitGraph, found: Ring) -> bool:
-    """Whether each blocker of the ring holds, or merely queues in between.
+    """Whether each blocker of the ring holds, or just queues in between.
 
     In a session with several threads it may also be another request that waits.
     """
@@ -219,7 +219,7 @@ def _deadlock(
 
 
 def _owners(found: Ring) -> frozenset[str]:
-    """The actors of a ring that hold something; the others merely queue in between."""
+    """The actors of a ring that hold something; the others just queue in between."""
     return frozenset(edge.request.actor for edge in found) - queued(found)
 
 

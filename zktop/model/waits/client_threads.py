@@ -1,9 +1,9 @@
 """Finds sessions that must have several threads: a cycle of waits through one proves no deadlock.
 
 One thread waits in one place at a time, so a session that waits in two has at least two threads.
-So has one that owns a lock and waits for it again: no library asks twice for one thread, except
-for a reader, which may ask to write or to read once more, and for a thread that takes several
-leases of a pool. `multi_threaded` finds these at one moment.
+The same is true of a session that owns a lock and waits for it again: no library asks twice for
+one thread, except for a reader, which may ask to write or to read once more, and for a thread that
+takes several leases of a pool. `multi_threaded` finds these sessions at one moment.
 
 `ConcurrencyDetector` finds others over time. An actor that takes or releases a lock while it waits
 is more than one thread, and so is one with two waits at the same moment. It counts as concurrent

@@ -1,4 +1,4 @@
-"""Explains why actors can never go on: finds cores, and the actors that lead to them.
+"""Explains why actors can never continue: finds cores, and the actors that lead to them.
 
 A core is a set of actors that keep each other stuck, an independent deadlock. A strongly connected
 component of the wait graph is only a candidate: it is a core if it stays stuck without any other
@@ -39,15 +39,15 @@ class StuckSet(Struct, frozen=True, eq=False):
 NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, (), {})
 
 
-def explain_stuck(stuck: set[str], unowned: set[str], lines: Iterable[ThinnedQueue]) -> StuckSet:
+def explain_stuck(stuck: set[str], unowned: set[str], thinned: Iterable[ThinnedQueue]) -> StuckSet:
     """Explain why these tangled actors are stuck, from all their queues."""
     if not stuck and not unowned:
         return NOTHING_STUCK
 
     frozen = frozenset(stuck | unowned)
     queues = {
-        line.queue.lock: keep_stuck(line.queue, line.queue.requests[: line.end], frozen)
-        for line in lines
+        one.queue.lock: keep_stuck(one.queue, one.queue.requests[: one.end], frozen)
+        for one in thinned
     }
     graph = edges(queues.values())
     found = tuple(sorted(cores(queues.values(), graph), key=lambda core: min(core.actors)))
@@ -74,9 +74,9 @@ class StuckQueue(Struct, frozen=True, gc=False):
 def keep_stuck(
     queue: WaitQueue, requests: Iterable[WaitRequest], frozen: Container[str]
 ) -> StuckQueue:
-    """Keep the members of frozen actors, and those that they stop.
+    """Keep the members of frozen actors, and the members that they stop.
 
-    A leader never hands over by itself, so in an election all members stay.
+    A leader never hands over by itself, so all members of an election stay.
     """
     is_election = queue.kind == "election"
     members: list[WaitRequest] = []
@@ -233,12 +233,23 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
     ]
     for group, stuck_queues in zip(found, _shares(queues, found), strict=True):
         left = group
-        if any(one.queue.room > 1 for one in stuck_queues):  # plain waits make every ring a core
-            left = frozenset(stuck([unthinned(one.queue, one.members) for one in stuck_queues]))
+        if any(
+            stuck_queue.queue.room > 1 for stuck_queue in stuck_queues
+        ):  # plain waits make every ring a core
+            left = frozenset(
+                stuck(
+                    [
+                        unthinned(stuck_queue.queue, stuck_queue.members)
+                        for stuck_queue in stuck_queues
+                    ]
+                )
+            )
         if left == group:
-            yield Core(group, tuple(one for one in stuck_queues if any(one.waits)))
+            yield Core(
+                group, tuple(stuck_queue for stuck_queue in stuck_queues if any(stuck_queue.waits))
+            )
         elif left:
-            smaller = [one.only(left) for one in stuck_queues]
+            smaller = [stuck_queue.only(left) for stuck_queue in stuck_queues]
             yield from cores(smaller, edges(smaller))
 
 
@@ -282,7 +293,7 @@ def reach(
     return {actor: frozenset(numbers) for actor, numbers in found.items()}
 
 
-def crowd(
+def stuck_tail(
     stuck_queue: StuckQueue, tail: Iterable[WaitRequest], reached: Reach
 ) -> Iterator[tuple[str, frozenset[int]]]:
     """The stuck actors with one place in a queue's tail, and the groups they are behind."""

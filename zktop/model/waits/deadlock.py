@@ -38,7 +38,7 @@ class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
 
 
 class Deadlock(Struct, frozen=True, gc=False):
-    """Actors that can never go on; `steps` in the order of their requests."""
+    """Actors that can never continue; `steps` are in the order of their requests."""
 
     id: str
     rule: DeadlockRule
@@ -107,7 +107,7 @@ def deadlock_place(lock: str, request: WaitRequest) -> DeadlockPlace:
 
 
 def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
-    """An id that stays the same while the deadlock lives, and in a replay.
+    """An id that stays the same while the deadlock lasts, and in a replay.
 
     It depends on the ring alone, since other actors may join and leave the queues of the core.
     """
@@ -118,7 +118,7 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
 
 
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
-    """An id for all deadlocks of this sort, for muting: classes of locks, modes and owners."""
+    """An id for all deadlocks of this kind, for muting: classes of locks, modes and owners."""
     locks = {f"{LETTER[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])

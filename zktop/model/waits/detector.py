@@ -1,8 +1,8 @@
 """Detects deadlocks, lock-order inversions and root blockers from look to look.
 
-`change` takes in the changed locks, `judge` gives the verdict on the newest state. Evidence
-beyond the queues is collected only for the few actors of a deadlock, and only while there is one
-(see `evidence`).
+`change` takes the changed locks, `judge` returns the verdict on the newest state. Evidence beyond
+the queues is collected only for the few actors of a deadlock, and only while there is one (see
+`evidence`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 300  # so a knot of 6,000 requests is judged every six seconds
-JUDGED_FACTOR_AT_REST: Final = 3  # this pause is so many times longer while nothing changes
+JUDGED_FACTOR_AT_REST: Final = 3  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 20
 
 
@@ -74,7 +74,7 @@ class DeadlockDetector:
         self._is_unranked = False  # something has changed since then
 
     def change(self, change: LockChange) -> None:
-        """Take in one changed lock."""
+        """Update the graph with one changed lock."""
         self._is_unranked = self._is_unjudged = True
         lock = change.after
         gone_at = lock.seen_zxid if lock else 0
@@ -161,21 +161,23 @@ class DeadlockDetector:
             deadlocks=found.deadlocks,
             hints=found.hints,
             relist=_paths((*more, *found.relist)),
-            inversions=tuple(one for one in potential if not _has_happened(one, suspected)),
+            inversions=tuple(
+                inversion for inversion in potential if not _has_happened(inversion, suspected)
+            ),
         )
 
     def _potential(self) -> tuple[Inversion, ...]:
         """The lock-order inversions; an unchanged one is the same object as before."""
         before, self._inversions = self._inversions, {}
-        for one in inversions(self._orders):
-            known = before.get(one.id)
-            self._inversions[one.id] = known if known == one else one
+        for inversion in inversions(self._orders):
+            known = before.get(inversion.id)
+            self._inversions[inversion.id] = known if known == inversion else inversion
         return tuple(self._inversions.values())
 
     def _root_blockers(self, now_ms: Millis) -> tuple[RootBlocker, ...]:
         """Rank the root blockers at intervals; in between only their waits grow.
 
-        While nothing changes, only the end of a long list may go out of order. Actors that have
+        While nothing changes, only the end of a long list may get out of order. Actors that have
         released everything since the ranking are left out.
         """
         pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
@@ -214,7 +216,7 @@ def _paths(names: Iterable[str]) -> tuple[Text, ...]:
 
 def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
     locks = {lock_path(turn.lock) for turn in inversion.turns}
-    return any(locks <= set(map(lock_path, one.locks)) for one in deadlocks)
+    return any(locks <= set(map(lock_path, deadlock.locks)) for deadlock in deadlocks)
 
 
 def _created_at(locks: Mapping[Text, Lock], name: str) -> int:

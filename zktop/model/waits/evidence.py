@@ -1,7 +1,7 @@
 """Collects evidence about the actors of a deadlock, and judges the deadlocks by it.
 
-The wait graph shows waits and holders. Whether an actor was seen to work meanwhile, when it last
-sent a request, and whether it watches what it waits for, comes from histories and server tables.
+The wait graph shows waits and holders. Histories and server tables show the rest: whether an actor
+worked in the meantime, when it last sent a request, and whether it watches what it waits for.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,14 +1,13 @@
-"""The exact deadlock test: let every actor that can finish do so, and see which are left.
+"""The exact deadlock test: let every actor that can finish do so, and see which ones are left.
 
 Whether a member is granted depends only on which earlier members are gone, and removing members
 never takes a grant back. So the result does not depend on the order, for exclusive, shared and
 k-of-n waits alike. A search for cycles would be wrong as soon as a pool is involved.
 
-Queues are thinned first to the tangled actors, which changes no verdict: an actor with one place
-leaves as soon as it is granted. So an exclusive member waits, in the end, for the tangled ones
-before it. A pool is full if tangled members take all its room. A reader waits for the
-tangled ones before the last writer ahead of it; if that writer is not tangled, a wall marks its
-place.
+Queues are first reduced ("thinned") to the tangled actors, which changes no verdict: an actor with
+one place leaves as soon as it is granted. So an exclusive member in effect waits for the tangled
+ones before it. A pool is full if tangled members take all its room. A reader waits for the tangled
+ones before the last writer ahead of it; if that writer is not tangled, a wall marks its place.
 """
 
 from collections.abc import Container, Iterable, Sequence

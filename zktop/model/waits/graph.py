@@ -1,9 +1,9 @@
-"""The wait graph: all queues, and the actors in them that can never go on.
+"""The wait graph: all queues, and the actors in them that can never continue.
 
-Only tangled actors (see `actor_index`) decide about deadlocks. A change in a queue without any of
-them costs only that queue's changed requests. After any other change the exact test runs
-again on all queues thinned to the tangled actors, when its result is next asked for: 10,000 actors
-in 2,200 locks take about 30 ms, and a burst of changes costs one test.
+Only tangled actors (see `actor_index`) matter for deadlocks. A change in a queue without any of
+them costs only that queue's changed requests. After any other change, the exact test runs again on
+all queues, thinned to the tangled actors, when its result is next needed: 10,000 actors in 2,200
+locks take about 30 ms, and a burst of changes costs one test.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from operator import is_
 from types import MappingProxyType
 
 from zktop.model.waits.actor_index import ActorIndex
-from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, crowd, explain_stuck
+from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, explain_stuck, stuck_tail
 from zktop.model.waits.find_stuck import ThinnedQueue, granted, stuck, thin
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -41,7 +41,7 @@ class WaitGraph:
         return self._index.tangled
 
     def locks(self, actor: str) -> Collection[str]:
-        """The queues in which the actor has a place that binds, each once."""
+        """The queues in which the actor has a place that can block others, each once."""
         return self._index.locks(actor)
 
     def number(self, actor: str) -> int:
@@ -146,7 +146,7 @@ class WaitGraph:
 
     @property
     def stuck_set(self) -> StuckSet:
-        """The actors that can never go on; the same object while they stay the same."""
+        """The actors that can never continue; the same object while they stay the same."""
         queues = self.thinned_queues
         if self._tested is not queues:
             self._tested = queues
@@ -162,8 +162,8 @@ class WaitGraph:
             return
         self._stuck_set, self._stuck_in = explain_stuck(left, unowned, queues), queues
 
-    def crowd(self, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
+    def stuck_tail(self, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
         """Actors with one place that are stuck in this queue, and the cores they are behind."""
         stuck_set, queue = self.stuck_set, self._queues[lock]
         tail = queue.requests[self._thinned[lock].end :]
-        return crowd(stuck_set.queues[lock], tail, stuck_set.reach)
+        return stuck_tail(stuck_set.queues[lock], tail, stuck_set.reach)

@@ -5,11 +5,11 @@ for another one. Almost every acquisition repeats one seen before; only a new wa
 locks starts a search for a cycle. Paths are folded (`/user/42` to `/user/*`), so that locks of one
 kind count as one class.
 
-A cycle is a danger if the locks chain, if the actors differ, and if no lock that they all own
-meanwhile (a gate) keeps them apart.
+A cycle is dangerous if each actor wants what the next one owns, if the actors differ, and if they
+do not all own another lock at that time (a gate) that keeps them apart.
 
 Nothing is learned from an actor with more than MAX_PLACES places. It is a service with many
-threads behind one session: its order means nothing, and all pairs of ten thousand locks would take
+threads and one session: its order means nothing, and all pairs of ten thousand locks would take
 minutes.
 """
 
@@ -67,7 +67,7 @@ class OrderSample(Struct, eq=False):
     asker: OrderActor
     held: OwnedLock
     wanted: OwnedLock
-    gates: Gates  # other locks owned meanwhile, each with whether it was only read
+    gates: Gates  # other locks owned at that time, each with whether it was only read
     count: int = 0
     asked_ms: int | None = None
     ended_ms: int | None = None
@@ -282,7 +282,7 @@ class LockOrderGraph:
     def _add(self, sample: OrderSample, request: WaitRequest) -> OrderSample | None:
         key = sample.held.vertex, sample.wanted.vertex
         edge = self._edges.pop(key, None) or OrderEdge(*key)
-        self._edges[key] = edge  # the newest confirmed stands last
+        self._edges[key] = edge  # the most recently confirmed edge goes to the end
         self._out.setdefault(key[0], {})[key[1]] = edge
         added = edge.add(sample, request.since_ms)
         current = added or edge.samples.get(sample.key)

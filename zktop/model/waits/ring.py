@@ -4,11 +4,10 @@ The best ring is short, of plain waits, with a hard edge if there is one. A hard
 holder, a soft one at a member that queues itself. Both describe the state after every actor that
 can finish has finished, which stays the same while the deadlock lasts.
 
-Before it is judged, a ring gets its kind and rule, the evidence about its actors, and a test
-of whether all of it existed at one moment: queues are read at different times. A node never
-changes and never comes back, so it existed from its czxid to the zxid of a listing that shows it.
-If the newest of the nodes is not younger than the oldest of the listings, there was a moment with
-all of them.
+Before it is judged, a ring gets its kind and rule, the evidence about its actors, and a test of
+whether all its nodes existed at one moment, because queues are read at different times. A node
+never changes and never comes back, so it existed from its czxid to the zxid of a listing that
+shows it. If the newest node is not younger than the oldest listing, all nodes existed at once.
 """
 
 from bisect import bisect_left
@@ -51,19 +50,19 @@ Ring = tuple[WaitEdge, ...]
 
 
 def passes_by(edge: WaitEdge, before: WaitEdge) -> bool:
-    """Whether the actor blocks with the very request that waits: it merely queues."""
+    """Whether the actor blocks with the same request that waits: it just queues."""
     return edge.request == before.blocker and edge.queue.lock == before.queue.lock
 
 
 def queued(found: Ring) -> frozenset[str]:
-    """The actors of a ring that merely queue between the others."""
+    """The actors of a ring that just queue between the others."""
     pairs = zip((found[-1], *found), found, strict=False)
     return frozenset(edge.request.actor for before, edge in pairs if passes_by(edge, before))
 
 
 def edges(core: Core) -> EdgesByWaiter:
     """The edges of a core by waiter; for a large core, only those that keep it connected."""
-    full = sum(len(one.members) ** 2 for one in core.queues) <= 2 * _MAX_PAIRS
+    full = sum(len(stuck_queue.members) ** 2 for stuck_queue in core.queues) <= 2 * _MAX_PAIRS
     graph: EdgesByWaiter = {actor: [] for actor in sorted(core.actors)}
     for stuck_queue in core.queues:
         for place, other in sorted(_pairs(stuck_queue, full=full)):
@@ -196,7 +195,14 @@ def kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
 def upgraders(core: Core, ring: Ring) -> list[str]:
     """The actors that read the first queue of the ring and wait to write it, if several do."""
     lock = ring[0].queue.lock
-    found = sorted({a for one in core.queues if one.queue.lock == lock for a in _upgrades(one)})
+    found = sorted(
+        {
+            a
+            for stuck_queue in core.queues
+            if stuck_queue.queue.lock == lock
+            for a in _upgrades(stuck_queue)
+        }
+    )
     return found if len(found) > 1 else []
 
 
@@ -233,9 +239,8 @@ def coexistence(
 ) -> Coexistence:
     """Compare the members (queue, request) with the newest listings of their locks.
 
-    Up to `complete_to`, no change is missing: that is as good as a listing of everything.
-
-    Not proven with nothing to list again: a zxid is unknown, or a waiter has no node.
+    Up to `complete_to`, no change is missing: that is as good as a listing of everything. If it is
+    not proven and nothing is to be listed again, a zxid is unknown or a waiter has no node.
     """
     members = list(members)
     newest = max(request.czxid for _, request in members)

@@ -1,8 +1,8 @@
 """Root blockers: the actors at the root of all waiting, and how much waiting is behind each.
 
 A waiter counts once, under the first member of the queue in which it has waited longest (its main
-wait). That member may wait itself, so the search goes on to the first member of its main queue,
-until it comes to an actor that waits for nothing, to a deadlock, or to a node without an owner.
+wait). That member may itself wait, so the search continues with the first member of its main
+queue, until it reaches an actor that waits for nothing, a deadlock, or a node without an owner.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ Root = str | int  # an actor, or the number of a core
 class RootBlocker(Struct, frozen=True, gc=False):
     """A root blocker; `core` is the number of the deadlock it belongs to, if any.
 
-    `blocked_ms` adds up the waits of all behind it; `undated` of them have no known start.
+    `blocked_ms` is the sum of all waits behind it; `undated` of them have no known start.
     """
 
     actors: tuple[str, ...]
@@ -170,7 +170,7 @@ class _Roots:
             if head == actor:
                 self._known[actor] = actor
             elif head in path:
-                # A ring outside of all cores: a pool will open it. Its oldest wait represents it.
+                # A ring that is not in a core: a pool will open it. Its oldest wait represents it.
                 ring = dropwhile(head.__ne__, path)
                 self._known[actor] = min(ring, key=self._mains.__getitem__)
             else:

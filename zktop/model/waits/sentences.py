@@ -25,6 +25,10 @@ LETTER: dict[Mode, str] = {
 }
 
 
+_MAX_NAMED = 5  # actors in one list
+_MAX_PARTS = 5  # reasons why the holders of a pool do not finish
+
+
 class DisplayNames(Struct, frozen=True):
     """Names for actors and locks; one without an entry is shown as it is."""
 
@@ -53,20 +57,17 @@ class DisplayNames(Struct, frozen=True):
         """
         return f"{LETTER[mode]}:{self.path(lock)}"
 
-    def all_of(self, actors: Sequence[str], at_most: int = 5) -> str:
+    def all_of(self, actors: Sequence[str]) -> str:
         """List actors in words.
 
-        >>> DisplayNames().all_of(["a", "b", "c"]), DisplayNames().all_of("abcd", at_most=2)
-        ('a, b and c', 'a, b and 2 more')
+        >>> DisplayNames().all_of("abc"), DisplayNames().all_of("abcdefg")
+        ('a, b and c', 'a, b, c, d, e and 2 more')
         """
-        shown = [self.owner(actor) for actor in actors[:at_most]]
+        shown = [self.owner(actor) for actor in actors[:_MAX_NAMED]]
         hidden = len(actors) - len(shown)
         if hidden:
             shown.append(f"{hidden} more")
         return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-
-
-_MAX_PARTS = 5
 
 
 def exhausted_pool(core: Core) -> StuckQueue:

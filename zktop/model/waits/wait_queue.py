@@ -17,8 +17,8 @@ class WaitRequest(Struct, frozen=True, gc=False):
     """One place in a queue.
 
     `node` is unique in its queue. A request without a znode (an actor known only by a watch) has
-    czxid 0. An `exempt` one is granted at once, wherever it stands, and still blocks those behind
-    it (a re-entrant read, a lease seen taken); no writer among readers may be exempt.
+    czxid 0. An `exempt` one is granted at once, wherever it is, and still blocks those behind it
+    (a re-entrant read, a lease known to be taken); no writer among readers may be exempt.
     `releases=False`: no client will ever remove it; each such request has a pseudo actor.
     `session` is the owner, if the configuration merges or splits sessions into other actors.
     """
@@ -68,7 +68,7 @@ class WaitQueue(Struct, frozen=True, gc=False):
 
     @property
     def rules(self) -> tuple[object, ...]:
-        """What grants depend on besides the requests."""
+        """Everything that grants depend on besides the requests."""
         return self.kind, self.capacity, self.blocking
 
     @property

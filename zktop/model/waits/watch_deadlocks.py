@@ -1,7 +1,8 @@
 """Deadlocks that only watch tables show: waiters that watch each other, or a successor.
 
 By queue order, one of them may even hold the lock. But a client that watches a node behind its own
-does not know that it holds, and no event will wake it. No correct recipe gets into this state.
+does not know that it holds the lock, and no event will wake it. No correct recipe gets into this
+state.
 """
 
 from collections.abc import Iterator, Mapping

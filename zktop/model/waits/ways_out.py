@@ -102,7 +102,7 @@ def _breaks(core: Core, actor: str) -> bool:
 def _freed(
     graph: WaitGraph, number: int, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
 ) -> int:
-    """The number of actors that can go on once this one is gone, itself included."""
+    """The number of actors that can continue once this one is gone, itself included."""
     stuck_set, only = graph.stuck_set, frozenset({number})
     core = stuck_set.cores[number]
     is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in stuck_set.queues.values())
