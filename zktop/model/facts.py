@@ -266,7 +266,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Complete(Fact, frozen=True, tag="complete"):
-    """The facts include all changes up to this transaction, so listings are still correct then."""
+    """The facts include all changes up to this transaction, so listings are correct up to it."""
 
 
 class OwnerNames(Fact, frozen=True, tag="owners"):

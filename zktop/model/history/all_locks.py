@@ -47,7 +47,7 @@ class LockHistories:
         self._vanished_roots: dict[Text, RootHistory] = {}
         self._hidden: dict[Text, Lock | None] = {}  # the last readable version
         self._removal_of: Callable[[str], Gone | None] = World().removal_of
-        self._unread: set[Text] = set()  # locks that are new or old, which a read will show
+        self._unread: set[Text] = set()  # found, not read: a read will show whether they are new
         self._from_zxid = 0
         self._began: Millis = 0
         self._now: Millis = 0

@@ -1,6 +1,6 @@
 """The known past of one lock, as a frozen value made by `derive_events`.
 
-`FirstLook` is what a single look proves: how long the present holders have held at least.
+`FirstLook` is what a single look proves: the least time for which the holders have held the lock.
 """
 
 from collections.abc import Mapping, Sequence
