@@ -45,6 +45,6 @@ def _member_counts(view: LockView) -> Iterator[tuple[MemberState, int]]:
     if lock.kind == "election" and not lock.blocking:
         waits = sum(member.node in lock.stranded for member in lock.waiters)
     yield "holds", holders
-    yield "waits", waits + len(view.watch_check.crowd)
+    yield "waits", waits + len(view.watch_check.watchers_waiting)
     yield "standby", others - waits
     yield "pending", lock.size - holders - others
