@@ -1,7 +1,7 @@
 """An hour at the screen: demo scenes in a loop, and random keys.
 
 `python -m bench.soak_ui 3600 [SEED]` exits with 1 and a line for each failure or growing figure.
-The test in `tests/soak` is the same for two minutes.
+The test in `tests/soak` is the same for one minute.
 """
 
 import random
