@@ -93,7 +93,7 @@ class TextPanel(Panel, TextView):
 
 
 class LinkPanel(TextPanel):
-    """A text whose lines lead to other screens; its cursor shows with the focus."""
+    """A text whose lines lead to other screens; its cursor is visible only with the focus."""
 
     keeps_cursor = False
 

@@ -116,11 +116,11 @@ def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
     writer.write()
     when = clock(shown.case.first_seen_at)
     writer.say(f"{KINDS[shown.first.kind]} Diagram of {when}.", "dim", " ")
-    moves = step_rows(shown.first, shown.known)
-    called = brief_paths(shown.first.locks)
-    _write_picture(writer, shown, moves, called)
+    rows = step_rows(shown.first, shown.known)
+    lock_names = brief_paths(shown.first.locks)
+    _write_picture(writer, shown, rows, lock_names)
     writer.write()
-    _write_proof(writer, shown, moves, called)
+    _write_proof(writer, shown, rows, lock_names)
     _write_behind(writer, shown.judged, shown.known)
     if writer.fold("sentence", "Full sentence"):
         writer.say(shown.judged.sentence, "strong")
@@ -195,30 +195,30 @@ def _write_end(writer: LineWriter, shown: ShownDeadlock) -> None:
 
 
 def _write_picture(
-    writer: LineWriter, shown: ShownDeadlock, moves: Sequence[StepRow], called: dict[str, str]
+    writer: LineWriter, shown: ShownDeadlock, rows: Sequence[StepRow], lock_names: dict[str, str]
 ) -> None:
     """Draw the ring, with the steps to its right if they fit, else below it."""
-    drawings = _drawings(shown, called) if can_be_drawn(shown.first) else []
+    drawings = _drawings(shown, lock_names) if can_be_drawn(shown.first) else []
     fitting = [one for one in drawings if _width(one) + 1 <= writer.width]
     for verbs, drawn in product((VERBS, SHORT_VERBS), fitting):
         room = writer.width - 1 - _width(drawn) - GAP_CELLS - 1
-        steps = brief_steps(moves, called, room, shown.ink, verbs)
+        steps = brief_steps(rows, lock_names, room, shown.ink, verbs)
         if steps is not None:
-            _beside(writer, drawn, steps, moves)
+            _beside(writer, drawn, steps, rows)
             return
-    for drawn in fitting[:1] or [list_ring(shown.first, called, shown.ink)]:
+    for drawn in fitting[:1] or [list_ring(shown.first, lock_names, shown.ink)]:
         writer.write_all((Run(" "), *one) for one in drawn)
     writer.write()
     width = writer.width - 2
-    steps = brief_steps(moves, called, width, shown.ink)
-    for move, step in zip(moves, steps or [], strict=False):
-        writer.write((Run("  "), *step), step_link(move))
+    steps = brief_steps(rows, lock_names, width, shown.ink)
+    for row, step in zip(rows, steps or [], strict=False):
+        writer.write((Run("  "), *step), step_link(row))
 
 
-def _drawings(shown: ShownDeadlock, called: dict[str, str]) -> list[list[Line]]:
+def _drawings(shown: ShownDeadlock, lock_names: dict[str, str]) -> list[list[Line]]:
     """The ring with addresses, and a narrower one without."""
     chosen = shown.ways[0].actor if shown.ways else None
-    clients = ring_clients(shown.first, called, _addresses(shown), chosen)
+    clients = ring_clients(shown.first, lock_names, _addresses(shown), chosen)
     bare: list[RingClient] = [one._replace(address="") for one in clients]
     return [draw_ring(some, shown.ink) for some in (clients, bare)]
 
@@ -236,13 +236,13 @@ def _width(drawn: Sequence[Line]) -> int:
 
 
 def _beside(
-    writer: LineWriter, drawn: Sequence[Line], steps: Sequence[Line], moves: Sequence[StepRow]
+    writer: LineWriter, drawn: Sequence[Line], steps: Sequence[Line], rows: Sequence[StepRow]
 ) -> None:
     left = _width(drawn) + GAP_CELLS
-    for row in range(max(len(drawn), len(steps))):
-        ring = drawn[row] if row < len(drawn) else ()
-        step = steps[row] if row < len(steps) else ()
-        link = step_link(moves[row]) if row < len(steps) else None
+    for at in range(max(len(drawn), len(steps))):
+        ring = drawn[at] if at < len(drawn) else ()
+        step = steps[at] if at < len(steps) else ()
+        link = step_link(rows[at]) if at < len(steps) else None
         writer.write((Run(" "), *fitted(ring, left), *step), link)
 
 
@@ -250,7 +250,7 @@ def _beside(
 
 
 def _write_proof(
-    writer: LineWriter, shown: ShownDeadlock, moves: Sequence[StepRow], called: dict[str, str]
+    writer: LineWriter, shown: ShownDeadlock, rows: Sequence[StepRow], lock_names: dict[str, str]
 ) -> None:
     evidence = shown.judged.evidence
     signs = Counter(one.supports for one in evidence)
@@ -259,7 +259,7 @@ def _write_proof(
     parts += [count(signs[None], "assumption")] if signs[None] else []
     if writer.fold("proof", "Proof", ", ".join(parts)):
         write_reasons(writer, shown.judged.confidence, evidence)
-        write_steps(writer, moves, called, shown.ink)
+        write_steps(writer, rows, lock_names, shown.ink)
         write_blind(writer, shown.first.rule, shown.live.blind)
         writer.write()
 

@@ -196,7 +196,7 @@ class FindingsScreen(Page):
         self._show_minute(state, report, self._explanation_lines - len(writer.lines))
 
     def _show_minute(self, state: ViewState, report: Report, left: int) -> None:
-        """Below a short explanation, in so many lines: the clients in the last minute."""
+        """Show the clients in the last minute below a short explanation, in this many lines."""
         minute, room = self._minute, left - self._minute.gutter.height
         drawn: list[MinuteLine] = []
         if room >= MIN_MINUTE_LINES and self._case != NO_DATA:

@@ -46,7 +46,7 @@ MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
 MIN_MINUTE_LINES: Final = 8
 MIN_TREE_LINES: Final = 8
-MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes long to draw
+MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes a long time to draw
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
@@ -257,7 +257,7 @@ class LockScreen(Page):
         return self._room - self._queue.count - 1 - self._queue.gutter.height
 
     def _show_minute(self, detail: LockDetail, *, is_wide: bool) -> None:
-        """Below a short queue in a wide window: its clients in the last minute, its history."""
+        """Show the last minute, then the history, below a short queue in a wide window."""
         state, minute, past, left = self.view_state, self._minute, self._past, self._left
         minute.display = is_wide and left >= MIN_MINUTE_LINES and state is not None
         past.display = False
@@ -276,7 +276,7 @@ class LockScreen(Page):
             past.show(self._history(detail, width) or [NO_HISTORY])
 
     def _show_tree(self, detail: LockDetail, left: int) -> None:
-        """Below the drawings in a wide window, in so many lines: who waits for whom."""
+        """Show who waits for whom in this many lines, below the drawings in a wide window."""
         tree, report = self._tree, detail.report
         tree.display = left >= MIN_TREE_LINES and len(report.paths) <= MAX_TREE_LOCKS
         set_height(self._side, self._room - (left if tree.display else 0))
@@ -364,7 +364,7 @@ class LockScreen(Page):
         self._show_side()
 
     def action_open(self) -> None:
-        """Unfold the group under the cursor, or open the session; in another pane, its line."""
+        """Unfold the group or open the session under the cursor; in a pane, follow the link."""
         row, pane = self._row, self.screen.focused
         if isinstance(pane, LinkPanel) and isinstance(pane.target, LineLink):
             self.post_message(ShowPage(pane.target.page, pane.target.subject))

@@ -39,7 +39,7 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel, set_height
 from zktop.ui.widgets.text_view import TextView
 
-MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes long to draw
+MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes a long time to draw
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
 NO_LOCK: Final = line((" No lock is selected.", "dim"))
 

@@ -116,7 +116,7 @@ def _client(row: SessionRow) -> str:
 
 
 def _known(row: SessionRow) -> str:
-    """What the user's list of owners has on the client; its name, unless that is shown already."""
+    """What the list of owners says about the client, except what its name already shows."""
     client = row.presence.client if row.presence is not None else ""
     known = row.report.client_names.owners.known(session_text(row.session), client)
     return ", ".join(

@@ -43,7 +43,7 @@ from zktop.ui.widgets.text_view import StaticText
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
-MINUTE_LINES: Final = 8  # at least, to be shown
+MIN_MINUTE_LINES: Final = 8
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
@@ -228,7 +228,12 @@ class SessionsScreen(Page):
         minute, row, state, report = self._minute, self._table.row, self.view_state, self.report
         room = left - 2 * minute.gutter.height
         drawn: list[MinuteLine] = []
-        if row is not None and state is not None and report is not None and room >= MINUTE_LINES:
+        if (
+            row is not None
+            and state is not None
+            and report is not None
+            and room >= MIN_MINUTE_LINES
+        ):
             width = self.size.width - 4
             drawn = self._strips.lines(state, report, width, room, (row.session,))
         minute.display = bool(drawn)

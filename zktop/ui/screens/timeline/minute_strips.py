@@ -184,7 +184,7 @@ def _label_cells(width: int) -> int:
 
 
 def _graph_lines(height: int) -> int:
-    """The lines of the graph itself: a high one has an empty line above it."""
+    """The lines of the graph itself; a tall graph has an empty line above it."""
     return max(0, height - 1 if height >= AIR_FROM_LINES else height)
 
 
