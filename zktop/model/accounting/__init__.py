@@ -1,1 +1,1 @@
-"""What a period cost: who held up others, where, and for how long in total."""
+"""What a period cost: which clients held up others, in which locks, and for how long in total."""

@@ -87,5 +87,5 @@ class Accounts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether more may have been waited than was seen."""
+        """Whether clients may have waited longer than was seen."""
         return bool(self.unseen_ms or self.missed)

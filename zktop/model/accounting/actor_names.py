@@ -1,4 +1,4 @@
-"""Names of actors over a period: each keeps the last name that it had while it was there."""
+"""Names of actors over a period: each keeps the last name that it had while it was in a lock."""
 
 from collections import Counter
 from typing import Final

@@ -1,7 +1,7 @@
 """Charges the time that clients wait for a lock to those that hold it.
 
-The cost of a change of a lock does not depend on its queue. If a holder begins or stops to wait
-for another lock itself, the locks that it holds are brought up to date.
+The cost of a change of a lock does not depend on the length of its queue. If a holder starts or
+stops waiting for another lock itself, the locks that it holds are brought up to date.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ class Charges:
         self._unseen.append((since, until))
 
     def change(self, path: Text, after: Lock | None, waiting: int, at: Millis) -> None:
-        """A lock changed to this version, with so many clients that wait."""
+        """A lock changed to this version, for which this number of clients wait."""
         one = self.locks.get(path)
         if one is None:
             one = self.locks[path] = LockCharges(max(at, self._since))
@@ -145,7 +145,7 @@ class Charges:
             one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
 
     def _move(self, path: Text, one: LockCharges, node: Text, at: Millis, *, holds: bool) -> None:
-        """A member got the lock, or holds it no longer."""
+        """A member got the lock, or no longer holds it."""
         if node not in one.members or (node in one.holders) == holds:
             return
         actor = self.actors[one.members[node]]

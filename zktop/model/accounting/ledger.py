@@ -37,7 +37,7 @@ class FigureTally:
     def __init__(self) -> None:
         self.waits, self.holds = DurationTally(), DurationTally()
         self.given_up = self.expiries = 0
-        self.waiting: list[Millis] = []  # how long those have waited that still do
+        self.waiting: list[Millis] = []  # the lengths of waits that are not over
         self.holding: list[Millis] = []
 
     def add(self, event: Event) -> None:
@@ -172,7 +172,7 @@ class Ledger:
             self._expired.add(session)
 
     def _add_unfinished(self, report: Report, until: Millis) -> None:
-        """Add the waits and holds that go on, and the names of their clients."""
+        """Add the waits and holds that are not over, and the names of their clients."""
         for tally in (*self._locks.values(), *self._actors.values()):
             tally.waiting, tally.holding = [], []
         for path, one in self._charges.locks.items():

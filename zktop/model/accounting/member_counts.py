@@ -1,4 +1,4 @@
-"""Count the members of locks by state, again only where they may have changed."""
+"""Counts the members of locks by state; recounts only locks that may have changed."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from zktop.model.world.tables_of_one_server import ServerTables
 
 
 class ChangedLocks:
-    """A fold over reports: which locks may have other members than in the previous report."""
+    """A fold over reports: the locks whose members may have changed since the previous report."""
 
     def __init__(self) -> None:
         self._records: PersistentMap[Text, LockRecord] = PersistentMap()

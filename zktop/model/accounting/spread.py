@@ -33,7 +33,7 @@ class DurationTally:
 
     def __init__(self) -> None:
         self.exact = array("q")
-        self.bounds = array("q")  # durations of which this is the least
+        self.bounds = array("q")  # lower bounds of durations
 
     def add(self, one: Elapsed, *, is_over: bool = True) -> None:
         """Add a duration; one that is not over is a lower bound."""
@@ -45,7 +45,7 @@ class DurationTally:
         self.bounds.extend(other.bounds)
 
     def spread(self, unfinished: Iterable[Millis] = ()) -> Spread:
-        """Sum up the durations, and those that have lasted so long and go on."""
+        """Sum up the durations, and the present lengths of those that are not over."""
         return spread_of(self.exact, [*self.bounds, *unfinished])
 
 
