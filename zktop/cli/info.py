@@ -10,10 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from zktop.app.config_file_mistakes import config_file_mistakes
-from zktop.app.ui_settings import is_ascii, state_folder
 from zktop.cli.options import config_options
 from zktop.cli.output import put_table
 from zktop.config.files import config_file, config_folder
@@ -70,6 +67,10 @@ def _version(package: str, missing: str = "not installed") -> str:
 
 
 def _terminal(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    from rich.console import Console  # noqa: PLC0415  loaded for this command alone
+
+    from zktop.app.ui_settings import is_ascii  # noqa: PLC0415  loads the UI
+
     yield "terminal", _size()
     console = Console(file=sys.__stderr__, force_terminal=True)
     yield "colours", console.color_system or "none"
@@ -97,6 +98,8 @@ def _size() -> str:
 def _config(
     path: Path, overrides: Overrides, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
+    from zktop.app.ui_settings import state_folder  # noqa: PLC0415  loads the UI
+
     yield "config", f"{_short(path)}: {_state(path, environment)}"
     try:
         settings = ", ".join(_changed(effective_config(overrides, environment).config))
@@ -111,6 +114,8 @@ def _config(
 
 
 def _state(path: Path, environment: Mapping[str, str]) -> str:
+    from zktop.app.config_file_mistakes import config_file_mistakes  # noqa: PLC0415  loads the UI
+
     if not path.exists():
         return "does not exist"
     mistakes = len(config_file_mistakes(str(path), environment))
