@@ -6,6 +6,7 @@ class ExitCode:
 
     FINE = 0
     FINDINGS = 1
+    NOT_FREED = 1  # by `free`: refused, or the lock was not released
     USAGE = 2
     NO_CONNECTION = 3
     NOTHING_TO_LOOK_AT = 4
@@ -20,6 +21,12 @@ class ZktopError(Exception):
 
 class UsageError(ZktopError):
     """The command line or the config asks for something impossible."""
+
+
+class NotFreedError(ZktopError):
+    """Freeing a lock would not be safe, or had no effect."""
+
+    exit_code = ExitCode.NOT_FREED
 
 
 class NoConnectionError(ZktopError):

@@ -22,8 +22,9 @@ WRONG = [
         ["schema", "snapshit"],
         2,
         (
-            "Invalid value for '{snapshot|events|recording|config}': 'snapshit' is not one of "
-            "'snapshot', 'events', 'recording', 'config'. See `zktop schema --help`."
+            "Invalid value for '{snapshot|events|free|recording|report|config}': 'snapshit' is "
+            "not one of 'snapshot', 'events', 'free', 'recording', 'report', 'config'. See `zktop "
+            "schema --help`."
         ),
     ),
     (["--show-config", "--root", "locks"], 2, '--root: the root must start with /, got "locks"'),

@@ -186,6 +186,8 @@ public class CuratorClients {
                     return lock(new InterProcessMutex(client, path));
                 case "TolerantMutex":
                     return lock(new InterProcessMutex(client, path, new ByNumber()));
+                case "RevocableMutex":
+                    return revocable(new InterProcessMutex(client, path));
                 case "ReadLock":
                     return lock(readWriteLock(path).readLock());
                 case "WriteLock":
@@ -229,6 +231,18 @@ public class CuratorClients {
                     lock.release();
                 }
             };
+        }
+
+        /** Releases it when it is asked to, on the thread that owns it. */
+        Thing revocable(InterProcessMutex mutex) {
+            mutex.makeRevocable(held -> {
+                try {
+                    held.release();
+                } catch (Exception problem) {
+                    throw new IllegalStateException(problem);
+                }
+            }, thread);
+            return lock(mutex);
         }
 
         Thing impatient(InterProcessLock lock) {

@@ -27,6 +27,7 @@ COMMANDS = {
     "snapshot": "Print every lock at one moment: as JSON, text or a graph.",
     "events": "Print changes as they happen, one JSON object per line.",
     "check": "Exit with 1 if there is a deadlock or another serious finding.",
+    "free": "Print the ways to free a lock, with commands to copy.",
     "metrics": "Print metrics for Prometheus, or serve them.",
     "record": "Record an ensemble to a file.",
     "import": "Make a recording from ZooKeeper's transaction logs and snapshots.",

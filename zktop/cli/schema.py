@@ -8,7 +8,7 @@ import msgspec
 from zktop.cli.output import put
 from zktop.config.show import config_schema
 from zktop.output.period.period_schema import PeriodJson
-from zktop.output.schema import EventJson, SnapshotJson, with_published_names
+from zktop.output.schema import EventJson, FreeJson, SnapshotJson, with_published_names
 from zktop.recording import RecordingLine
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -16,6 +16,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _KINDS: dict[str, Any] = {
     "snapshot": SnapshotJson,
     "events": EventJson,
+    "free": FreeJson,
     "recording": RecordingLine,
     "report": PeriodJson,
 }
@@ -29,10 +30,7 @@ Examples:
 @click.command("schema", epilog=_EXAMPLES)
 @click.argument("of", type=click.Choice([*_KINDS, "config"]))
 def command(of: str) -> None:
-    """Print the JSON Schema of a snapshot, an event, a report, a recording, or the config.
-
-    Of a recording it describes a line.
-    """
+    """Print the JSON Schema of what commands print, a line of a recording, or the config file."""
     schema = config_schema() if of == "config" else _schema(of)
     encoded = with_published_names(msgspec.json.encode(schema))
     for line in msgspec.json.format(encoded, indent=2).decode().splitlines():

@@ -12,6 +12,7 @@ from zktop.cli.options import ReplayTime
 from zktop.cli.output import narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
+from zktop.config.types import Config
 from zktop.model.facts import Millis
 from zktop.model.report import Report
 from zktop.model.settings import SECOND_MS
@@ -20,7 +21,13 @@ from zktop.model.settings import SECOND_MS
 @contextmanager
 def live_run(overrides: Overrides, sample_every_s: float | None = None) -> Iterator[LiveRun]:
     """Connect to the ensemble; a signal ends the block at its next wait."""
-    config = effective_config(overrides).config
+    with live_run_of(effective_config(overrides).config, sample_every_s) as run:
+        yield run
+
+
+@contextmanager
+def live_run_of(config: Config, sample_every_s: float | None = None) -> Iterator[LiveRun]:
+    """Connect as a config says."""
     plan = plan_of(config, sample_every_s)
     interrupts = Interrupts()
     waiting, owners = interrupts.waiting, config.owners_file

@@ -11,6 +11,7 @@ import msgspec
 
 SNAPSHOT: Final = "zktop.snapshot/1"
 EVENT: Final = "zktop.event/1"
+FREE: Final = "zktop.free/1"
 _OLD_NAMES: Final = {
     b"ClientView": b"ClientSight",
     b"LookMark": b"Look",
@@ -258,6 +259,60 @@ class SnapshotJson(JsonObject, frozen=True, kw_only=True):
     findings: list[FindingJson]
     blind: list[BlindJson]
     cost: CostJson | None
+
+
+class WayToFreeJson(JsonObject, frozen=True, kw_only=True):
+    """One way to free a lock; `option` is the rest of the command line that lets zktop do it."""
+
+    kind: Literal["ask-to-release", "stop-process", "end-session", "delete-node"]
+    what: str
+    commands: list[str]
+    effect: str
+    belief: Annotated[str, msgspec.Meta(description="What its victim will believe")]
+    option: list[str] | None
+    refusal: Annotated[
+        str | None, msgspec.Meta(description="Why zktop does not do it itself, where it could")
+    ]
+
+
+class LockBlockerJson(JsonObject, frozen=True, kw_only=True):
+    """One node in the way of a lock; that of a deadlock may be in another lock."""
+
+    lock: str
+    node: str
+    path: str
+    role: Literal["holder", "leftover", "foreign", "deadlocked"]
+    name: str
+    session: SessionId | None
+    client: str | None
+    server: str | None
+    about: str
+    ways: list[WayToFreeJson]
+
+
+class FreedJson(JsonObject, frozen=True, kw_only=True):
+    """What `zktop free` did, or would do in a dry run."""
+
+    kind: Literal["ask-to-release", "delete-node"]
+    paths: list[str]
+    outcome: Literal["dry-run", "freed", "asked"]
+    sentence: str
+
+
+class FreeJson(JsonObject, frozen=True, kw_only=True):
+    """The ways to free one lock."""
+
+    schema: Literal["zktop.free/1"] = FREE
+    lock: str
+    layout: str
+    kind: str
+    holders: list[str]
+    waiting: int
+    deadlocks: list[DeadlockJson]
+    findings: list[FindingJson]
+    blockers: list[LockBlockerJson]
+    more: Annotated[int, msgspec.Meta(description="How many holders are not listed")]
+    done: FreedJson | None
 
 
 class EventJson(JsonObject, frozen=True, kw_only=True, omit_defaults=True):

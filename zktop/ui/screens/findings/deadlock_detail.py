@@ -7,6 +7,8 @@ from typing import Final
 
 from zktop.model.actors import session_of
 from zktop.model.format import clock, count
+from zktop.model.freeing.commands import find_command
+from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
@@ -16,7 +18,6 @@ from zktop.ui.screens.common.format import frequent_names
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock, pill
 from zktop.ui.screens.findings.detail import CONFIDENCE_WORDS, write_blind, write_reasons
-from zktop.ui.screens.findings.find_process import find_command
 from zktop.ui.screens.findings.list import deadlock_age
 from zktop.ui.screens.findings.ring import (
     RingClient,
@@ -46,9 +47,6 @@ GAP_CELLS: Final = 3  # between the ring and its steps
 MAX_OTHER_WAYS: Final = 2
 MAX_NAMED: Final = 500  # waiters of one lock whose names are counted
 MAX_NAMES: Final = 4
-NEVER: Final = (
-    "Never delete the node of a live session: its owner would go on as if it held the lock."
-)
 KINDS: Final = {
     "cycle": "Each client waits for a lock the next one holds.",
     "fairness": "The cycle exists only because another request is queued in between.",

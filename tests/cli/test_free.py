@@ -1,0 +1,239 @@
+"""`zktop free`: what it prints, what it does with --yes, and what it never does."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+from cli.live_processes import new_root
+from each_server import EITHER, server_of
+from kazoo.client import KazooClient
+from servers import RunningServer
+
+from zktop.app.node_writer import NodeWriter
+from zktop.cli.schema import _schema
+from zktop.demo_types import ClientSettings
+from zktop.errors import NotFreedError
+from zktop.model.facts import Stat
+from zktop.model.session_ids import session_id
+
+Zktop = Callable[..., tuple[int, str, str]]
+LEFT = "lock-0000000000"
+
+
+@pytest.fixture(scope="module", params=EITHER)
+def server(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
+    """The sandbox, and a real server."""
+    with server_of(request.param) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(server: RunningServer) -> Iterator[KazooClient]:
+    """A client that makes nodes, and looks at them."""
+    client = KazooClient(server.address)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.fixture
+def lock(client: KazooClient) -> str:
+    """A lock with a node that no session owns, and a waiter behind it."""
+    path = f"{new_root()}/import"
+    client.create(f"{path}/lock-", b"", sequence=True, makepath=True)
+    client.create(f"{path}/lock-", b"bob", sequence=True, ephemeral=True)
+    return path
+
+
+@pytest.fixture
+def free(zktop: Zktop, server: RunningServer, tmp_path: Path) -> Zktop:
+    """The command on this server; a node is an orphan at once."""
+    config = {"hosts": server.address, "thresholds": {"orphan": "1ms"}, "introspect": "off"}
+    (tmp_path / "c.yaml").write_text(json.dumps(config))
+    return lambda path, *args: zktop(
+        "free", path, "--config", "c.yaml", "--root", path.rpartition("/")[0] + "/*", *args
+    )
+
+
+def test_it_prints_the_ways_and_changes_nothing(
+    free: Zktop, client: KazooClient, lock: str
+) -> None:
+    """A dry run with --node, too."""
+    printed = free(lock)
+    dry = free(lock, "--node", LEFT)
+
+    assert (printed[0], dry[0]) == (0, 0)
+    assert f"delete -v 0 {lock}/{LEFT}" in printed[1]
+    assert f"zktop free {lock} --node {LEFT} --yes" in printed[1]
+    assert dry[1].startswith(f"Dry run: would delete {lock}/{LEFT}")
+    assert client.exists(f"{lock}/{LEFT}")
+
+
+def test_json_fits_its_schema(free: Zktop, lock: str) -> None:
+    """Without and with something done."""
+    told = json.loads(free(lock, "--format", "json")[1])
+    done = json.loads(free(lock, "--node", LEFT, "--yes", "--format", "json")[1])
+
+    for one in (told, done):
+        jsonschema.validate(one, _schema("free"))
+    assert [one["node"] for one in told["blockers"]] == [LEFT]
+    assert told["done"] is None
+    assert done["done"]["outcome"] == "freed"
+
+
+def test_a_node_without_a_session_is_deleted(free: Zktop, client: KazooClient, lock: str) -> None:
+    """With --yes; then the lock is read again."""
+    code, out, err = free(lock, "--node", LEFT, "--yes")
+
+    assert (code, err) == (0, "")
+    assert "is gone; now bob holds it." in " ".join(out.split())
+    assert client.get_children(lock) == ["lock-0000000001"]
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("--node", "lock-0000000001", "--yes"), "it belongs to bob, session 0x"),
+        (("--node", "lock-0000000005", "--yes"), "There is no node"),
+        (("--revoke", "--yes"), "is not revoked. No client holds it."),
+    ],
+    ids=["a live session", "none", "nobody to ask"],
+)
+def test_it_refuses(
+    free: Zktop, client: KazooClient, lock: str, args: tuple[str, ...], why: str
+) -> None:
+    """With the exit code 1, and one sentence."""
+    before = client.get_children(lock)
+
+    code, out, err = free(lock, *args)
+
+    assert (code, out) == (1, "")
+    assert why in err
+    assert client.get_children(lock) == before
+
+
+def seen(client: KazooClient, path: str) -> Stat:
+    """A node as the first look sees it."""
+    stat = client.exists(path)
+    return Stat(
+        stat.czxid, stat.mzxid, stat.ctime, stat.version, owner=session_id(stat.ephemeralOwner)
+    )
+
+
+@pytest.fixture
+def writer(server: RunningServer) -> Iterator[NodeWriter]:
+    """The client that writes."""
+    with NodeWriter(ClientSettings(hosts=server.address)) as writer:
+        yield writer
+
+
+def test_a_node_that_is_created_again_before_the_second_look_stays(
+    client: KazooClient, writer: NodeWriter, lock: str
+) -> None:
+    """It has the same name, and the same version 0."""
+    path = f"{lock}/{LEFT}"
+    first = seen(client, path)
+    client.delete(path)
+    client.create(path)
+
+    with pytest.raises(NotFreedError, match="was created again"):
+        writer.delete(path, first)
+
+    assert client.exists(path)
+
+
+@pytest.mark.parametrize("is_owned", [True, False], ids=["by a session", "persistent"])
+def test_a_node_that_is_created_again_after_the_second_look_stays(
+    client: KazooClient, writer: NodeWriter, lock: str, *, is_owned: bool
+) -> None:
+    """The transaction fails, because its parent has got a child; the next look sees the node."""
+    path = f"{lock}/{LEFT}"
+    first = seen(client, path)
+    begin = writer._client.transaction
+
+    def begin_late() -> object:
+        writer._client.transaction = begin
+        client.delete(path)
+        client.create(path, ephemeral=is_owned)
+        return begin()
+
+    writer._client.transaction = begin_late
+    with pytest.raises(NotFreedError, match="was created again"):
+        writer.delete(path, first)
+
+    assert client.exists(path)
+
+
+def test_a_busy_queue_delays_the_deletion_only(
+    client: KazooClient, writer: NodeWriter, lock: str
+) -> None:
+    """A client that joins makes it look again; the queue is as if zktop had never been there."""
+    path = f"{lock}/{LEFT}"
+    begin = writer._client.transaction
+
+    def begin_late() -> object:
+        writer._client.transaction = begin
+        client.create(f"{lock}/lock-", sequence=True)
+        return begin()
+
+    writer._client.transaction = begin_late
+    writer.delete(path, seen(client, path))
+
+    assert sorted(client.get_children(lock)) == ["lock-0000000001", "lock-0000000002"]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda client, path: client.set(path, b"x"), "has changed"),
+        (lambda client, path: client.create(f"{path}/below"), "has children"),
+        (lambda client, path: client.delete(path), "is gone"),
+    ],
+    ids=["data", "children", "gone"],
+)
+def test_a_node_that_changed_stays(
+    client: KazooClient,
+    writer: NodeWriter,
+    lock: str,
+    change: Callable[[KazooClient, str], object],
+    why: str,
+) -> None:
+    """The second look sees it."""
+    path = f"{lock}/{LEFT}"
+    first = seen(client, path)
+    change(client, path)
+
+    with pytest.raises(NotFreedError, match=why):
+        writer.delete(path, first)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "why"),
+    [
+        (("locks",), 2, "path of one lock"),
+        (("/locks/*",), 2, "path of one lock"),
+        (("/locks/a", "--yes"), 2, "--yes needs --node or --revoke"),
+        (("/locks/a", "--node", "x", "--revoke"), 2, "exclude each other"),
+    ],
+)
+def test_usage(zktop: Zktop, args: tuple[str, ...], code: int, why: str) -> None:
+    """Wrong usage is refused before it connects."""
+    ran = zktop("free", *args)
+
+    assert ran[0] == code
+    assert why in ran[2]
+
+
+def test_read_only_forbids_yes(zktop: Zktop) -> None:
+    """The ways are still printed with it."""
+    code, _, err = zktop("--read-only", "free", "/locks/a", "--node", "x", "--yes")
+
+    assert (code, "forbids --yes" in err) == (2, True)
+
+
+def test_a_lock_that_is_not_there(free: Zktop) -> None:
+    """Exit code 4."""
+    assert free(f"{new_root()}/none")[0] == 4

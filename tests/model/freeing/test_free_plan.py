@@ -1,0 +1,147 @@
+"""The ways to free a lock, from a report: what is in the way, what it costs, what is refused."""
+
+import pytest
+from model.builders import NOW, ZK1, connections, own, row, session, watches, world
+from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Node, Stat
+from zktop.model.freeing.deeds import Deed, deletion, request_to_release
+from zktop.model.freeing.free_plan import FreePlan, free_plan
+from zktop.model.report import LockView, Report
+from zktop.model.session_ids import session_text
+from zktop.model.settings import Settings
+from zktop.model.text import Text
+
+ORPHAN = plain("", 7, age_ms=2 * MINUTE)
+BOB, CAROL = plain("bob", 8, label="bob"), plain("carol", 9, label="carol")
+ANN = curator("ann", 1)
+
+
+def looked(*told: AnyFact, settings: Settings | None = None) -> tuple[Report, LockView]:
+    """The report on these facts, and the lock at PATH."""
+    report = Examiner(settings or Settings()).look(world(own(), *told), NOW)
+    view = report.view(PATH)
+    assert view is not None
+    return report, view
+
+
+def planned(*told: AnyFact) -> FreePlan:
+    """The ways to free the lock at PATH."""
+    report, _ = looked(*told)
+    plan = free_plan(report, PATH, "zk1:2181")
+    assert plan is not None
+    return plan
+
+
+def test_an_orphan_is_deleted_at_its_version() -> None:
+    """The command, how many go on, and how zktop does it."""
+    (blocker,) = planned(*facts(ORPHAN, BOB, CAROL)).blockers
+
+    (way,) = blocker.ways
+    assert (blocker.node, blocker.session) == (ORPHAN.name, None)
+    assert way.commands == (f"zkCli.sh -server zk1:2181 delete -v 0 {path_of(ORPHAN)}",)
+    assert way.effect == "2 clients wait behind it; bob is first."
+    assert way.option == ("free", PATH, "--node", ORPHAN.name, "--yes")
+
+
+def test_a_holder_has_the_ways_that_end_its_session() -> None:
+    """Where its process is, which locks go with it, and the bean of its session."""
+    table = connections(ZK1, row("ann"), row("bob"))
+    (holder,) = planned(*facts(k("ann", 1), k("bob", 2)), table).blockers
+
+    stop, end = holder.ways
+    client = row("ann").client
+    assert (stop.kind, end.kind) == ("stop-process", "end-session")
+    assert stop.commands == (
+        f"ssh 10.0.0.1 'ss -tnp sport = :{client.rpartition(':')[2]}'",
+        "kubectl get pods -A -o wide --field-selector status.podIP=10.0.0.1",
+    )
+    assert f"releases {PATH}" in stop.effect
+    assert "session timeout, 10s. 1 client waits behind it: bob." in stop.effect
+    assert f"={session_text(session('ann'))}$" in end.commands[1]
+    assert not stop.option
+    assert not end.option
+
+
+def test_a_pod_that_the_list_of_owners_names_is_deleted_by_name() -> None:
+    """As the three lines of cron in docs/kubernetes.md write it."""
+    pod = {"name": "api-7d4", "namespace": "shop"}
+    settings = Settings(owners={"10.0.0.1": pod})
+    report, _ = looked(*facts(k("ann", 1)), connections(ZK1, row("ann")), settings=settings)
+
+    plan = free_plan(report, PATH, "zk1:2181")
+
+    assert plan is not None
+    assert "kubectl delete pod -n shop api-7d4" in plan.blockers[0].ways[0].commands
+
+
+def test_a_holder_without_waiters_frees_nobody() -> None:
+    """Its ways are listed all the same."""
+    (only,) = planned(*facts(BOB)).blockers
+
+    assert only.role == "holder"
+    assert only.ways[0].effect.endswith("No client waits for it.")
+
+
+@pytest.mark.parametrize(
+    ("children", "node", "why"),
+    [
+        pytest.param([ORPHAN, BOB], BOB, "it belongs to bob, session 0x", id="it has a session"),
+        pytest.param([BOB], plain("", 3), "There is no node", id="it is not there"),
+        pytest.param(
+            [plain("", 7, age_ms=SECOND), BOB], plain("", 7), "it is only 1s old", id="it is new"
+        ),
+        pytest.param([BOB, At("notes", "")], At("notes", ""), "blocks no client", id="harmless"),
+    ],
+)
+def test_a_deletion_is_refused(children: list[At], node: At, why: str) -> None:
+    """With the reason."""
+    refused = deletion(*looked(*facts(*children)), node.name)
+
+    assert isinstance(refused, str)
+    assert why in refused
+
+
+def test_a_node_with_children_is_not_deleted() -> None:
+    """What is below may belong to a client."""
+    told = facts(ORPHAN, BOB)
+    stat = Stat(101, 101, NOW - MINUTE * 2, num_children=1)
+    full = Node(path=Text(path_of(ORPHAN)), stat=stat, data=b"", zxid=2_000_000, at=NOW)
+
+    assert "it has 1 child" in str(deletion(*looked(*told, full), ORPHAN.name))
+
+
+def listening(data: str = "", table: AnyFact | None = None) -> tuple[Report, LockView]:
+    """A lock of Curator; ann holds it, and her session watches her node."""
+    ann = At(ANN.name, "ann", label=data)
+    told = facts(ann, curator("bob", 2))
+    rows = watches(ZK1, {"ann": (path_of(ANN),)})
+    return looked(*told, connections(ZK1, row("ann"), row("bob")), table or rows)
+
+
+def test_a_curator_client_that_listens_can_be_asked() -> None:
+    """Curator writes no data into the node of a revocable lock, and watches it."""
+    deed = request_to_release(*listening())
+
+    assert isinstance(deed, Deed)
+    assert deed.paths == (path_of(ANN),)
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        pytest.param(listening("10.0.0.1"), "it is not revocable", id="it has data"),
+        pytest.param(listening("__REVOKE__"), "it has been asked already", id="asked"),
+        pytest.param(listening(table=watches(ZK1, {})), "it does not listen", id="no watch"),
+        pytest.param(listening(table=connections(ZK1, row("ann"))), "cannot tell", id="no table"),
+        pytest.param(looked(*facts(BOB)), "only Curator's", id="another library"),
+        pytest.param(looked(*facts(ORPHAN, BOB)), "No client holds it", id="no holder"),
+    ],
+)
+def test_a_request_is_refused(case: tuple[Report, LockView], why: str) -> None:
+    """With the reason for each holder."""
+    refused = request_to_release(*case)
+
+    assert isinstance(refused, str)
+    assert why in refused

@@ -1,0 +1,145 @@
+"""`zktop free`: the ways to free a lock; does the two safe ones with --yes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import click
+from msgspec.structs import replace
+
+from zktop.app.connection_settings import demo_connection
+from zktop.app.live_run import LiveRun
+from zktop.app.node_writer import NodeWriter
+from zktop.cli.options import connection_options
+from zktop.cli.output import put, put_json
+from zktop.cli.snapshot import first_report
+from zktop.cli.sources import live_run_of, print_notes
+from zktop.config.join_sources import effective_config
+from zktop.config.overrides import Overrides
+from zktop.config.types import Config
+from zktop.errors import ExitCode, NotFreedError, NothingToLookAtError
+from zktop.model.freeing.deeds import Deed, deletion, request_to_release
+from zktop.model.freeing.free_plan import FreePlan, free_plan
+from zktop.model.report import LockView, Report
+from zktop.output.free_plan import (
+    done_lines,
+    free_json,
+    free_lines,
+    freed,
+    not_done,
+    not_freed,
+)
+from zktop.output.schema import FreedJson
+
+PATIENCE_S: Final = 10.0  # for the client that was asked, or for the news of a deletion
+_EXAMPLES = """\b
+Examples:
+  zktop free /locks/import --hosts zk1:2181
+  zktop free /locks/import --node lock-0000000007
+  zktop free /locks/import --node lock-0000000007 --yes
+  zktop free /locks/orders --revoke --yes
+
+Exit codes: 0 fine, 1 refused or not released, 2 wrong usage, 3 no connection,
+4 no such lock.
+"""
+
+
+@click.command("free", epilog=_EXAMPLES)
+@click.argument("lock", metavar="LOCK")
+@click.option("--node", metavar="NAME", help="Delete this node, which no session owns.")
+@click.option("--revoke", is_flag=True, help="Ask the holders to release: Curator only.")
+@click.option("--yes", is_flag=True, help="Do it; without it, --node and --revoke change nothing.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@connection_options
+def command(
+    *, overrides: Overrides, lock: str, node: str | None, revoke: bool, yes: bool, form: str
+) -> int:
+    """Print what is in the way of a LOCK and every way to end that, with commands to copy.
+
+    Each way says what it costs and what the client that loses the lock will believe. zktop itself
+    does only two, after a second look: --node deletes a node that no session owns, --revoke asks
+    holders whose Curator locks are revocable. Then it reads the lock again.
+    """
+    if node and revoke:
+        raise click.UsageError("--node and --revoke exclude each other.")
+    config = effective_config(overrides).config
+    path = _checked(lock, config, is_acting=bool(node or revoke), yes=yes)
+    with _looking_at(config, path) as (run, report):
+        print_notes(run)
+        plan = free_plan(report, path, run.access.hosts.connection_string)
+        view = report.view(path)
+        if plan is None or view is None:
+            raise NothingToLookAtError(f"There is no lock at {path}.")
+        deed = _deed(report, view, node, revoke=revoke)
+        done = None
+        if deed is not None:
+            done = _perform(run, deed, config) if yes else not_done(deed)
+    _print(plan, done, form)
+    return ExitCode.NOT_FREED if done and done.outcome == "asked" else ExitCode.FINE
+
+
+def _checked(lock: str, config: Config, *, is_acting: bool, yes: bool) -> str:
+    """Return the path without a slash at its end; refuse what makes no sense."""
+    if not lock.startswith("/") or "*" in lock:
+        raise click.UsageError(f"LOCK is the path of one lock, like /locks/orders, not {lock!r}.")
+    if yes and not is_acting:
+        raise click.UsageError("--yes needs --node or --revoke.")
+    if yes and config.demo.allow == "never":
+        raise click.UsageError("--read-only, or `demo.allow: never` in the config, forbids --yes.")
+    return lock.rstrip("/") or "/"
+
+
+@contextmanager
+def _looking_at(config: Config, path: str) -> Iterator[tuple[LiveRun, Report]]:
+    """Read all locks, because deadlocks span several; then this one alone if it is not found."""
+    settings = config.settings()
+    if settings.roots and settings.root_of(path) is None:
+        config = replace(config, roots=(*config.roots, path))
+    with live_run_of(config) as run:
+        report = first_report(run)
+        if config.roots or report.view(path) is not None:
+            yield run, report
+            return
+    with live_run_of(replace(config, roots=(path,))) as run:
+        yield run, first_report(run)
+
+
+def _print(plan: FreePlan, done: FreedJson | None, form: str) -> None:
+    told = free_json(plan, done)
+    if form == "json":
+        put_json(told)
+        return
+    for line in done_lines(done, told) if done else free_lines(told):
+        put(line)
+
+
+def _deed(report: Report, view: LockView, node: str | None, *, revoke: bool) -> Deed | None:
+    """Return what to do; NotFreedError says why it is refused."""
+    if node is None and not revoke:
+        return None
+    found = request_to_release(report, view) if node is None else deletion(report, view, node)
+    if isinstance(found, str):
+        raise NotFreedError(found)
+    return found
+
+
+def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
+    """Do it, and wait until the client that only reads has seen the effect."""
+    with NodeWriter(demo_connection(config)) as writer:
+        for path, stat in deed.targets:
+            if deed.kind == "delete-node":
+                writer.delete(path, stat)
+            else:
+                writer.ask_to_release(path, stat)
+    for report in run.reports(PATIENCE_S):
+        run.raise_if_lost()
+        if not any(report.world.node(path) for path in deed.paths):
+            return freed(deed, report)
+    return not_freed(deed)

@@ -1,0 +1,93 @@
+"""Commands to copy: find a client's process, end its session, delete a node."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Final
+
+from zktop.model.facts import Session
+from zktop.model.session_ids import session_text
+from zktop.model.text import Text
+
+_ADDRESS: Final = re.compile(r"\[?([0-9A-Za-z_][\w.-]*|[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]?:(\d{1,5})")
+_POD: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")  # the names that Kubernetes allows
+NOTHING_KNOWN: Final[Mapping[Text, Text]] = {}
+# Characters that `clean` writes in place of others: the true name of such a node is unknown.
+_REPLACED: Final = re.compile("[\u2400-\u241f\u2421\ufffd]")
+_JMX: Final = (
+    "jmx() { java -jar jmxterm.jar -n -v silent -l \"$(pgrep -f '[Q]uorumPeerMain')\"; }",
+    "echo \"run -b $(echo beans | jmx | grep '={session}$') terminateSession\" | jmx",
+)
+
+
+def free_command(lock: str) -> str:
+    """The command that prints all ways to free a lock.
+
+    >>> free_command("/locks/import"), free_command("/locks/a b")
+    ('zktop free /locks/import', "zktop free '/locks/a b'")
+    """
+    return shlex.join(["zktop", "free", lock])
+
+
+def find_command(client: str | None) -> str | None:
+    """A command that lists the process behind a client's address; None for other texts.
+
+    >>> find_command("10.0.4.31:38110")
+    "ssh 10.0.4.31 'ss -tnp sport = :38110'"
+    >>> find_command("[fe80::1]:38110"), find_command("-oProxyCommand=x:1"), find_command(None)
+    ("ssh fe80::1 'ss -tnp sport = :38110'", None, None)
+    """
+    found = _ADDRESS.fullmatch(client or "")
+    if found is None:
+        return None
+    host, port = found.groups()
+    return shlex.join(["ssh", host, shlex.join(["ss", "-tnp", "sport", "=", f":{port}"])])
+
+
+def pod_command(client: str | None, known: Mapping[Text, Text] = NOTHING_KNOWN) -> str | None:
+    """A command that deletes a client's pod if its owner entry names it, or one that lists it.
+
+    Without an entry it does not delete: pods on the network of their host share an address.
+
+    >>> pod_command("10.0.4.31:38110", {"name": "api-7d4-x1", "namespace": "shop"})
+    'kubectl delete pod -n shop api-7d4-x1'
+    >>> pod_command("10.0.4.31:38110")
+    'kubectl get pods -A -o wide --field-selector status.podIP=10.0.4.31'
+    >>> pod_command("127.0.0.1:38110"), pod_command("8.8.8.8:38110"), pod_command("db-1:38110")
+    (None, None, None)
+    """
+    name, namespace = (known.get(Text(field), "") for field in ("name", "namespace"))
+    if all(map(_POD.fullmatch, (name, namespace))):
+        return shlex.join(["kubectl", "delete", "pod", "-n", namespace, name])
+    found = _ADDRESS.fullmatch(client or "")
+    try:
+        address = ip_address(found[1]) if found else None
+    except ValueError:
+        return None
+    if address is None or not address.is_private or address.is_loopback:
+        return None
+    selector = f"status.podIP={address}"
+    return shlex.join(["kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", selector])
+
+
+def end_session_commands(session: Session) -> tuple[str, ...]:
+    """Commands for the server's host: find the JMX bean of a session, and end the session."""
+    return tuple(line.replace("{session}", session_text(session)) for line in _JMX)
+
+
+def delete_command(servers: str, path: str, version: int) -> str | None:
+    """A command that deletes a node if its data still has this version; None for odd names.
+
+    >>> delete_command("zk1:2181/app", "/locks/import/lock-7", 0)
+    'zkCli.sh -server zk1:2181/app delete -v 0 /locks/import/lock-7'
+    >>> delete_command("zk1:2181", "/locks/a\u241bb", 0)
+    """
+    if not is_exact(path):
+        return None
+    return shlex.join(["zkCli.sh", "-server", servers, "delete", "-v", str(version), path])
+
+
+def is_exact(path: str) -> bool:
+    """Whether a path is written as ZooKeeper has it: no character was replaced for display."""
+    return _REPLACED.search(path) is None

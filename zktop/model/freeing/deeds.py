@@ -1,0 +1,63 @@
+"""What `zktop free` is asked to do itself, once the newest report shows that it is safe."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from zktop.model.facts import Stat
+from zktop.model.format import several
+from zktop.model.freeing.refusals import ask_refusal, delete_refusal, foreign_blockers
+from zktop.model.locks.lock import absolute
+from zktop.model.report import LockView, Report
+from zktop.model.text import Text
+
+MAX_REASONS: Final = 3
+
+
+class Deed(Struct, frozen=True):
+    """Nodes to delete, or nodes whose owners to ask; each with its Stat as it was seen."""
+
+    kind: Literal["delete-node", "ask-to-release"]
+    lock: Text
+    targets: tuple[tuple[Text, Stat], ...]
+    clients: tuple[str, ...] = ()  # the names of those that are asked
+
+    @property
+    def paths(self) -> tuple[Text, ...]:
+        """The nodes."""
+        return tuple(path for path, _ in self.targets)
+
+
+def deletion(report: Report, view: LockView, node: str) -> Deed | str:
+    """The deletion of one node; a sentence if that is refused."""
+    lock = view.lock
+    path = absolute(lock.path, node)
+    foreign = (one for one in foreign_blockers(lock) if one.node == node)
+    member = lock.member(node) or next(foreign, None)
+    if member is None:
+        is_there = report.world.node(path) is not None
+        return f"{path} blocks no client." if is_there else f"There is no node {path}."
+    refusal = delete_refusal(report, lock, member)
+    if refusal or member.znode.stat is None:
+        return f"{path} is not deleted: {refusal}."
+    return Deed("delete-node", lock.path, ((path, member.znode.stat),))
+
+
+def request_to_release(report: Report, view: LockView) -> Deed | str:
+    """A request to all holders that listen for it; a sentence if none does."""
+    lock = view.lock
+    reasons: dict[str, str] = {}
+    targets: list[tuple[Text, Stat]] = []
+    clients: list[str] = []
+    for member in lock.holders:
+        name = report.client_names(member.owner, member.label)
+        refusal = ask_refusal(view, member)
+        if refusal is None and member.znode.stat is not None:
+            targets.append((absolute(lock.path, member.node), member.znode.stat))
+            clients.append(name)
+        else:
+            reasons[name] = refusal or "zktop may not read its node"
+    if targets:
+        return Deed("ask-to-release", lock.path, tuple(targets), tuple(clients))
+    told = [f"{name}: {reason}" for name, reason in list(reasons.items())[:MAX_REASONS]]
+    return f"{lock.path} is not revoked. {several(told) or 'No client holds it'}."

@@ -1,0 +1,222 @@
+"""What keeps a lock from its waiters, and every way to end that: the answer of `zktop free`.
+
+Pure: it reads a report. Each way says what it costs and what its victim will believe. Two ways are
+safe enough for zktop itself: to ask a Curator client that listens for it, and to delete a node
+that no session owns. `refusals` decides that.
+"""
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from zktop.model.actors import session_of
+from zktop.model.facts import Stat
+from zktop.model.findings.finding import Finding
+from zktop.model.format import count, several, short, span
+from zktop.model.freeing.commands import pod_command
+from zktop.model.freeing.refusals import (
+    REVOCABLE_LAYOUTS,
+    ask_refusal,
+    delete_refusal,
+    foreign_blockers,
+)
+from zktop.model.freeing.ways import (
+    NodePlace,
+    SessionCost,
+    WayToFree,
+    ask_to_release,
+    delete_node,
+    end_session,
+    frees,
+    stop_process,
+)
+from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.report import LockView, Report
+from zktop.model.session_ids import session_text
+from zktop.model.text import Text
+from zktop.model.waits.deadlock import Deadlock
+
+MAX_BLOCKERS: Final = 20  # a lock may have thousands of readers
+MAX_WAYS_OUT: Final = 3  # of each deadlock
+
+BlockerRole = Literal["holder", "leftover", "foreign", "deadlocked"]
+
+
+class LockBlocker(Struct, frozen=True, kw_only=True):
+    """One node in the way of a lock's waiters; that of a deadlock may be in another lock."""
+
+    lock: Text
+    node: Text
+    path: Text
+    role: BlockerRole
+    name: str
+    session: str | None
+    client: str | None
+    server: str | None
+    about: str
+    ways: tuple[WayToFree, ...]
+    stat: Stat | None
+
+
+class FreePlan(Struct, frozen=True, kw_only=True):
+    """One lock: what is wrong with it, what is in the way, and the ways out."""
+
+    lock: Text
+    layout: str
+    kind: str
+    holders: tuple[str, ...]
+    waiting: int
+    deadlocks: tuple[Deadlock, ...]
+    findings: tuple[Finding, ...]
+    blockers: tuple[LockBlocker, ...]
+    more: int  # holders beyond MAX_BLOCKERS
+
+
+def free_plan(report: Report, path: str, servers: str) -> FreePlan | None:
+    """What is in the way of a lock, and the ways out; `servers` is for commands. None: no lock."""
+    view = report.view(path)
+    if view is None:
+        return None
+    lock = view.lock
+    planner = _Planner(report, servers)
+    deadlocks = tuple(one for one in report.deadlocks if path in one.locks)
+    found = list(planner.blockers(view, deadlocks))
+    kept = {one.path: one for one in found}  # a holder in two deadlocks is listed once
+    listed = tuple(kept.values())[:MAX_BLOCKERS]
+    dead = {one.id for one in deadlocks}
+    return FreePlan(
+        lock=lock.path,
+        layout=lock.layout,
+        kind=lock.kind,
+        holders=tuple(planner.name(one) for one in lock.holders[:MAX_BLOCKERS]),
+        waiting=len(lock.waiters),
+        deadlocks=deadlocks,
+        findings=tuple(
+            one
+            for one in report.findings
+            if path in (one.lock, *one.locks) and one.id not in dead and one.severity != "info"
+        ),
+        blockers=listed,
+        more=len(kept) - len(listed),
+    )
+
+
+class _Planner:
+    """Finds the ways for each node in the way of one lock."""
+
+    def __init__(self, report: Report, servers: str) -> None:
+        self._report, self._servers = report, servers
+
+    def name(self, member: Member) -> str:
+        """The display name of a node's owner; the node's own name if no session owns it."""
+        if not member.owner:
+            return short(member.node)
+        return self._report.client_names(member.owner, member.label)
+
+    def blockers(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[LockBlocker]:
+        """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders."""
+        lock = view.lock
+        for deadlock in deadlocks:
+            yield from self._ways_out(deadlock)
+        for child in foreign_blockers(lock):
+            yield self._blocker(view, child, "foreign")
+        holding = {one.node for one in lock.holders}
+        for member in lock.members:
+            if member.znode.stat is not None and not member.owner:
+                yield self._blocker(view, member, "leftover")
+            elif member.node in holding and not any(one.ways_out for one in deadlocks):
+                yield self._blocker(view, member, "holder")
+
+    def _ways_out(self, deadlock: Deadlock) -> Iterator[LockBlocker]:
+        """Yield the actors whose end breaks a deadlock, the cheapest first."""
+        for way in deadlock.ways_out[:MAX_WAYS_OUT]:
+            session = session_of(way.actor)
+            places = {step.actor: (*step.holds, step.waits) for step in deadlock.steps}
+            place = next(iter(places.get(way.actor, ())), None)
+            view = self._report.view(place.lock) if place else None
+            member = view.lock.member(place.node) if view and place else None
+            if view is None or member is None or session is None:
+                continue
+            freed = f"{count(way.frees, 'client')} can go on, itself included; it {way.why}."
+            yield self._blocker(view, member, "deadlocked", freed)
+
+    def _blocker(
+        self, view: LockView, member: Member, role: BlockerRole, freed: str | None = None
+    ) -> LockBlocker:
+        presence = self._report.ensemble.presence(member.owner) if member.owner else None
+        lock = view.lock
+        return LockBlocker(
+            lock=lock.path,
+            node=member.node,
+            path=absolute(lock.path, member.node),
+            role=role,
+            name=self.name(member),
+            session=session_text(member.owner) if member.owner else None,
+            client=presence.client if presence else None,
+            server=presence.server if presence else None,
+            about=self._about(view, member),
+            ways=tuple(self._ways(view, member, freed or self._freed(lock, member))),
+            stat=member.znode.stat,
+        )
+
+    def _freed(self, lock: Lock, member: Member) -> str:
+        """The waiters behind a node in its queue; behind a foreign node, all of them."""
+        queue = next((one for one in lock.queues if one.find(member.node) is not None), None)
+        waiters = list(lock.waiters if queue is None else queue.waiters)
+        if queue is not None and not queue.holds(member):
+            ahead = [one.node for one in queue.members].index(member.node)
+            after = {one.node for one in queue.members[ahead + 1 :]}
+            waiters = [one for one in waiters if one.node in after]
+        return frees(len(waiters), self.name(waiters[0]) if waiters else None)
+
+    def _about(self, view: LockView, member: Member) -> str:
+        """Its state in one sentence: its age, its owner, and when that will expire."""
+        stat = member.znode.stat
+        if stat is None:
+            return "zktop may not read it"
+        age = span(self._report.now - stat.ctime)
+        if not member.owner:
+            return f"no session owns it; {age} old"
+        ensemble = self._report.ensemble
+        if ensemble.alive(member.owner, member.czxid) is False:
+            return f"{age} old; its session is in no list of sessions"
+        left = ensemble.expires_in(member.owner, self._report.now)
+        if left is not None and ensemble.is_cut_off(member.owner):
+            return (
+                f"{age} old; its client is disconnected, and its session expires by itself in "
+                f"{span(left.low)} to {span(left.high)}"
+            )
+        queues = SessionCost.of(self._report, member.owner).waits
+        elsewhere = [path for path in queues if path != view.lock.path]
+        waits = f"; it waits itself for {several(elsewhere)}" if elsewhere else ""
+        return f"{age} old{waits}"
+
+    def _ways(self, view: LockView, member: Member, freed: str) -> Iterator[WayToFree]:
+        lock, stat, owner = view.lock, member.znode.stat, member.owner
+        if stat is None:
+            return
+        if not owner or self._report.ensemble.alive(owner, member.czxid) is False:
+            place = NodePlace(
+                lock.path, member.node, absolute(lock.path, member.node), stat.version
+            )
+            lost = f" Its {count(stat.data_length, 'byte')} of data are lost."
+            effect = freed + (lost if stat.data_length else "")
+            refusal = delete_refusal(self._report, lock, member)
+            yield delete_node(place, self._servers, effect, refusal)
+            return
+        if member.layout in REVOCABLE_LAYOUTS and lock.queue_of(member).holds(member):
+            refusal = ask_refusal(view, member)
+            yield ask_to_release(lock.path, self.name(member), freed, refusal)
+        presence = self._report.ensemble.presence(owner)
+        client, server = (presence.client, presence.server) if presence else (None, None)
+        cost = SessionCost.of(self._report, owner)
+        known = self._report.client_names.owners.known(session_text(owner), client or "")
+        yield stop_process(owner, client, pod_command(client, known), cost, freed)
+        if self._has_jmx:
+            yield end_session(owner, server, cost, freed)
+
+    @property
+    def _has_jmx(self) -> bool:
+        """Only ZooKeeper's own servers, in Java, have JMX beans."""
+        return all(one.flavour in (None, "zookeeper") for one in self._report.ensemble.servers)

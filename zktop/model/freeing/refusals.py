@@ -1,0 +1,93 @@
+"""Where `zktop free` refuses to act: neither of its two ways would be safe, or of use."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from zktop.model.format import count, span
+from zktop.model.freeing.commands import is_exact
+from zktop.model.layouts.layout import Layout
+from zktop.model.layouts.owner_labels import REVOKED
+from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.locks.open_folder import only_mixed
+from zktop.model.locks.shapes import layout_named
+from zktop.model.report import LockView, Report
+from zktop.model.session_ids import session_text
+
+REVOCABLE_LAYOUTS: Final = ("curator-mutex", "curator-rw", "curator-custom")
+
+ODD_NAME: Final = "its path has characters that zktop cannot show"
+
+
+def delete_refusal(report: Report, lock: Lock, member: Member) -> str | None:
+    """Why zktop does not delete this node; None if no session owns it."""
+    stat = member.znode.stat
+    if stat is None:
+        return "its owner is unknown, because zktop may not read it"
+    if stat.owner:
+        return _owned(report, member)
+    if not is_exact(absolute(lock.path, member.node)):
+        return ODD_NAME
+    return _in_use(report, lock, member)
+
+
+def _owned(report: Report, member: Member) -> str:
+    name = report.client_names(member.owner, member.label)
+    session = f"session {session_text(member.owner)}"
+    named = session if name == session_text(member.owner) else f"{name}, {session}"
+    if report.ensemble.alive(member.owner, member.czxid) is False:
+        return f"it belongs to {named}; servers that disagree about a session need a restart"
+    return f"it belongs to {named}, which would go on as if it held the lock"
+
+
+def _in_use(report: Report, lock: Lock, member: Member) -> str | None:
+    """Why a client may still rely on a node without a session: what is below, design, age."""
+    if member.znode.stat and (number := member.znode.stat.num_children):
+        return f"it has {count(number, 'child', 'children')}"
+    is_contender = lock.member(member.node) is not None
+    if is_contender and (
+        lock.kind == "lease"
+        or "persistent-contender" not in lock.warnings
+        or _lasts(layout_named(member.layout, report.settings.layouts))
+    ):
+        return f"clients of {member.layout} hold by nodes without a session: one may be at work"
+    age = report.now - (member.ctime or report.now)
+    patience = report.settings.thresholds.orphan
+    if age <= patience:
+        return f"it is only {span(age)} old: its client may be at work until {span(patience)}"
+    return None
+
+
+def _lasts(layout: Layout | None) -> bool:
+    """Whether clients of a layout hold locks by nodes without a session.
+
+    Those of kazoo do so on request only: a node that blocks others for long is an orphan (B1).
+    """
+    return layout is not None and layout.persistent and layout.name != "kazoo-lock"
+
+
+def ask_refusal(view: LockView, member: Member) -> str | None:
+    """Why zktop does not ask a holder to release; None if its client listens for that.
+
+    Curator creates the nodes of revocable locks with empty data, and watches them. Only the watch
+    tables of servers show such a watch.
+    """
+    if member.layout not in REVOCABLE_LAYOUTS or not member.owner:
+        return "only Curator's mutex and read/write lock can be asked"
+    if member.znode.data in REVOKED:
+        return "it has been asked already, and decides itself when to release"
+    if member.znode.data:
+        return "it is not revocable: Curator writes empty data into the nodes of revocable locks"
+    path = absolute(view.lock.path, member.node)
+    watched = view.watch_check.ensemble.watched(member.owner)
+    if watched is None:
+        return "zktop cannot tell whether it listens: no server shows what its session watches"
+    if path not in watched:
+        return "it does not listen: its session does not watch its own node"
+    return None if is_exact(path) else ODD_NAME
+
+
+def foreign_blockers(lock: Lock) -> Iterator[Member]:
+    """The children that are no contenders, and that block contenders or make them fail."""
+    yield from lock.obstacles
+    for queue in only_mixed(lock.queues):
+        yield from (one.child for one in queue.unreadable if lock.member(one.child.node) is None)

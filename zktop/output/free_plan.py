@@ -1,0 +1,165 @@
+"""The ways to free a lock, as JSON and as text."""
+
+import shlex
+import textwrap
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from msgspec import convert
+
+from zktop.model.format import count, several
+from zktop.model.freeing.deeds import Deed
+from zktop.model.freeing.free_plan import FreePlan
+from zktop.model.freeing.ways import NEVER
+from zktop.model.report import Report
+from zktop.output.schema import (
+    FreedJson,
+    FreeJson,
+    LockBlockerJson,
+    WayToFreeJson,
+)
+from zktop.output.snapshot import deadlock_json, finding_json
+from zktop.output.text import CONFIDENCE_WORDS, WIDTH
+
+ROLES: Final = {
+    "holder": "holds it",
+    "leftover": "left over in the queue",
+    "foreign": "not a contender, and in the way",
+    "deadlocked": "part of the deadlock",
+}
+LABEL_CELLS: Final = 9
+
+
+def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
+    """Convert a plan, with what was done about it."""
+    return FreeJson(
+        lock=plan.lock,
+        layout=plan.layout,
+        kind=plan.kind,
+        holders=list(plan.holders),
+        waiting=plan.waiting,
+        deadlocks=[deadlock_json(one) for one in plan.deadlocks],
+        findings=[finding_json(one) for one in plan.findings],
+        blockers=convert(plan.blockers, list[LockBlockerJson], from_attributes=True),
+        more=plan.more,
+        done=done,
+    )
+
+
+def free_lines(plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
+    """Print what is in the way, and each way out with its commands; commands are never cut."""
+    waiting = count(plan.waiting, "client waits", "clients wait")
+    state = "nothing is in the way" if not plan.blockers else waiting
+    yield from _wrap(f"{plan.lock}  {plan.layout}  {state}", "", width)
+    for deadlock in plan.deadlocks:
+        sure = CONFIDENCE_WORDS[deadlock.confidence]
+        yield from _wrap(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)
+    for finding in plan.findings:
+        sure = CONFIDENCE_WORDS[finding.confidence]
+        head = f"{finding.severity.upper()} {finding.name}, {sure}: "
+        yield from _wrap(head + finding.sentence, "  ", width)
+    for number, blocker in enumerate(plan.blockers, start=1):
+        yield ""
+        yield from _blocker(number, blocker, plan.lock, width)
+    if plan.more:
+        yield ""
+        yield f"{count(plan.more, 'more holder')}"
+    if any(one.session for one in plan.blockers):
+        yield ""
+        yield from _wrap(NEVER, "", width, "")
+
+
+def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
+    """Print what was done; before that, in a dry run, what it would cost."""
+    yield from _wrap(done.sentence, "", width, "")
+    if done.outcome == "dry-run":
+        ways = [(one.path, way) for one in plan.blockers for way in one.ways]
+        for path, way in ways:
+            if path in done.paths and way.kind == done.kind:
+                yield from _labelled("Effect", way.effect, width)
+                yield from _labelled("Believes", way.belief, width)
+
+
+def not_done(deed: Deed) -> FreedJson:
+    """Describe a dry run."""
+    if deed.kind == "delete-node":
+        versions = several(f"version {stat.version}" for _, stat in deed.targets)
+        does = f"delete {several(deed.paths)}, if it still has {versions}"
+    else:
+        does = (
+            f"ask {several(deed.clients)} to release {deed.lock}: write __REVOKE__ into "
+            f"{several(deed.paths)}"
+        )
+    return _freed_json(deed, "dry-run", f"Dry run: would {does}. Add --yes to do it.")
+
+
+def freed(deed: Deed, report: Report) -> FreedJson:
+    """Describe what was done, and the lock as it was read afterwards."""
+    view = report.view(deed.lock)
+    holders = [one.name for one in view.holders] if view else []
+    waiting = len(view.lock.waiters) if view else 0
+    holds = f"{several(holders)} {'hold' if len(holders) > 1 else 'holds'} it" if holders else (
+        "no client holds it"
+    )  # fmt: skip
+    waits = f", {count(waiting, 'client waits', 'clients wait')}" if waiting else ""
+    paths = several(deed.paths)
+    does = f"Deleted {paths}" if deed.kind == "delete-node" else (
+        f"Asked {several(deed.clients)}, who released {deed.lock}"
+    )  # fmt: skip
+    return _freed_json(deed, "freed", f"{does}. Read again: {paths} is gone; now {holds}{waits}.")
+
+
+def not_freed(deed: Deed) -> FreedJson:
+    """Describe a request that had no effect yet."""
+    asked = f"Asked {several(deed.clients)}" if deed.clients else f"Deleted {several(deed.paths)}"
+    return _freed_json(
+        deed,
+        "asked",
+        f"{asked}, but {several(deed.paths)} is still there. A client releases its lock when its "
+        "own code is ready; look again later.",
+    )
+
+
+def _freed_json(
+    deed: Deed, outcome: Literal["dry-run", "freed", "asked"], sentence: str
+) -> FreedJson:
+    paths = [str(path) for path in deed.paths]
+    return FreedJson(kind=deed.kind, paths=paths, outcome=outcome, sentence=sentence)
+
+
+def _blocker(number: int, blocker: LockBlockerJson, lock: str, width: int) -> Iterator[str]:
+    role = ROLES[blocker.role] if blocker.lock == lock else f"holds {blocker.lock}"
+    yield from _wrap(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", width, "   ")
+    yield f"   {blocker.path}"
+    for letter, way in zip("abcdef", blocker.ways, strict=False):
+        yield from _way(letter, way, width)
+
+
+def _way(letter: str, way: WayToFreeJson, width: int) -> Iterator[str]:
+    yield from _wrap(f"{letter}) {way.what}", "   ", width, " " * 6)
+    for command in way.commands:
+        yield f"        {command}"
+    yield from _labelled("Effect", way.effect, width)
+    yield from _labelled("Believes", way.belief, width)
+    if way.option:
+        yield from _labelled("zktop", "does it with:", width)
+        yield f"        zktop {shlex.join(way.option)}"
+    elif way.refusal:
+        yield from _labelled("zktop", f"does not do it: {way.refusal}.", width)
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    head = f"      {label + ':':<{LABEL_CELLS}} "
+    return _wrap(text[:1].upper() + text[1:] if label != "zktop" else text, head, width,
+                 " " * len(head))  # fmt: skip
+
+
+def _wrap(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + "  " if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
