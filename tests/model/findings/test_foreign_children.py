@@ -38,7 +38,7 @@ def test_b10_fires_for_a_child_that_will_never_be_released() -> None:
     )
     assert (finding.severity, finding.confidence) == ("critical", "C4")
     assert finding.nodes == ("00-config",)
-    assert f"delete {PATH}/00-config" in finding.advice
+    assert f"`zktop free {PATH}` prints how" in finding.advice
 
 
 def test_b10_fires_for_one_that_came_after_the_holder() -> None:

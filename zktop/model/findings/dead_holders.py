@@ -15,6 +15,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import short, span, waits
+from zktop.model.freeing.commands import free_command
 from zktop.model.locks.lock import Member
 from zktop.model.text import Text
 
@@ -68,7 +69,7 @@ def _orphan(ctx: LockContext, member: Member, blocked: int, age: int) -> RuleMat
             (False, "it vanishes by itself: then it was a TTL node"),
         ),
         advice="Ask the owner of the application. This is the one case in which deleting the "
-        "node by hand may be right.",
+        f"node by hand may be right: `{free_command(ctx.path)}` prints how.",
         since=member.ctime,
     )
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
+from zktop.model.freeing.commands import free_command
 from zktop.model.layouts.children_by_layout import sort_by_layout
 from zktop.model.locks.lock import FOREIGN, Member, absolute
 from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
@@ -51,7 +52,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
                 "its creator does not delete it soon; a TTL node is deleted when its TTL is over",
             ),
         ),
-        advice=_advice(obstacles, paths),
+        advice=_advice(obstacles, paths, ctx.path),
         severity="critical" if is_free else "warning",
     )
 
@@ -92,13 +93,13 @@ def owner_facts(ctx: LockContext, child: Member) -> str:
     return f"no session owns {name}: {made}{f'; {written}' if written else ''}"
 
 
-def _advice(obstacles: tuple[Member, ...], paths: list[Text]) -> str:
+def _advice(obstacles: tuple[Member, ...], paths: list[Text], lock: Text) -> str:
     if all(child.owner for child in obstacles):
         return "End the session that made it, and keep other nodes out of the paths of locks."
     names = several(paths)
     return (
-        f"Ask who made {names}; then delete it (`delete {paths[0]}` in zkCli), and keep other "
-        "nodes out of the paths of locks."
+        f"Ask who made {names}; then delete it (`{free_command(lock)}` prints how), and keep "
+        "other nodes out of the paths of locks."
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.format import session_name, short
+from zktop.model.freeing.commands import free_command
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.waits.confidence import Evidence
@@ -97,6 +98,10 @@ def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
     if finding.advice:
         writer.title("WHAT TO DO")
         writer.say(finding.advice)
+    if finding.lock and RULES_BY_ID[finding.rule].blocks:
+        command = free_command(finding.lock)
+        if command not in finding.advice:
+            writer.item((" $ ", "key"), f"{command}  prints every way to free the lock", "dim")
     write_reasons(writer, finding.confidence, finding.evidence)
     _write_where(writer, finding, report)
     if finding.folded:
