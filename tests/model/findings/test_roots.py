@@ -9,6 +9,7 @@ from model.findings.cases import (
     MINUTE,
     PATH,
     SECOND,
+    ZXID,
     At,
     all_rules,
     answers,
@@ -19,11 +20,14 @@ from model.findings.cases import (
     only,
     shared_context,
 )
+from model.findings.cases import facts as listing
 from msgspec.structs import replace
 
+from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
 from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
-from zktop.model.findings.finding import LookAgainAt
+from zktop.model.findings.finding import Finding, LookAgainAt
+from zktop.model.locks.lock_folders import DAY_MS, LockFolders
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -228,3 +232,74 @@ def test_r9_is_quiet_for_a_root_that_may_be_listed() -> None:
     """And for an exact one: that is shown as a lock, with its error."""
     assert not found("R9", asked("/locks/**", facts=[top("locks"), top("a", path="/locks")]))
     assert not found("R9", denied(root="/locks"))
+
+
+TODAY = 20_000 * DAY_MS
+DAYS = 40  # since the first folder was made
+
+
+def parent_of(number: int, *, queued: int = 2, data: bytes = b"", used: int = 1) -> World:
+    """A parent with so many children, made evenly over forty days; clients are in some.
+
+    `queued` is how many clients each child has seen, `used` in how many some are now.
+    """
+    names = [Text(f"order-{n}x") for n in range(number)]
+    stat = Stat(1, 1, 0, cversion=number, num_children=number, pzxid=100 + number)
+    listed = Children(path="/locks", names=tuple(names), stat=stat, zxid=ZXID, at=TODAY)
+    facts: list[AnyFact] = [listed]
+    for n, name in enumerate(names):
+        made = TODAY - DAYS * DAY_MS + n * DAYS * DAY_MS // number
+        born = Stat(100 + n, 100 + n, made, cversion=2 * queued, data_length=len(data))
+        facts.append(Node(path=join("/locks", name), stat=born, data=data, zxid=ZXID, at=TODAY))
+    for name in names[: used * number // 100]:
+        facts += listing(k("alice", 0), path=join("/locks", name))
+    return World().after(*facts)
+
+
+def leaks(known: World) -> list[Finding]:
+    """The findings about leaking folders."""
+    report = Examiner().look(known, TODAY)
+    later = Examiner()
+    later.look(known, TODAY)
+    report = later.look(known, TODAY + MINUTE)
+    return [one for one in report.findings if one.rule == "R10"]
+
+
+def test_r10_fires_for_folders_that_nobody_deletes() -> None:
+    """How many, how many more each day, how large the listing is, and when it is too large."""
+    (finding,) = leaks(parent_of(4_000))
+
+    assert finding.sentence == (
+        "/locks has 4,000 lock folders, about 3,960 of them empty, and about 97 more each day. "
+        "Its listing has 58 kB; at this rate it exceeds the 1 MB that clients accept by default "
+        "(jute.maxbuffer) about 2026-08-26."
+    )
+    assert finding.severity == "info"
+    assert finding.advice.startswith("kazoo never deletes the folder of a lock")
+
+
+def test_r10_warns_if_the_listing_will_soon_be_too_large() -> None:
+    """Half of it is reached, or the day is near."""
+    folders = LockFolders(Text("/locks"), 60_000, 59_000, 3_000, 900_000, "curator-lock")
+    for one, ending in (
+        (folders, "(jute.maxbuffer) about 1970-01-04."),
+        (replace(folders, per_day=0, listing_bytes=1_200_000), "by default (jute.maxbuffer)."),
+    ):
+        finding = only("R10", EnsembleContext(shared=shared_context(), folders=(one,)))
+        assert finding.severity == "warning"
+        assert finding.sentence.endswith(ending)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        parent_of(900),
+        parent_of(2_000, used=60),
+        parent_of(2_000, queued=0, data=b"a record", used=0),
+        parent_of(2_000, queued=0, used=0),
+    ],
+    ids=["few", "most are in use", "records with data", "no client was ever in one"],
+)
+def test_r10_is_quiet_for(known: World) -> None:
+    """A parent that is in order, or has no lock folders at all."""
+    assert not leaks(known)

@@ -17,6 +17,7 @@ from zktop.model.history.lock_history import NO_HISTORY, LockHistory
 from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
+from zktop.model.locks.lock_folders import LockFolders
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
@@ -145,6 +146,7 @@ class EnsembleContext(_Context, frozen=True, kw_only=True, eq=False):
     inversions: Sequence[Inversion] = ()
     owners: AbstractSet[Session] = frozenset()  # all sessions with nodes in locks
     expired: Collection[ExpiredPlace] = ()  # nodes of sessions that recently expired together
+    folders: Collection[LockFolders] = ()  # parents with many lock folders, most of them empty
 
 
 def places_in(lock: Lock, session: Session) -> Iterator[SessionPlace]:

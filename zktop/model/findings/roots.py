@@ -1,6 +1,8 @@
-"""R2 to R5 and R7 to R9: roots that changed, vanished, do not exist, or cannot be read."""
+"""R2 to R5 and R7 to R10: roots that changed, vanished, leak, are missing, or cannot be read."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
 
 from zktop.model.facts import Millis
 from zktop.model.findings.context import EnsembleContext, LockContext
@@ -13,6 +15,8 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short
+from zktop.model.locks.lock_folders import DAY_MS, LockFolders
+from zktop.model.settings import SECOND_MS
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -204,3 +208,70 @@ def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
     paths = count(len({path for path, _ in found}), "path")
     sessions = count(len({session for _, session in found}), "session")
     return f"Watch tables and dumps show {paths} of {sessions} below it."
+
+
+JUTE_MAXBUFFER: Final = 1 << 20  # the default, in bytes: clients refuse a larger answer
+LARGE_SHARE: Final = 0.5  # of it
+SOON_MS: Final = 30 * DAY_MS
+MOST_MS: Final = 3_650 * DAY_MS  # a later date says nothing
+CURES: Final = {  # by the first letters of a layout
+    "curator": "Curator makes them as containers, which the server deletes when they are empty, "
+    "if client and servers are 3.5.3 or newer.",
+    "kazoo": "kazoo never deletes the folder of a lock: delete it after the release, which fails "
+    "harmlessly if a client is in it.",
+    "": "Let clients delete the folder after the release, which fails harmlessly if a client is "
+    "in it, or create it as a container, which servers from 3.5.3 on delete when it is empty.",
+}
+
+
+@Rule("R10", "leaking-folders", "info", "whole")
+def leaking_folders(ctx: EnsembleContext) -> Iterator[RuleResult]:
+    """Lock folders are created and not deleted: their parent grows until it cannot be listed.
+
+    Most of at least 1,000 folders are empty. A warning if the listing reaches half of
+    jute.maxbuffer's default, or will be too large within 30 days.
+    """
+    for folders in ctx.folders:
+        yield _leak(folders, ctx.now_ms)
+
+
+def _leak(folders: LockFolders, now: Millis) -> RuleMatch:
+    full_at, size = folders.full_at(now, JUTE_MAXBUFFER), folders.listing_bytes
+    is_soon = full_at is not None and full_at - now <= SOON_MS
+    return RuleMatch(
+        about=FindingSubject(key=("folders", folders.parent)),
+        sentence=f"{short(folders.parent)} has {folders.number:,} lock folders, about "
+        f"{min(folders.empty, folders.number):,} of them empty{_growth(folders)}. Its listing "
+        f"has {size / 1024:,.0f} kB{_end(folders, full_at, now)}.",
+        confidence="C3",
+        severity="warning" if is_soon or size >= LARGE_SHARE * JUTE_MAXBUFFER else None,
+        evidence=(
+            (True, "a sample of them is empty, and not ephemeral"),
+            (None, "no client keeps one for later on purpose"),
+        ),
+        advice=f"{_cure(folders)} Until then a job may delete empty ones; a client that queues at "
+        "this moment gets NoNode, and must create the folder again.",
+    )
+
+
+def _growth(folders: LockFolders) -> str:
+    return f", and about {folders.per_day:,} more each day" if folders.per_day else ""
+
+
+def _end(folders: LockFolders, full_at: Millis | None, now: Millis) -> str:
+    limit = "the 1 MB that clients accept by default (jute.maxbuffer)"
+    if folders.listing_bytes >= JUTE_MAXBUFFER:
+        return f", more than {limit}"
+    if full_at is None or full_at - now > MOST_MS:
+        return ""
+    day = datetime.fromtimestamp(full_at / SECOND_MS, UTC).date()
+    return f"; at this rate it exceeds {limit} about {day}"
+
+
+def _cure(folders: LockFolders) -> str:
+    if folders.containers:
+        return (
+            "They are containers, which the leader deletes when they are empty: its log says why "
+            "it does not (znode.container.checkIntervalMs, znode.container.maxPerMinute)."
+        )
+    return next(cure for letters, cure in CURES.items() if folders.layout.startswith(letters))

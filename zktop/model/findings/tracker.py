@@ -44,6 +44,7 @@ from zktop.model.findings.sessions import sessions_to_examine
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_folders import FolderCount
 from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.settings import SECOND_MS, Settings
 from zktop.model.text import Text
@@ -95,6 +96,7 @@ class FindingTracker:
         self._fresh: frozenset[Subject] = frozenset()  # the subjects of the first findings
         self._current = CurrentFindings()
         self._sorted_at: Millis = 0
+        self._folders = FolderCount()
         self._is_changed = True  # since the list was sorted
 
     @property
@@ -233,6 +235,7 @@ class FindingTracker:
             inversions=look.inversions,
             owners=look.locks_of.keys(),
             expired=self._histories.expiries.most_at_once(),
+            folders=self._folders.look(look.world, look.locks, look.now),
         )
         self._remember(ENSEMBLE, examine_ensemble(context))
 

@@ -1,0 +1,143 @@
+"""Count the lock folders below each parent; estimate how many are empty, and their growth.
+
+Clients that make a folder for each lock and never delete it fill the parent, until its listing is
+larger than clients accept (`jute.maxbuffer`). Counting looks at a sample of the children, so that
+it takes milliseconds for a hundred thousand.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from zktop.model.facts import Millis, Stat, join
+from zktop.model.locks.candidates import unnumbered
+from zktop.model.locks.lock import Lock
+from zktop.model.settings import SECOND_MS
+from zktop.model.text import Text
+from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
+from zktop.model.world.persistent_map import PersistentMap
+from zktop.model.world.world import World
+
+EVERY_MS: Millis = 60 * SECOND_MS
+MIN_FOLDERS = 1_000  # fewer do no harm
+SAMPLE = 200  # children to look at
+MIN_SHARE = 0.8  # of the sample that must be lock folders
+DAY_MS: Millis = 86_400 * SECOND_MS
+WEEK_MS: Millis = 7 * DAY_MS
+LISTING_BYTES = 88  # of an answer without names: header, count, Stat
+NAME_BYTES = 4  # the length before each name
+CONTAINER_OWNER = 1 << 63
+
+
+class LockFolders(msgspec.Struct, frozen=True):
+    """The lock folders below one parent; `empty` and `per_day` are estimates."""
+
+    parent: Text
+    number: int
+    empty: int
+    per_day: int  # those of the last week that still exist, divided by its days; 0: unknown
+    listing_bytes: int
+    layout: str  # of one of the locks; empty if none is in use
+    containers: bool = False
+
+    def full_at(self, now: Millis, limit: int) -> Millis | None:
+        """When the listing reaches a size, if the parent goes on growing."""
+        bytes_per_day = self.per_day * self.listing_bytes / self.number
+        if not bytes_per_day:
+            return None
+        return now + round(max(0, limit - self.listing_bytes) / bytes_per_day * DAY_MS)
+
+
+class FolderCount:
+    """A fold over worlds that counts the lock folders once a minute.
+
+    It looks only at parents that have changed, because going through a hundred thousand takes
+    100 ms.
+    """
+
+    def __init__(self) -> None:
+        self._families: PersistentMap[Text, Family] = PersistentMap()
+        self._large: set[Text] = set()  # parents with many children
+        self._found: tuple[LockFolders, ...] = ()
+        self._at: Millis | None = None
+
+    def look(
+        self, world: World, locks: Mapping[Text, Lock], now: Millis
+    ) -> tuple[LockFolders, ...]:
+        """Return the parents with many lock folders, most of them empty."""
+        if self._at is None or now - self._at >= EVERY_MS:
+            changed = self._changed(world.families)
+            large = {path for path in changed if _size(world, path) >= MIN_FOLDERS}
+            self._large = (self._large - changed) | large
+            self._families, self._at = world.families, now
+            self._found = tuple(_leaking(sorted(self._large), world, locks, now))
+        return self._found
+
+    def _changed(self, families: PersistentMap[Text, Family]) -> set[Text]:
+        if self._at is None:
+            return set(families)
+        return families.changed_since(self._families)
+
+
+def _size(world: World, path: Text) -> int:
+    return len(world.families.get(path, NO_FAMILY).members)
+
+
+def _leaking(
+    parents: Iterable[Text], world: World, locks: Mapping[Text, Lock], now: Millis
+) -> Iterator[LockFolders]:
+    for parent in parents:
+        family = world.families[parent]
+        if family.listed and parent not in locks:
+            found = _folders(parent, family, world, locks, now)
+            if found is not None and 2 * found.empty > found.number:
+                yield found
+
+
+def _folders(
+    parent: Text, family: Family, world: World, locks: Mapping[Text, Lock], now: Millis
+) -> LockFolders | None:
+    names = [*family.members]
+    sample = [family.members[name] for name in names[:: max(1, len(names) // SAMPLE)]]
+    stats: list[Stat] = []
+    empty, used = 0, Text("")
+    for znode in sample:
+        path = join(parent, znode.name)
+        stat, lock = _newest_stat(znode, world.families.get(path, NO_FAMILY)), locks.get(path)
+        is_used = lock is not None and lock.size > 0
+        if stat is None or not (is_used or _is_empty_folder(znode, stat)):
+            continue
+        used = path if lock is not None else used
+        stats.append(stat)
+        empty += not is_used
+    had_clients = any(stat.cversion for stat in stats)  # not merely znodes without data
+    if len(stats) < MIN_SHARE * len(sample) or not (used or had_clients):
+        return None
+    scale = len(names) / len(sample)
+    return LockFolders(
+        parent=parent,
+        number=len(names),
+        empty=round(empty * scale),
+        per_day=round(_per_day([stat.ctime for stat in stats], now) * scale),
+        listing_bytes=LISTING_BYTES + sum(NAME_BYTES + len(name.encode()) for name in names),
+        layout=locks[used].layout if used else "",
+        containers=any(stat.owner == CONTAINER_OWNER for stat in stats),
+    )
+
+
+def _newest_stat(znode: Znode, children: Family) -> Stat | None:
+    return children.stat if children.listed and children.stat is not None else znode.stat
+
+
+def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
+    """Whether clients once queued in it, or it has no data: it is no record of an application."""
+    is_persistent = stat.owner in (0, CONTAINER_OWNER)
+    is_folder = is_persistent and bool(unnumbered([znode.name])) and not stat.num_children
+    return is_folder and bool(stat.cversion or not stat.data_length)
+
+
+def _per_day(born: list[Millis], now: Millis) -> float:
+    """How many of these were made on a day of the last week; 0 if all are younger than a day."""
+    recent = [at for at in born if now - at <= WEEK_MS]
+    days = min(WEEK_MS, now - min(born, default=now)) / DAY_MS
+    return len(recent) / days if days >= 1 else 0
