@@ -9,7 +9,7 @@ from output.stories import NOW, shot
 from zktop.model.facts import Denied
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.output.schema import LockJson, SnapshotJson
+from zktop.output.schema import ExpiredSessionJson, FreedLockJson, LockJson, SnapshotJson
 from zktop.output.text import lines
 
 DEADLOCK = """\
@@ -156,3 +156,38 @@ def test_ten_quiet_locks_are_ten_lines() -> None:
     text = page(shot(" ; ".join(f"Lock{n} x: A{n}" for n in range(10))))
 
     assert len([line for line in text.splitlines() if line.startswith("  /locks/lock")]) == 10
+
+
+def test_expired_sessions_are_listed_newest_first() -> None:
+    """What each freed, who got it and when, and the queues that it left."""
+    freed = FreedLockJson(lock="/a", next="bob", next_session="0x2", after_s=1.5)
+    first = ExpiredSessionJson(
+        at="1970-01-01T00:17:20.000Z",
+        session="0x1",
+        owner="alice",
+        client=None,
+        freed=[freed],
+        left=["/b"],
+    )
+    second = msgspec.structs.replace(
+        first,
+        at="1970-01-01T00:17:30.000Z",
+        owner=None,
+        freed=[FreedLockJson(lock="/a", next=None, next_session=None, after_s=None)],
+        left=[],
+    )
+    text = "\n".join(
+        lines(
+            msgspec.structs.replace(
+                shot("X x: A B ; Y x: B A C D ; Z x: E"), expiries=[first, second]
+            )
+        )
+    )
+
+    assert (
+        """
+2 sessions expired
+  00:17:30Z  0x1: freed /a
+  00:17:20Z  alice: freed /a, which bob got 1.5s later, left the queue of /b"""
+        in text
+    )

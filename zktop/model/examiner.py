@@ -134,6 +134,7 @@ class Examiner:
             findings=found.findings,
             blind=found.blind,
             events=events,
+            expiries=self._histories.ledger.entries,
             idle=self._histories.sessions.idle,
             relist=waits.relist,
             ours=ours,

@@ -15,6 +15,7 @@ from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Cost, Millis, Session
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
+from zktop.model.history.expiry_ledger import ExpiredSession
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
 from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
@@ -197,6 +198,7 @@ class Report(msgspec.Struct, frozen=True, eq=False, dict=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     blind: tuple[BlindSpot, ...] = ()
     events: tuple[Event, ...] = ()  # since the previous report
+    expiries: tuple[ExpiredSession, ...] = ()  # the last ones, oldest first
     idle: Mapping[Session, Millis] = {}  # since when sessions have sent only pings
     relist: tuple[Text, ...] = ()  # locks to list again, to confirm or refute a suspicion
     ours: Collection[Session] = frozenset()

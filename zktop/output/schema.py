@@ -247,6 +247,26 @@ class CostJson(JsonObject, frozen=True, kw_only=True):
     requests_per_s: float | None
 
 
+class FreedLockJson(JsonObject, frozen=True, kw_only=True):
+    """A lock that an expired session held, and the first client that got it afterwards."""
+
+    lock: str
+    next: str | None
+    next_session: SessionId | None
+    after_s: float | None
+
+
+class ExpiredSessionJson(JsonObject, frozen=True, kw_only=True):
+    """One session that expired while it had nodes in locks."""
+
+    at: Time
+    session: SessionId
+    owner: str | None
+    client: str | None
+    freed: list[FreedLockJson]
+    left: list[str]  # locks in whose queue it waited
+
+
 class SnapshotJson(JsonObject, frozen=True, kw_only=True):
     """Everything that zktop knows at one moment."""
 
@@ -258,6 +278,7 @@ class SnapshotJson(JsonObject, frozen=True, kw_only=True):
     deadlocks: list[DeadlockJson]
     findings: list[FindingJson]
     blind: list[BlindJson]
+    expiries: list[ExpiredSessionJson]
     cost: CostJson | None
 
 

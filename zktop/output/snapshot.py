@@ -8,6 +8,7 @@ from zktop.model.facts import Millis, Server
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
+from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
 from zktop.model.report import Contender, LockView, Report, SessionView
 from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock, DeadlockStep
@@ -29,6 +30,7 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
         deadlocks=[deadlock_json(deadlock) for deadlock in report.deadlocks],
         findings=[finding_json(finding) for finding in report.findings],
         blind=convert(report.blind, list[schema.BlindJson], from_attributes=True),
+        expiries=[_expired(one) for one in report.expiries],
         cost=convert(report.cost, schema.CostJson | None, from_attributes=True),
     )
 
@@ -96,6 +98,25 @@ def _session(view: SessionView) -> schema.SessionJson:
         name=view.name,
         holds=list(view.holds),
         waits=list(view.waits),
+    )
+
+
+def _expired(one: ExpiredSession) -> schema.ExpiredSessionJson:
+    return _convert(
+        one,
+        schema.ExpiredSessionJson,
+        at=iso(one.at),
+        session=session_text(one.session),
+        freed=[_freed(freed) for freed in one.freed],
+    )
+
+
+def _freed(freed: FreedLock) -> schema.FreedLockJson:
+    return _convert(
+        freed,
+        schema.FreedLockJson,
+        next_session=session_text(freed.next_session) if freed.next_session else None,
+        after_s=None if freed.after_ms is None else freed.after_ms / 1000,
     )
 
 

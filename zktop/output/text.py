@@ -15,7 +15,9 @@ from zktop.output.schema import (
     BlindJson,
     ContenderJson,
     DeadlockJson,
+    ExpiredSessionJson,
     FindingJson,
+    FreedLockJson,
     LockJson,
     SnapshotJson,
     StepJson,
@@ -24,6 +26,7 @@ from zktop.output.schema import (
 WIDTH = 80
 FIRST_STEPS, LAST_STEPS = 3, 2  # of a long ring
 MAX_WAYS_OUT = 2
+MAX_EXPIRIES = 10
 MAX_FIRST = 8  # shown of a long queue, before contenders with a problem and the last ones
 FOLD_ABOVE = MAX_FIRST + 2
 MAX_RUNS = 12  # of modes, in the summary of a queue
@@ -146,6 +149,7 @@ def lines(snapshot: SnapshotJson, width: int = WIDTH) -> Iterator[str]:
             yield ""
             yield from _finding(finding, now, width)
     yield from _locks(snapshot.locks, now, width)
+    yield from _expiries(snapshot.expiries, width)
     yield from _not_seen(snapshot, width)
 
 
@@ -236,6 +240,26 @@ def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     if lock.warnings:
         yield from _wrap("warnings: " + ", ".join(lock.warnings), "  ", width)
     yield from queue(lock, now, width)
+
+
+def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
+    """Format the last sessions that expired, newest first."""
+    if expiries:
+        yield ""
+        yield count(len(expiries), "session expired", "sessions expired")
+    for one in expiries[: -MAX_EXPIRIES - 1 : -1]:
+        who = one.owner or one.client or one.session
+        effects = [_freed(freed) for freed in one.freed]
+        effects += [f"left the queue of {path}" for path in one.left]
+        text = f"{one.at[11:19]}Z  {middle(who, MAX_NAME)}: {', '.join(effects)}"
+        yield from _wrap(text, "  ", width, "             ")
+
+
+def _freed(freed: FreedLockJson) -> str:
+    if freed.next_session is None:
+        return f"freed {freed.lock}"
+    after = f"{spoken(freed.after_s)} later" if freed.after_s else "at once"
+    return f"freed {freed.lock}, which {freed.next or freed.next_session} got {after}"
 
 
 def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:

@@ -14,6 +14,7 @@ from zktop.model.facts import Gone, Millis
 from zktop.model.history.change import ChangeContext, JointDeletions, LockChange, joint_deletions
 from zktop.model.history.derive_events import LockLog
 from zktop.model.history.events import Event
+from zktop.model.history.expiry_ledger import ExpiryLedger
 from zktop.model.history.lock_history import (
     NO_HISTORY,
     FirstLook,
@@ -42,6 +43,7 @@ class LockHistories:
     def __init__(self) -> None:
         self.sessions = SessionHistories()
         self.expiries = RecentExpiries()
+        self.ledger = ExpiryLedger()
         self._first: dict[Text, FirstLook] = {}
         self._logs: dict[Text, LockLog] = {}
         self._vanished_roots: dict[Text, RootHistory] = {}
@@ -73,6 +75,7 @@ class LockHistories:
         if ensemble.complete_to:
             events.sort(key=_AT)
         self.expiries.look(events, self.sessions, self._now)
+        self.ledger.look(events, self.sessions)
         return events
 
     def of(self, path: str, now_ms: Millis | None = None) -> LockHistory:

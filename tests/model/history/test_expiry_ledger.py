@@ -1,0 +1,62 @@
+"""The ledger of sessions that expired: what each freed, and who got it."""
+
+from model.builders import ZK1, connections, own, row, session, world
+
+from zktop.model.history.events import Elapsed, Event
+from zktop.model.history.expiry_ledger import MAX_KEPT, ExpiredSession, ExpiryLedger, FreedLock
+from zktop.model.history.sessions import SessionHistories
+from zktop.model.text import Text
+from zktop.model.world.tables_of_all_servers import Ensemble
+
+HELD = Elapsed(5_000, "exact")
+
+
+def event(kind: str, who: str, lock: str, at: int = 100, held: Elapsed | None = None) -> Event:
+    """Something that happened to a session's node in a lock."""
+    return Event(at=at, event=kind, lock=Text(lock), session=session(who), owner=who, held=held)
+
+
+def test_a_session_frees_what_it_held_and_leaves_its_queues() -> None:
+    """One entry, with the address at which it was seen last."""
+    ledger, sessions = ExpiryLedger(), SessionHistories()
+    known = world(own(), connections(ZK1, row("alice")))
+    sessions.look(Ensemble.of(known, known.at))
+    ledger.look(
+        [event("expired", "alice", "/a", held=HELD), event("expired", "alice", "/b")], sessions
+    )
+
+    assert ledger.entries == (
+        ExpiredSession(
+            100,
+            session("alice"),
+            Text("alice"),
+            sessions.last_place(session("alice"))[1],
+            (FreedLock(Text("/a")),),
+            (Text("/b"),),
+        ),
+    )
+    assert ledger.entries[0].client
+
+
+def test_the_first_client_that_acquires_it_got_it() -> None:
+    """In the same look or a later one; whoever comes next has it from that client."""
+    ledger, sessions = ExpiryLedger(), SessionHistories()
+    gone = [event("expired", "alice", path, held=HELD) for path in ("/a", "/b")]
+    ledger.look([event("acquired", "bob", "/a", 140), *gone], sessions)
+    ledger.look(
+        [event("acquired", "eve", "/a", 400), event("acquired", "eve", "/b", 500)], sessions
+    )
+
+    assert ledger.entries[0].freed == (
+        FreedLock(Text("/a"), Text("bob"), session("bob"), 40),
+        FreedLock(Text("/b"), Text("eve"), session("eve"), 400),
+    )
+
+
+def test_the_last_200_are_kept() -> None:
+    """So that months of expiries take no memory."""
+    ledger, sessions = ExpiryLedger(), SessionHistories()
+    for number in range(2 * MAX_KEPT):
+        ledger.look([event("expired", f"client{number}", "/a", number)], sessions)
+
+    assert [one.at for one in ledger.entries] == [*range(MAX_KEPT, 2 * MAX_KEPT)]
