@@ -35,9 +35,10 @@ PANEL_CSS: Final = """
     border-subtitle-color: $secondary;
 }
 .panel:focus { border: round $primary; border-title-color: $primary; }
+.panel:focus:nocolor { border: heavy $primary; }
 .panel.-alarm { border: round $error; border-title-color: $error; }
 .-tall .-air .panel { padding-left: 1; }
-.-short .panel, .-short .panel:focus, .-short .panel.-alarm {
+.-short .panel, .-short .panel:focus, .-short .panel:focus:nocolor, .-short .panel.-alarm {
     border-bottom: none; border-left: none; border-right: none;
 }
 """

@@ -39,7 +39,7 @@ HEIGHTS: Final = (  # by the minimum height of the page
 MIN_TREE_PAGE: Final = 40  # the height from which three columns have a tree of waiters
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
 FRAME_CELLS: Final = 2
-MAX_MINUTE_LINES: Final = 32  # of the last minute below a short table
+MAX_MINUTE_LINES: Final = 50  # of the last minute below a short table
 STEP_LINES: Final = 5  # panes grow by multiples of this, not with every lock
 
 
