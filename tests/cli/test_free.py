@@ -9,6 +9,7 @@ import pytest
 from cli.live_processes import new_root
 from each_server import EITHER, server_of
 from kazoo.client import KazooClient
+from kazoo.security import make_acl
 from servers import RunningServer
 
 from zktop.app.node_writer import NodeWriter
@@ -67,7 +68,7 @@ def test_it_prints_the_ways_and_changes_nothing(
 
     assert (printed[0], dry[0]) == (0, 0)
     assert f"delete -v 0 {lock}/{LEFT}" in printed[1]
-    assert f"zktop free {lock} --node {LEFT} --yes" in printed[1]
+    assert f"zktop free {lock} --node {LEFT} --yes --config c.yaml" in printed[1]
     assert dry[1].startswith(f"Dry run: would delete {lock}/{LEFT}")
     assert client.exists(f"{lock}/{LEFT}")
 
@@ -208,6 +209,27 @@ def test_a_node_that_changed_stays(
 
     with pytest.raises(NotFreedError, match=why):
         writer.delete(path, first)
+
+
+def test_the_client_itself_refuses_the_node_of_a_session(
+    client: KazooClient, writer: NodeWriter, lock: str
+) -> None:
+    """Whatever the first look said."""
+    path = f"{lock}/lock-0000000001"
+
+    with pytest.raises(NotFreedError, match="belongs to session 0x"):
+        writer.delete(path, seen(client, path))
+
+    assert client.exists(path)
+
+
+def test_an_acl_may_forbid_it(client: KazooClient, writer: NodeWriter, lock: str) -> None:
+    """The deletion of a child needs rights on its parent."""
+    path = f"{lock}/{LEFT}"
+    client.set_acls(lock, [make_acl("world", "anyone", read=True)])
+
+    with pytest.raises(NotFreedError, match=f"The ACLs of {path} and its parent forbid it"):
+        writer.delete(path, seen(client, path))
 
 
 @pytest.mark.parametrize(

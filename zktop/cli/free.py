@@ -18,6 +18,7 @@ from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config
 from zktop.errors import ExitCode, NotFreedError, NothingToLookAtError
+from zktop.model.format import several
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import FreePlan, free_plan
 from zktop.model.report import LockView, Report
@@ -81,7 +82,7 @@ def command(
         done = None
         if deed is not None:
             done = _perform(run, deed, config) if yes else not_done(deed)
-    _print(plan, done, form)
+    _print(plan, done, form, _connection(overrides))
     return ExitCode.NOT_FREED if done and done.outcome == "asked" else ExitCode.FINE
 
 
@@ -111,12 +112,24 @@ def _looking_at(config: Config, path: str) -> Iterator[tuple[LiveRun, Report]]:
         yield run, first_report(run)
 
 
-def _print(plan: FreePlan, done: FreedJson | None, form: str) -> None:
+def _connection(overrides: Overrides) -> tuple[str, ...]:
+    """Return the typed options that name this ensemble; those with secrets are left out."""
+    hosts = [one for one in overrides.settings if one.key == "hosts"]
+    named = (overrides.file, overrides.cluster, *hosts)
+    return tuple(
+        word
+        for one in named
+        if one is not None and one.is_typed
+        for word in (f"--{one.key}", one.texts[-1])
+    )
+
+
+def _print(plan: FreePlan, done: FreedJson | None, form: str, connection: tuple[str, ...]) -> None:
     told = free_json(plan, done)
     if form == "json":
         put_json(told)
         return
-    for line in done_lines(done, told) if done else free_lines(told):
+    for line in done_lines(done, told) if done else free_lines(told, connection):
         put(line)
 
 
@@ -133,11 +146,15 @@ def _deed(report: Report, view: LockView, node: str | None, *, revoke: bool) -> 
 def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
     """Do it, and wait until the client that only reads has seen the effect."""
     with NodeWriter(demo_connection(config)) as writer:
-        for path, stat in deed.targets:
-            if deed.kind == "delete-node":
-                writer.delete(path, stat)
-            else:
-                writer.ask_to_release(path, stat)
+        act = writer.delete if deed.kind == "delete-node" else writer.ask_to_release
+        for number, (path, stat) in enumerate(deed.targets):
+            try:
+                act(path, stat)
+            except NotFreedError as error:
+                if not number:
+                    raise
+                before = several(deed.paths[:number])
+                raise NotFreedError(f"{error} Before that, zktop asked at {before}.") from error
     for report in run.reports(PATIENCE_S):
         run.raise_if_lost()
         if not any(report.world.node(path) for path in deed.paths):

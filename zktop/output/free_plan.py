@@ -2,7 +2,7 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from msgspec import convert
@@ -46,10 +46,16 @@ def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
     )
 
 
-def free_lines(plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
-    """Print what is in the way, and each way out with its commands; commands are never cut."""
+def free_lines(
+    plan: FreeJson, connection: Sequence[str] = (), width: int = WIDTH
+) -> Iterator[str]:
+    """Print what is in the way, and each way out with its commands, which are never cut.
+
+    `connection` are the options that zktop itself needs to find this ensemble again.
+    """
     waiting = count(plan.waiting, "client waits", "clients wait")
-    state = "nothing is in the way" if not plan.blockers else waiting
+    state = waiting if plan.waiting else "no client waits"
+    state = state if plan.blockers else f"nothing is in the way, {state}"
     yield from _wrap(f"{plan.lock}  {plan.layout}  {state}", "", width)
     for deadlock in plan.deadlocks:
         sure = CONFIDENCE_WORDS[deadlock.confidence]
@@ -60,7 +66,7 @@ def free_lines(plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
         yield from _wrap(head + finding.sentence, "  ", width)
     for number, blocker in enumerate(plan.blockers, start=1):
         yield ""
-        yield from _blocker(number, blocker, plan.lock, width)
+        yield from _blocker(number, blocker, plan.lock, connection, width)
     if plan.more:
         yield ""
         yield f"{count(plan.more, 'more holder')}"
@@ -127,15 +133,17 @@ def _freed_json(
     return FreedJson(kind=deed.kind, paths=paths, outcome=outcome, sentence=sentence)
 
 
-def _blocker(number: int, blocker: LockBlockerJson, lock: str, width: int) -> Iterator[str]:
+def _blocker(
+    number: int, blocker: LockBlockerJson, lock: str, connection: Sequence[str], width: int
+) -> Iterator[str]:
     role = ROLES[blocker.role] if blocker.lock == lock else f"holds {blocker.lock}"
     yield from _wrap(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", width, "   ")
     yield f"   {blocker.path}"
     for letter, way in zip("abcdef", blocker.ways, strict=False):
-        yield from _way(letter, way, width)
+        yield from _way(letter, way, connection, width)
 
 
-def _way(letter: str, way: WayToFreeJson, width: int) -> Iterator[str]:
+def _way(letter: str, way: WayToFreeJson, connection: Sequence[str], width: int) -> Iterator[str]:
     yield from _wrap(f"{letter}) {way.what}", "   ", width, " " * 6)
     for command in way.commands:
         yield f"        {command}"
@@ -143,7 +151,7 @@ def _way(letter: str, way: WayToFreeJson, width: int) -> Iterator[str]:
     yield from _labelled("Believes", way.belief, width)
     if way.option:
         yield from _labelled("zktop", "does it with:", width)
-        yield f"        zktop {shlex.join(way.option)}"
+        yield f"        zktop {shlex.join((*way.option, *connection))}"
     elif way.refusal:
         yield from _labelled("zktop", f"does not do it: {way.refusal}.", width)
 
