@@ -32,6 +32,7 @@ SASL_ONLY = {
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 HOST = "127.0.0.1"
+EVERY_HOST = "0.0.0.0"
 _taken_ports: list[socket.socket] = []
 
 
@@ -82,18 +83,20 @@ def real_zookeeper(
 
 
 @contextmanager
-def real_ensemble(size: int = 3, **settings: object) -> Iterator[list[RunningServer]]:
+def real_ensemble(
+    size: int = 3, *, own_hosts: bool = False, **settings: object
+) -> Iterator[list[RunningServer]]:
     """Run an ensemble whose members all serve, each with an AdminServer.
 
+    With `own_hosts` they know each other as 127.0.0.2, 127.0.0.3 ..., as on machines of their own.
     The members' processes may be killed; `started_again` restarts one with its data.
     """
     classpath = _needed_classpath()
     with tempfile.TemporaryDirectory(prefix="zktop-ensemble-") as folder:
         members = [_member(Path(folder), number) for number in range(1, size + 1)]
-        peers = {
-            f"server.{m.number}": f"{HOST}:{m.quorum}:{m.election};{HOST}:{m.port}"
-            for m in members
-        }
+        peers = {f"server.{m.number}": _peer(m, own_hosts=own_hosts) for m in members}
+        if own_hosts:
+            settings = {"clientPortAddress": EVERY_HOST} | settings
         running = [_started(m, classpath, peers | settings) for m in members]
         try:
             for server, member in zip(running, members, strict=True):
@@ -121,6 +124,11 @@ class _Member:
     admin: int
     quorum: int
     election: int
+
+
+def _peer(member: _Member, *, own_hosts: bool) -> str:
+    host, own = (f"127.0.0.{member.number + 1}", EVERY_HOST) if own_hosts else (HOST, HOST)
+    return f"{host}:{member.quorum}:{member.election};{own}:{member.port}"
 
 
 def _member(base: Path, number: int) -> _Member:

@@ -1,11 +1,11 @@
 """Aliases lead to members that have other addresses here: port-forwards, tunnels."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 from kazoo.client import KazooClient
-from servers import RunningServer, free_port
+from servers import RunningServer, free_port, real_ensemble
 from zk.cut_proxy import CutProxy
 from zk.observed import Observation, observing
 
@@ -73,6 +73,25 @@ def test_words_are_asked_through_the_port_forward(
 
     assert connections
     assert connections.rows
+
+
+@pytest.mark.zookeeper
+def test_all_members_are_found_and_asked_through_port_forwards() -> None:
+    """From the alias of one of them; the AdminServers are reachable by their aliases alone."""
+    with real_ensemble(3, own_hosts=True) as members, ExitStack() as stack:
+        aliases = {}
+        for number, member in enumerate(members, start=2):
+            ports = {member.port: member.port, 8080: member.admin_port or 0}
+            for port, behind in ports.items():
+                proxy = stack.enter_context(closing(CutProxy(behind)))
+                aliases[f"127.0.0.{number}:{port}"] = proxy.address
+        first = next(iter(aliases.values()))
+        with observing(first, "/x", introspect=True, aliases=aliases) as live:
+            live.until(lambda world: len(world.tables) == 3)
+            found = live.until(lambda _: set(channel(live).values()) == {"admin"})
+
+    names = {f"127.0.0.{number}:{member.port}" for number, member in enumerate(members, start=2)}
+    assert {str(name) for name in found.tables} == names
 
 
 def test_a_member_is_one_server_under_its_name_and_its_alias() -> None:
