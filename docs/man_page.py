@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 
+from zktop.cli.common.options import OPTIONS
 from zktop.cli.main import zktop
-from zktop.cli.options import OPTIONS
 
 PAGE = Path(__file__).parent / "man" / "zktop.1"
 NO_PARAGRAPH = "\b"  # click: the next lines keep their line breaks

@@ -20,10 +20,10 @@ from textual.theme import Theme  # noqa: E402
 
 from zktop.app.replay import Replay  # noqa: E402
 from zktop.app.ui_settings import theme_list  # noqa: E402
+from zktop.ui.actions.svg_picture import portable_svg  # noqa: E402
 from zktop.ui.app import Zktop  # noqa: E402
 from zktop.ui.interfaces import Frame, OnNews, Status  # noqa: E402
 from zktop.ui.settings import UiSettings  # noqa: E402
-from zktop.ui.svg_picture import portable_svg  # noqa: E402
 
 DOCS: Final = Path(__file__).parent
 THEME: Final = "zktop-night"

@@ -386,7 +386,7 @@ class Lesson(Struct, frozen=True):
 DepartureKind = Literal["released", "left", "died"]  # left: it was only waiting
 
 
-class Departure(Struct, frozen=True):
+class DemoDeparture(Struct, frozen=True):
     """A client that left a lock, and the clients that this woke."""
 
     who: str
@@ -400,7 +400,7 @@ class Departure(Struct, frozen=True):
 class SceneCount(Struct, frozen=True):
     """What was counted in the scene that is loaded."""
 
-    departures: tuple[Departure, ...] = ()  # in order
+    departures: tuple[DemoDeparture, ...] = ()  # in order
     believers: dict[str, tuple[str, ...]] = {}  # by lock: most that believed at once they held it
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from zktop.cli.output import narrate
+from zktop.cli.common.output import narrate
 from zktop.model.locks.shapes import LAYOUTS
 
 Zktop = Callable[..., tuple[int, str, str]]

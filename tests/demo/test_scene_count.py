@@ -3,7 +3,7 @@
 from itertools import count
 
 from zktop.demo.scene_count import counted
-from zktop.demo_types import ContenderStep, Departure, StepKind
+from zktop.demo_types import ContenderStep, DemoDeparture, StepKind
 
 JOBS = "/zktop-demo/x/jobs"
 
@@ -20,7 +20,7 @@ def step(who: str, what: StepKind, at: str) -> ContenderStep:
     return ContenderStep(who, what, "", at, lock=JOBS, node=node)
 
 
-def departures(*told: str) -> tuple[Departure, ...]:
+def departures(*told: str) -> tuple[DemoDeparture, ...]:
     """The departures in these steps."""
     return counted(steps(*told)).departures
 

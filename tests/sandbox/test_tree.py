@@ -10,7 +10,7 @@ from zktop.sandbox import protocol as paths
 from zktop.sandbox.acl import OPEN
 from zktop.sandbox.plan_write import WritePlan
 from zktop.sandbox.protocol import ErrorCode, Refused
-from zktop.sandbox.tree import SPECIAL, Lifetime, Transaction, ZnodeTree, int32
+from zktop.sandbox.tree import SPECIAL, Lifetime, SandboxTree, WriteMoment, int32
 from zktop.sandbox.write_requests import Store
 
 NAMES = ["/a", "/a/b", "/a/b/c", "/a/d", "/e"]
@@ -41,7 +41,7 @@ def delete(kept, path):
 
 def test_a_new_server():
     """Every server has the same few znodes; those that cannot be deleted are among them."""
-    tree = ZnodeTree()
+    tree = SandboxTree()
 
     assert all(path in tree for path in SPECIAL)
     assert (len(tree), tree.count_below("/"), tree.bytes) == (5, 3, 44)
@@ -230,7 +230,7 @@ def test_versions_run_over():
     """The version after the largest is the smallest, as in Java."""
     kept = store()
     create(kept, "/a")
-    kept.tree.write("/a", b"", LAST, Transaction(9, 9))
+    kept.tree.write("/a", b"", LAST, WriteMoment(9, 9))
 
     assert WritePlan(kept.tree, ()).write("/a", b"", LAST).version == -(2**31)
 

@@ -11,7 +11,7 @@ from txnlog.log_writer import ANN, BOB, T0, LogWriter, create, delete, set_data,
 from zktop.txnlog.damage import DataFileError
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.log_records import LogRecords
-from zktop.txnlog.log_replay import LogReplay, Restart, Step
+from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
 from zktop.txnlog.transactions import decode
 from zktop.txnlog.znode_tree import ZnodeTree
 
@@ -25,7 +25,7 @@ def played(
     with data_files(paths) as files:
         replay = LogReplay(files)
         steps = list(replay.steps(since, until))
-    zxids = [step.transaction.zxid for step in steps if isinstance(step, Step)]
+    zxids = [step.transaction.zxid for step in steps if isinstance(step, ReplayStep)]
     return zxids, [step for step in steps if isinstance(step, Restart)], replay
 
 

@@ -29,7 +29,7 @@ from zktop.recording import (
 )
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
-from zktop.txnlog.log_replay import LogReplay, Restart, Step
+from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
 from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
@@ -97,7 +97,7 @@ class _ImportWriter:
         self._state_at: Millis = 0
         self._lines_since_state = self._lines_of_state = 0
 
-    def write(self, steps: Iterable[Restart | Step], on_progress: OnProgress) -> None:
+    def write(self, steps: Iterable[Restart | ReplayStep], on_progress: OnProgress) -> None:
         """Write all facts and looks."""
         for number, step in enumerate(steps):
             if isinstance(step, Restart):
@@ -139,7 +139,7 @@ class _ImportWriter:
         self._zxid, self._at = zxid, at
         self._look(at, is_thorough=True)
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: ReplayStep) -> None:
         at = step.at
         if self._facts is None:
             return

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 import click
 
 from zktop.app.replay import Replay
-from zktop.cli.options import ReplayTime, connection_options, file_options
-from zktop.cli.output import drop_output, narrate, put
+from zktop.cli.common.options import ReplayTime, connection_options, file_options
+from zktop.cli.common.output import drop_output, narrate, put
+from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.cli.snapshot import why_no_locks
-from zktop.cli.sources import live_run, open_recording, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from zktop.cli.options import FILE_PATH, config_options
-from zktop.cli.output import put
+from zktop.cli.common.options import FILE_PATH, config_options
+from zktop.cli.common.output import put
 from zktop.config.files import config_file, example_text
 from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, UsageError

@@ -9,8 +9,8 @@ from typing import Any, Final, get_args
 import click
 
 from zktop.app.connection_settings import demo_connection
-from zktop.cli.options import DURATION, connection_options
-from zktop.cli.output import put
+from zktop.cli.common.options import DURATION, connection_options
+from zktop.cli.common.output import put
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from zktop.app.connection_settings import access_of, demo_connection, plan_of
 from zktop.app.live_run import LiveRun
-from zktop.cli.options import DURATION, demo_options
-from zktop.cli.output import WIDTH, narrate, put
+from zktop.cli.common.options import DURATION, demo_options
+from zktop.cli.common.output import WIDTH, narrate, put
 from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
 from zktop.config.join_sources import EffectiveConfig, effective_config

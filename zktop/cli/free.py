@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from zktop.app.connection_settings import demo_connection
 from zktop.app.live_run import LiveRun
 from zktop.app.node_writer import NodeWriter
-from zktop.cli.options import connection_options
-from zktop.cli.output import put, put_json
+from zktop.cli.common.options import connection_options
+from zktop.cli.common.output import put, put_json
+from zktop.cli.common.sources import live_run_of, print_notes
 from zktop.cli.snapshot import first_report
-from zktop.cli.sources import live_run_of, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config

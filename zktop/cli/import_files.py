@@ -8,8 +8,8 @@ from typing import IO
 import click
 
 from zktop.app.import_files import ImportPlan, import_files
-from zktop.cli.options import import_options, window_options
-from zktop.cli.output import narrate
+from zktop.cli.common.options import import_options, window_options
+from zktop.cli.common.output import narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError

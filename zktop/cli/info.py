@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from zktop.cli.options import config_options
-from zktop.cli.output import put_table
+from zktop.cli.common.options import config_options
+from zktop.cli.common.output import put_table
 from zktop.config.files import config_file, config_folder
 from zktop.config.join_sources import effective_config
 from zktop.config.mistakes import ConfigError

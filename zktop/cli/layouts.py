@@ -5,8 +5,8 @@ from textwrap import wrap
 
 import click
 
-from zktop.cli.options import config_options
-from zktop.cli.output import WIDTH, narrate, put
+from zktop.cli.common.options import config_options
+from zktop.cli.common.output import WIDTH, narrate, put
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted

@@ -11,8 +11,8 @@ import click
 from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
-from zktop.cli.options import READ_ONLY, ui_options
-from zktop.cli.output import drop_output, narrate, put_table
+from zktop.cli.common.options import READ_ONLY, ui_options
+from zktop.cli.common.output import drop_output, narrate, put_table
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import ExitCode, ZktopError

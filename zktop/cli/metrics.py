@@ -9,9 +9,15 @@ from typing import Any
 
 import click
 
-from zktop.cli.options import DURATION, FILE_PATH, ReplayTime, connection_options, file_options
-from zktop.cli.output import narrate, put_utf8
-from zktop.cli.sources import follow, live_run, open_recording, print_notes
+from zktop.cli.common.options import (
+    DURATION,
+    FILE_PATH,
+    ReplayTime,
+    connection_options,
+    file_options,
+)
+from zktop.cli.common.output import narrate, put_utf8
+from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError

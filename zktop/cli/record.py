@@ -8,9 +8,9 @@ from typing import NoReturn
 import click
 
 from zktop.app.record_file import FailsafeFile, recorder_of
-from zktop.cli.options import DURATION, connection_options
-from zktop.cli.output import narrate
-from zktop.cli.sources import live_run, print_notes
+from zktop.cli.common.options import DURATION, connection_options
+from zktop.cli.common.output import narrate
+from zktop.cli.common.sources import live_run, print_notes
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
 from zktop.model.facts import Millis

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from zktop.cli.options import REPLAY_TIME, ReplayTime, replay_options
-from zktop.cli.sources import open_recording
+from zktop.cli.common.options import REPLAY_TIME, ReplayTime, replay_options
+from zktop.cli.common.sources import open_recording
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 

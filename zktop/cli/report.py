@@ -9,7 +9,7 @@ import msgspec
 
 from zktop.app.record_file import TOOL
 from zktop.app.replay import Replay
-from zktop.cli.options import (
+from zktop.cli.common.options import (
     DURATION,
     FROM,
     SINCE,
@@ -17,8 +17,8 @@ from zktop.cli.options import (
     ReplayTime,
     connection_options,
 )
-from zktop.cli.output import narrate, put_utf8
-from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.cli.common.output import narrate, put_utf8
+from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NothingToLookAtError, UsageError
 from zktop.model.facts import Millis

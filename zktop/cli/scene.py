@@ -6,8 +6,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from zktop.app.connection_settings import demo_connection
-from zktop.cli.options import DURATION, connection_options
-from zktop.cli.output import narrate, put
+from zktop.cli.common.options import DURATION, connection_options
+from zktop.cli.common.output import narrate, put
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.demo.contender_log import ContenderLog

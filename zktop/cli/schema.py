@@ -5,7 +5,7 @@ from typing import Any
 import click
 import msgspec
 
-from zktop.cli.output import put
+from zktop.cli.common.output import put
 from zktop.config.show import config_schema
 from zktop.output.period.period_schema import PeriodJson
 from zktop.output.schema import EventJson, FreeJson, SnapshotJson, with_published_names

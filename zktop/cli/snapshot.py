@@ -4,9 +4,9 @@ import click
 
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
-from zktop.cli.options import ReplayTime, connection_options, file_options
-from zktop.cli.output import narrate, put, put_json
-from zktop.cli.sources import live_run, open_recording, print_notes
+from zktop.cli.common.options import ReplayTime, connection_options, file_options
+from zktop.cli.common.output import narrate, put, put_json
+from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.errors import NothingToLookAtError
 from zktop.model.report import Report

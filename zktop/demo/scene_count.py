@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from zktop.demo_types import ContenderStep, Departure, DepartureKind, SceneCount, StepKind
+from zktop.demo_types import ContenderStep, DemoDeparture, DepartureKind, SceneCount, StepKind
 
 COUNTED_STEPS: frozenset[StepKind] = frozenset(
     ("created", "notified", "acquired", "releasing", "released", "gave-up", "lost", "ended")
@@ -38,7 +38,7 @@ class _Counter:
     """What was counted so far, and the locks that contenders believe they hold."""
 
     def __init__(self) -> None:
-        self.departures: list[Departure] = []
+        self.departures: list[DemoDeparture] = []
         self.believers: dict[str, tuple[str, ...]] = {}
         self._latest: dict[str, int] = {}  # index of the last departure, by lock
         self._held: dict[str, set[str]] = defaultdict(set)  # locks, by contender
@@ -87,7 +87,7 @@ class _Counter:
         if step.who not in self._lost:
             self._end_latest(lock)
             self._latest[lock] = len(self.departures)
-            self.departures.append(Departure(step.who, lock, how))
+            self.departures.append(DemoDeparture(step.who, lock, how))
 
     def _join(self, node: str) -> None:
         """A new node may wake clients, too, so the last departure of its lock no longer counts."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from zktop.sandbox import acl, protocol
 from zktop.sandbox.acl import Identity
 from zktop.sandbox.protocol import Acl, ErrorCode, Perm, Refused
-from zktop.sandbox.tree import SPECIAL, Lifetime, StoredNode, ZnodeTree, int32
+from zktop.sandbox.tree import SPECIAL, Lifetime, SandboxTree, StoredNode, int32
 
 LONGEST_TTL_MS = 0xFF_FFFF_FFFF
 
@@ -78,7 +78,7 @@ Change = Created | Deleted | Written | Secured | Checked
 class WritePlan:
     """The tree after the changes decided so far, with the permissions of one client."""
 
-    def __init__(self, tree: ZnodeTree, identities: Sequence[Identity]) -> None:
+    def __init__(self, tree: SandboxTree, identities: Sequence[Identity]) -> None:
         self._tree = tree
         self._identities = identities
         self._summaries: dict[str, NodeSummary | None] = {}

@@ -18,7 +18,7 @@ from zktop.sandbox.protocol import (
     pack_stat,
     pack_strings,
 )
-from zktop.sandbox.tree import StoredNode, ZnodeTree
+from zktop.sandbox.tree import SandboxTree, StoredNode
 from zktop.sandbox.watches import WatchesByPath, WatchMode
 from zktop.sandbox.write_requests import END_OF_MULTI, Store, multi, refused, text, write
 
@@ -210,7 +210,7 @@ def _restore(store: Store, client: ClientConnection, reader: FrameReader) -> Non
         )
 
 
-def _missed_event(tree: ZnodeTree, path: str, if_there: EventType | None) -> EventType | None:
+def _missed_event(tree: SandboxTree, path: str, if_there: EventType | None) -> EventType | None:
     return if_there if path in tree else EventType.DELETED
 
 

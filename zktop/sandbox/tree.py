@@ -70,14 +70,14 @@ class StoredNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
+class WriteMoment:
     """A transaction: its zxid and its wall-clock time."""
 
     zxid: int
     ms: int
 
 
-class ZnodeTree:
+class SandboxTree:
     """All znodes by path, and those that the server removes itself."""
 
     def __init__(self, system: Sequence[str] = SYSTEM) -> None:
@@ -141,7 +141,7 @@ class ZnodeTree:
         return node
 
     def write(
-        self, path: str, data: bytes | None, version: int, moment: Transaction
+        self, path: str, data: bytes | None, version: int, moment: WriteMoment
     ) -> StoredNode:
         node = self._nodes[path]
         self._parent(path)[0].child_writes += 1

@@ -34,7 +34,7 @@ from zktop.sandbox.protocol import (
     pack_stat,
     pack_string,
 )
-from zktop.sandbox.tree import Lifetime, StoredNode, Transaction, ZnodeTree
+from zktop.sandbox.tree import Lifetime, SandboxTree, StoredNode, WriteMoment
 from zktop.sandbox.watches import Notifications, ServerWatches
 
 
@@ -50,7 +50,7 @@ class Store:
 
     def __init__(self, wall_ms: Callable[[], int], flavour: Flavour = ZOOKEEPER) -> None:
         self.flavour = flavour
-        self.tree = ZnodeTree(flavour.system)
+        self.tree = SandboxTree(flavour.system)
         self.watches: ServerWatches[ClientConnection] = ServerWatches(
             names_watched=flavour.names_watched
         )
@@ -61,12 +61,12 @@ class Store:
         """The Stat that this flavour reports."""
         return self.flavour.stat(node)
 
-    def begin(self) -> Transaction:
+    def begin(self) -> WriteMoment:
         """Begin a transaction; its zxid is used up even if the transaction is refused later."""
         self.zxid += 1
-        return Transaction(self.zxid, self._wall_ms())
+        return WriteMoment(self.zxid, self._wall_ms())
 
-    def apply(self, change: Change, moment: Transaction) -> Outcome:
+    def apply(self, change: Change, moment: WriteMoment) -> Outcome:
         """Apply a change, and send its notifications before any response."""
         path = change.path
         match change:
@@ -85,7 +85,7 @@ class Store:
             case Checked():
                 return Outcome(path, None)
 
-    def _create(self, change: Created, moment: Transaction) -> Outcome:
+    def _create(self, change: Created, moment: WriteMoment) -> Outcome:
         node = StoredNode(
             change.data,
             change.acl,

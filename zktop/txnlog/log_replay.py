@@ -40,7 +40,7 @@ class Restart(msgspec.Struct, frozen=True):
     hole: Hole | None = None
 
 
-class Step(msgspec.Struct, frozen=True, gc=False):
+class ReplayStep(msgspec.Struct, frozen=True, gc=False):
     """One transaction, and what it changed; `at` never goes back."""
 
     transaction: Transaction
@@ -76,7 +76,7 @@ class LogReplay:
 
     def steps(
         self, since: Millis | None = None, until: Millis | None = None
-    ) -> Iterator[Restart | Step]:
+    ) -> Iterator[Restart | ReplayStep]:
         """Yield a restart, and then each transaction, from one time to another."""
         before, at, has_begun = self._start(since), 0, False
         merged = MergedRecords(self._members(before))
@@ -107,7 +107,7 @@ class LogReplay:
         self.last = self.last or (zxid, at)
         return Restart(self._tree, zxid, at, hole)
 
-    def _step(self, transaction: Transaction, at: Millis) -> Step:
+    def _step(self, transaction: Transaction, at: Millis) -> ReplayStep:
         """Apply a transaction, and compare the digest of the tree."""
         tree = self._tree
         effects = tree.apply(transaction)
@@ -121,7 +121,7 @@ class LogReplay:
                 self.proven += 1
             elif self._wrong_from is None:
                 self._wrong_from = transaction.zxid
-        return Step(transaction, effects, at)
+        return ReplayStep(transaction, effects, at)
 
     # Where to start
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from zktop.output.period.words import DeadlockWords, Document, Table
+from zktop.output.period.words import DeadlockWords, Document, WordTable
 
 MAX_ROWS: Final = 15  # of a table
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|~&#])")
@@ -44,7 +44,7 @@ def _deadlock(one: DeadlockWords) -> Iterator[str]:
         yield from ("", plain(rest))
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: WordTable) -> Iterator[str]:
     yield from (f"## {table.title}", "")
     if not table.rows:
         yield "None."

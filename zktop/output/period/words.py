@@ -32,7 +32,7 @@ _FIGURES: Final = ("waits", "p50", "p99", "max", "held p50", "held p99", "held m
 _COUNTS: Final = ("gave up", "deadlocks", "expiries")
 
 
-class Table(msgspec.Struct, frozen=True):
+class WordTable(msgspec.Struct, frozen=True):
     """A table; its first column is a name."""
 
     title: str
@@ -83,7 +83,7 @@ class Document(msgspec.Struct, frozen=True):
     deadlocks: list[DeadlockWords]
     findings: list[FindingWords]
     more_findings: str
-    tables: list[Table]
+    tables: list[WordTable]
     seen: list[str]
 
 
@@ -229,10 +229,10 @@ def _finding(one: PeriodFindingJson, day: str) -> FindingWords:
     )
 
 
-def _tables(period: PeriodJson) -> Iterator[Table]:
+def _tables(period: PeriodJson) -> Iterator[WordTable]:
     accounting = period.accounting
     figures = (*_FIGURES, *_COUNTS)
-    yield Table(
+    yield WordTable(
         "Who made others wait",
         "BLOCKED OTHERS adds up how long others waited for locks that a client held. WAITING "
         "ITSELF is the part of it in which this client waited for another lock: look at the "
@@ -240,14 +240,14 @@ def _tables(period: PeriodJson) -> Iterator[Table]:
         ("client", "blocked others", "waiting itself", "waited", "worst lock", *figures),
         [_client_row(one) for one in accounting.clients],
     )
-    yield Table(
+    yield WordTable(
         "Locks",
         "",
         ("lock", "clients waited", "mostly for", *figures),
         [_lock_row(one) for one in accounting.locks],
     )
     if any(one.locks > 1 for one in accounting.classes):
-        yield Table(
+        yield WordTable(
             "Classes of locks",
             "Locks whose paths differ only in ids.",
             ("class", "locks", "clients waited", *figures),

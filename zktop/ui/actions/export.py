@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from zktop.model.format import count
+from zktop.ui.actions.svg_picture import portable_svg
 from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.shell import Shell
-from zktop.ui.svg_picture import portable_svg
 from zktop.ui.view_state import TimeRange
 
 Result = TypeVar("Result")

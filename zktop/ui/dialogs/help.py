@@ -54,7 +54,7 @@ SIGNS: Final = (
 )
 
 
-class Entry(NamedTuple):
+class HelpEntry(NamedTuple):
     """Lines that belong together, and the text that a search compares with."""
 
     lines: Sequence[Line]
@@ -74,7 +74,7 @@ def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "")
     return lines or [line(("No match.", "dim"))]
 
 
-def _matches(entry: Entry, words: Sequence[str]) -> bool:
+def _matches(entry: HelpEntry, words: Sequence[str]) -> bool:
     text = entry.words.casefold()
     return all(word in text for word in words)
 
@@ -104,7 +104,7 @@ def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     return [(*first, *second) for first, second in zip(pieces, right, strict=False)]
 
 
-def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterable[Entry]]]:
+def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterable[HelpEntry]]]:
     for group, heading in GROUPS.items():
         yield heading, [_key(key, width) for key in keys if key.group == group]
     yield "States of a lock", [_entry(line("  ", *one)) for one in legend()]
@@ -115,28 +115,28 @@ def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterabl
     yield RULE_IDS, [_rule(rule.id, rule.name, rule.means, width) for rule in RULES]
 
 
-def _paragraphs(about: str, width: int) -> list[Entry]:
+def _paragraphs(about: str, width: int) -> list[HelpEntry]:
     """Wrap each paragraph."""
     texts = [_MARKS.sub(r"\1\2", text) for text in re.split(r"\n\s*\n", about.strip())]
-    return [Entry(wrapped(text, width, indent=" "), text) for text in texts if text]
+    return [HelpEntry(wrapped(text, width, indent=" "), text) for text in texts if text]
 
 
-def _key(key: Action, width: int) -> Entry:
+def _key(key: Action, width: int) -> HelpEntry:
     names = "  ".join(map(shown, key.names))
     says = f"{key.help} (writes to ZooKeeper)" if key.writes else key.help
     head = _row(Run(names, "key"), "")
     words = f"{names} {key.short} {key.id.replace('_', ' ')} {says}"
-    return Entry(hanging(head, says, max(KEY_WIDTH + MIN_TEXT_CELLS // 2, width)), words)
+    return HelpEntry(hanging(head, says, max(KEY_WIDTH + MIN_TEXT_CELLS // 2, width)), words)
 
 
-def _rule(rule: str, name: str, means: str, width: int) -> Entry:
+def _rule(rule: str, name: str, means: str, width: int) -> HelpEntry:
     head = line("  ", *_padded(Run(rule, "strong"), RULE_WIDTH))
     lines = hanging(head, f"{name}: {means}", max(MIN_TEXT_CELLS, width))
-    return Entry(lines, f"{rule} {name} {name.replace('-', ' ')} {means}")
+    return HelpEntry(lines, f"{rule} {name} {name.replace('-', ' ')} {means}")
 
 
-def _entry(drawn: Line) -> Entry:
-    return Entry([drawn], text_of(drawn))
+def _entry(drawn: Line) -> HelpEntry:
+    return HelpEntry([drawn], text_of(drawn))
 
 
 def _row(first: Run, says: str) -> Line:

@@ -9,7 +9,7 @@ from ui.fake_feed import FakeFeed, frames, pressed, settled
 
 from zktop.demo_types import (
     ContenderState,
-    Departure,
+    DemoDeparture,
     Lesson,
     LessonPart,
     SceneCount,
@@ -157,7 +157,7 @@ async def test_a_watch_on_a_deleted_znode_is_red_words_not_an_arrow() -> None:
 
 async def test_a_release_is_counted_and_marked_at_the_clients() -> None:
     """The marks say which clients woke, and which of them could go on."""
-    release = Departure("ann", JOBS, "released", ("bob", "cid"), ("bob",))
+    release = DemoDeparture("ann", JOBS, "released", ("bob", "cid"), ("bob",))
     states = [client("bob", "holds"), client("cid", watches=CHILDREN)]
     count = SceneCount((release,))
     text = await shown(stage(states=states, count=count), news=picture_of("bob", "cid"))
@@ -169,7 +169,7 @@ async def test_a_release_is_counted_and_marked_at_the_clients() -> None:
 
 async def test_marks_go_when_another_client_has_joined() -> None:
     """They only describe the last change; the count stays."""
-    release = Departure("ann", JOBS, "released", ("bob",), ("bob",), is_latest=False)
+    release = DemoDeparture("ann", JOBS, "released", ("bob",), ("bob",), is_latest=False)
     states = [client("bob", "holds")]
     text = await shown(stage(states=states, count=SceneCount((release,))))
 
@@ -235,7 +235,7 @@ async def test_enter_on_a_scene_that_plays_asks_first(key: str, asked: list[obje
 
 async def test_a_count_stays_with_its_part() -> None:
     """So the user can compare the herd with its cure."""
-    release = Departure("ann", JOBS, "released", ("bob", "cid"), ("bob",))
+    release = DemoDeparture("ann", JOBS, "released", ("bob", "cid"), ("bob",))
     port = stage(played=2, count=SceneCount((release,)))
     app = Zktop(FakeFeed(*picture_of("bob", "cid")), port, settings=UiSettings(page="demo"))
     async with app.run_test(size=(120, 46)) as pilot:

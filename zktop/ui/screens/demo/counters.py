@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from zktop.demo_types import ContenderState, Departure, DepartureKind, SceneCount
+from zktop.demo_types import ContenderState, DemoDeparture, DepartureKind, SceneCount
 from zktop.model.format import count as spell
 from zktop.model.report import LockView, Report
 from zktop.model.waits.deadlock import Deadlock
@@ -66,7 +66,7 @@ def _asleep(states: Sequence[ContenderState]) -> Iterator[str]:
         yield f"{watch} a znode that is gone: nothing will wake {it}."
 
 
-def _departures(departures: Sequence[Departure]) -> Iterator[str]:
+def _departures(departures: Sequence[DemoDeparture]) -> Iterator[str]:
     for how, nouns in DEPARTURES.items():
         some = [one for one in departures if one.how == how]
         if some:
@@ -75,11 +75,11 @@ def _departures(departures: Sequence[Departure]) -> Iterator[str]:
             yield sentence.replace("no client.", "no client so far.") if is_early else sentence
 
 
-def _woke(what: str, departures: Sequence[Departure]) -> str:
+def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
     """How many clients some departures woke, and how many of those acquired the lock.
 
-    >>> herd = Departure("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
-    >>> _woke("1 release", [herd]), _woke("1 release", [Departure("ann", "/jobs", "released")])
+    >>> herd = DemoDeparture("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
+    >>> _woke("1 release", [herd]), _woke("1 release", [DemoDeparture("ann", "/jobs", "released")])
     ('1 release woke 2 clients, 1 could go on.', '1 release woke no client.')
     """
     woken = sum(len(one.woken) for one in departures)

@@ -12,36 +12,40 @@ from zktop.ui.styled_text import NOTHING, Line, Run, line
 Target = Lesson | Scene | RecipeInfo
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A line of the list, and the item that it selects; None for a heading."""
 
     drawn: Line
     target: Target | None = None
 
 
-def entries(port: ContendersPort, loaded: Target | None, done: Collection[str]) -> Iterator[Entry]:
+def entries(
+    port: ContendersPort, loaded: Target | None, done: Collection[str]
+) -> Iterator[IndexEntry]:
     """All lines. `loaded` has the arrow; `done` are the names of scenes played to the end."""
     if port.lessons:
-        yield Entry(line(("LESSONS", "title")))
+        yield IndexEntry(line(("LESSONS", "title")))
     for number, lesson in enumerate(port.lessons, start=1):
         is_done = all(part.scene in done for part in lesson.parts)
         mark = _mark(is_on=lesson == loaded, is_done=is_done)
-        yield Entry((mark, *_title(f"{number} {lesson.title}", is_on=lesson == loaded)), lesson)
+        yield IndexEntry(
+            (mark, *_title(f"{number} {lesson.title}", is_on=lesson == loaded)), lesson
+        )
     if port.lessons:
-        yield Entry(NOTHING)
-    yield Entry(line(("OTHER SCENES" if port.lessons else "SCENES", "title")))
+        yield IndexEntry(NOTHING)
+    yield IndexEntry(line(("OTHER SCENES" if port.lessons else "SCENES", "title")))
     others = [one for one in port.scenes if lesson_of(port.lessons, one) is None]
     for group in dict.fromkeys(one.group for one in others):
-        yield Entry(line((f" {group}", "dim")))
+        yield IndexEntry(line((f" {group}", "dim")))
         for scene in others:
             if scene.group == group:
                 mark = _mark(is_on=scene == loaded, is_done=scene.name in done)
-                yield Entry((mark, *_title(f"  {scene.title}", is_on=scene == loaded)), scene)
-    yield Entry(NOTHING)
-    yield Entry(line(("RECIPES", "title")))
+                yield IndexEntry((mark, *_title(f"  {scene.title}", is_on=scene == loaded)), scene)
+    yield IndexEntry(NOTHING)
+    yield IndexEntry(line(("RECIPES", "title")))
     for recipe in port.recipes:
         mark = Run("!", "warning") if recipe.broken else Run(" ")
-        yield Entry((mark, *_title(recipe.name)), recipe)
+        yield IndexEntry((mark, *_title(recipe.name)), recipe)
 
 
 def _mark(*, is_on: bool, is_done: bool) -> Run:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from zktop.demo_types import ContenderState, Departure, SceneCount, Watched
+from zktop.demo_types import ContenderState, DemoDeparture, SceneCount, Watched
 from zktop.model.facts import Millis, Session, split
 from zktop.model.format import millis, short
 from zktop.model.report import Contender, LockView, Report
@@ -115,7 +115,7 @@ def draw_scene(
     return Picture([*lines, *ring], targets)
 
 
-def _latest(count: SceneCount, view: LockView) -> Departure | None:
+def _latest(count: SceneCount, view: LockView) -> DemoDeparture | None:
     """The last departure from a lock, unless a client has joined since."""
     return next(
         (one for one in count.departures if one.is_latest and one.lock == view.lock.path), None
@@ -126,7 +126,7 @@ def _draw_lock(
     report: Report,
     view: LockView,
     reported: Mapping[Session, ContenderState],
-    departure: Departure | None,
+    departure: DemoDeparture | None,
     width: int,
 ) -> _Block:
     queue = ShownQueue.of(view)
@@ -221,7 +221,7 @@ def _watches_children(view: LockView, row: _Row) -> bool:
 # Notes
 
 
-def _note(report: Report, view: LockView, row: _Row, departure: Departure | None) -> Line:
+def _note(report: Report, view: LockView, row: _Row, departure: DemoDeparture | None) -> Line:
     """A few words about a client: trouble, wake-ups, polling."""
     reported = row.reported
     if reported is None:

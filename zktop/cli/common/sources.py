@@ -7,9 +7,9 @@ from pathlib import Path
 from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
-from zktop.cli.interrupts import Interrupts
-from zktop.cli.options import ReplayTime
-from zktop.cli.output import narrate
+from zktop.cli.common.interrupts import Interrupts
+from zktop.cli.common.options import ReplayTime
+from zktop.cli.common.output import narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config
