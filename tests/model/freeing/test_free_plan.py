@@ -3,6 +3,7 @@
 import pytest
 from model.builders import NOW, ZK1, connections, own, row, session, watches, world
 from model.findings.cases import MINUTE, PATH, SECOND, At, curator, facts, k, path_of, plain
+from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, Stat
@@ -145,3 +146,17 @@ def test_a_request_is_refused(case: tuple[Report, LockView], why: str) -> None:
 
     assert isinstance(refused, str)
     assert why in refused
+
+
+def test_every_known_layout() -> None:
+    """Whoever waits has something in the way, and no node of a session is ever deleted."""
+    for vector in all_vectors():
+        examiner = Examiner(settings_of(vector))
+        report = examiner.look(world(*facts_of(vector)), now_of(vector) + 2 * MINUTE)
+        plan, view = free_plan(report, vector["root"], "zk1:2181"), report.view(vector["root"])
+        if plan is None or view is None:  # not a lock
+            continue
+        assert plan.blockers or not plan.waiting, vector["id"]
+        for child in vector["children"]:
+            deed = deletion(report, view, child["name"])
+            assert isinstance(deed, str) or not int(child["owner"], 16), (vector["id"], child)

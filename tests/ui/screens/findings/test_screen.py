@@ -140,6 +140,7 @@ async def test_y_copies_the_command_and_capital_y_the_whole_text() -> None:
     assert ticket.startswith("DEADLOCK #1")
     assert "CONFIDENCE" in ticket
     assert " Kill " in ticket
+    assert "All ways out, with commands: zktop free /" in ticket
 
 
 async def test_y_copies_the_whole_text_where_no_address_is_known() -> None:

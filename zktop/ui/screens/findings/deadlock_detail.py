@@ -7,7 +7,7 @@ from typing import Final
 
 from zktop.model.actors import session_of
 from zktop.model.format import clock, count
-from zktop.model.freeing.commands import find_command
+from zktop.model.freeing.commands import find_command, free_command
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -129,6 +129,8 @@ def ticket_text(writer: LineWriter, shown: ShownDeadlock) -> None:
     dead = shown.first
     writer.write(line((f"DEADLOCK {deadlock_name(dead)}", shown.ink), f"  {_size(dead)}"))
     writer.say(shown.judged.sentence, "strong", "")
+    if shown.now:
+        writer.write(line(f"All ways out, with commands: {free_command(shown.first.locks[0])}"))
     writer.write()
     write_deadlock(writer, shown)
 
