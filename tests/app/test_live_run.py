@@ -18,6 +18,7 @@ from zktop.app import look_pace
 from zktop.app.live_run import LiveRun
 from zktop.app.look_pace import QUIET_S
 from zktop.model.settings import Settings
+from zktop.output.snapshot import snapshot
 from zktop.zk import Access, Plan, parse_hosts
 
 CRON = Path(__file__).parents[2] / "docs" / "kubernetes.md"
@@ -97,13 +98,9 @@ def test_owners_come_from_a_file_of_pods(tmp_path: Path) -> None:
 
     (session,) = report.sessions.values()
     assert session.presence
-    owners = report.client_names.owners
     assert session.name == "billing-7d4f"
-    assert owners.known("", session.presence.client) == {
-        "name": "billing-7d4f",
-        "namespace": "prod",
-        "node": "n1",
-    }
+    (shown,) = snapshot(report).sessions.values()
+    assert shown.known == {"name": "billing-7d4f", "namespace": "prod", "node": "n1"}
 
 
 @contextmanager

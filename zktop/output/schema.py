@@ -153,6 +153,7 @@ class SessionJson(JsonObject, frozen=True, kw_only=True):
     expires_in_s: tuple[float, float] | None
     owner: str | None
     name: str
+    known: dict[str, str]  # the entry of the config's owners, or of the owners_file
     holds: list[str]
     waits: list[str]
 

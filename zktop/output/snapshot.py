@@ -9,6 +9,7 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import Finding
 from zktop.model.format import iso
 from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
+from zktop.model.owner_list import OwnerList
 from zktop.model.report import Contender, LockView, Report, SessionView
 from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock, DeadlockStep
@@ -25,7 +26,8 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
         source=_source(report, hosts, chroot),
         locks=[_lock(view) for view in report.views],
         sessions={
-            session_text(session): _session(view) for session, view in report.sessions.items()
+            session_text(session): _session(view, report.client_names.owners)
+            for session, view in report.sessions.items()
         },
         deadlocks=[deadlock_json(deadlock) for deadlock in report.deadlocks],
         findings=[finding_json(finding) for finding in report.findings],
@@ -85,9 +87,10 @@ def _contender(contender: Contender) -> schema.ContenderJson:
     )
 
 
-def _session(view: SessionView) -> schema.SessionJson:
+def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
     presence, left = view.presence, view.expires_in
     quiet = presence.quiet_ms if presence else None
+    known = owners.known(session_text(view.session), presence.client if presence else "")
     return schema.SessionJson(
         client=presence.client if presence else None,
         server=presence.server if presence else None,
@@ -96,6 +99,7 @@ def _session(view: SessionView) -> schema.SessionJson:
         expires_in_s=None if left is None else (left.low / 1000, left.high / 1000),
         owner=view.owner,
         name=view.name,
+        known={str(key): text for key, text in known.items()},
         holds=list(view.holds),
         waits=list(view.waits),
     )
