@@ -57,6 +57,15 @@ class Browser:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
+    def until(self, script: str) -> None:
+        """Wait until an expression in the page is true."""
+        promise = f"""new Promise((done) => {{
+            const look = () => (({script}) ? done(true) : setTimeout(look, 10));
+            look();
+        }})"""
+        found = self.ask("Runtime.evaluate", expression=promise, awaitPromise=True)
+        assert "exceptionDetails" not in found, found
+
     def press(self, key: str) -> None:
         """Press a key, such as ArrowRight."""
         codes = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Enter": 13, "Tab": 9}
@@ -145,4 +154,5 @@ if __name__ == "__main__":  # browser.py PAGE.html PICTURE.png WIDTH HEIGHT: dra
         drawing.prefers(color_scheme="light")
         drawing.ask("Emulation.setScrollbarsHidden", hidden=True)
         drawing.open(Path(page))
+        drawing.until("document.querySelector('footer')")
         drawing.picture(Path(picture), *map(int, size))

@@ -1,14 +1,16 @@
 """`zktop report`: what it prints, and which options it refuses."""
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
-from cli.live_processes import new_root, worker
+from cli.live_processes import new_root, worker, zktop_process
 from output.metrics.scrapes import INCIDENT
 from servers import sandbox_server
+from txnlog.log_writer import story
 
 Zktop = Callable[..., tuple[int, str, str]]
 DEMO = ("--from", str(INCIDENT))
@@ -51,6 +53,35 @@ def test_an_ensemble_is_watched_for_a_while(zktop: Zktop) -> None:
     (lock,) = json.loads(out)["accounting"]["locks"]
     assert lock["blocked_s"] == pytest.approx(1, abs=0.5)
     assert [one["name"] for one in lock["charged"]] == ["alice"]
+
+
+def test_an_import_gives_exact_times(zktop: Zktop, tmp_path: Path) -> None:
+    """Ann held for 20 ms; bob queued behind her for the last 10."""
+    (tmp_path / "log.1").write_bytes(story().bytes())
+    zktop("import", "log.1", "-o", "a.zktop")
+
+    _, out, _ = zktop("report", "--from", "a.zktop", "--format", "json")
+
+    ann, bob = json.loads(out)["accounting"]["clients"]
+    assert (ann["name"], ann["blocked_others"]["at_least_s"]) == ("ann", 0.01)
+    assert ann["figures"]["holds"]["max"] == {"s": 0.02, "is": "exact"}
+    assert bob["figures"]["waits"]["max"] == {"s": 0.01, "is": "exact"}
+
+
+def test_ctrl_c_ends_the_watch_and_writes_the_report(tmp_path: Path) -> None:
+    """The exit code says that it was interrupted."""
+    page = tmp_path / "a.html"
+    with sandbox_server() as server:
+        to = ("--hosts", server.address, "-o", str(page))
+        with zktop_process("report", *to) as watching:
+            assert watching.process.stderr
+            assert "watching" in watching.process.stderr.readline()
+            watching.process.send_signal(signal.SIGINT)
+            code, err = watching.ended()
+
+    assert code == 130
+    assert err.startswith(f"{page}: 0 deadlocks,")
+    assert "No client was seen waiting" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

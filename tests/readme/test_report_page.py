@@ -1,7 +1,10 @@
 """The page of the shipped incident is that of this version."""
 
+import re
 import subprocess
+from base64 import b64decode
 from pathlib import Path
+from zlib import decompress
 
 from tmux import ZKTOP
 
@@ -15,7 +18,15 @@ def test_the_page_is_current(tmp_path: Path) -> None:
     command = [*ZKTOP, "report", "--from", DOCS / "incident.zktop", "-o", made]
     subprocess.run(command, check=True, timeout=60, stderr=subprocess.DEVNULL)
 
-    assert made.read_text(encoding="utf-8") == (DOCS / "incident.html").read_text(encoding="utf-8")
+    assert unpacked(made) == unpacked(DOCS / "incident.html"), "run: make pictures"
+
+
+def unpacked(page: Path) -> str:
+    """The text of a page; how its time line is packed may depend on the release of zlib."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(
+        r'(?<="packed":")[^"]*', lambda found: decompress(b64decode(found[0])).decode(), text
+    )
 
 
 def test_its_picture_is_small() -> None:

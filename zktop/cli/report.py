@@ -24,7 +24,7 @@ from zktop.errors import ExitCode, NothingToLookAtError, UsageError
 from zktop.model.facts import Millis
 from zktop.model.settings import SECOND_MS
 from zktop.output.period import markdown, words
-from zktop.output.period.page import PageJson, page
+from zktop.output.period.page import page
 from zktop.output.period.period import Origin, Period, PeriodSummary
 
 SAMPLE_EVERY_S: Final = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
@@ -147,7 +147,7 @@ def _document(found: PeriodSummary, form: str) -> bytes:
         return msgspec.json.format(msgspec.json.encode(found.period), indent=2) + b"\n"
     said = words.document(found.period)
     if form == "html":
-        return page(PageJson(said, found.timeline, TOOL))
+        return page(said, found.timeline, TOOL)
     return "".join(f"{line}\n" for line in markdown.lines(said)).encode()
 
 

@@ -14,7 +14,7 @@ from output.period.periods import HOSTILE, hostile_period, incident_period
 
 from zktop.app.replay import Replay
 from zktop.model.report import Report
-from zktop.output.period.page import PageJson, page
+from zktop.output.period.page import page
 from zktop.output.period.period import PeriodSummary
 from zktop.output.period.words import document
 
@@ -27,7 +27,7 @@ ROWS = """[...document.querySelectorAll("table[aria-labelledby=queues] tbody tr"
 
 def html(found: PeriodSummary) -> str:
     """The page of a period."""
-    return page(PageJson(document(found.period), found.timeline, "zktop 0.1.0")).decode()
+    return page(document(found.period), found.timeline, "zktop 0.1.0").decode()
 
 
 def data_of(text: str) -> str:
@@ -67,7 +67,8 @@ def opened(tab: Browser, found: PeriodSummary, folder: Path) -> dict[str, Any]:
     file = folder / "report.html"
     file.write_text(html(found), encoding="utf-8")
     tab.open(file)
-    return json.loads(data_of(file.read_text(encoding="utf-8")))
+    tab.until("document.querySelector('footer')")
+    return json.loads(data_of(html(found)))
 
 
 def troubles(tab: Browser) -> list[object]:
@@ -110,9 +111,10 @@ def test_the_verdicts_are_there_in_words_and_as_a_ring(tab: Browser, tmp_path: P
 @pytest.mark.chromium
 def test_the_scrubber_shows_the_queues_of_the_recording(tab: Browser, tmp_path: Path) -> None:
     """At moments all over the incident: each lock with waiters, its holders and its queue."""
-    timeline = opened(tab, incident_period(), tmp_path)["timeline"]
-    begin, step = timeline["since"], timeline["step"]
-    moments = iter(range(0, (timeline["until"] - begin) // step, 35))
+    opened(tab, incident_period(), tmp_path)
+    timeline = incident_period().timeline
+    begin, step = timeline.since, timeline.step
+    moments = iter(range(0, (timeline.until - begin) // step, 35))
 
     moment, compared = next(moments), 0
     for before, after in pairwise(Replay(INCIDENT).reports()):

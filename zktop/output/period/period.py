@@ -30,7 +30,7 @@ from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
 from zktop.output.snapshot import deadlock_json, finding_json
 
-MAX_ACCOUNTS: Final = 500  # of clients, of locks and of classes
+MAX_ACCOUNTS: Final = 200  # of clients, of locks and of classes
 MAX_FINDINGS: Final = 500
 
 

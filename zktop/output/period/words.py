@@ -121,9 +121,10 @@ def summary(period: PeriodJson) -> str:
 def seen_lines(period: PeriodJson) -> Iterator[str]:
     """Say how much of the period was seen, and what was not."""
     seen = period.seen
-    yield f"{percent(seen.share)} of the time, with a connection to ZooKeeper."
+    rest = "; in the rest there was no connection" if seen.share < 1 else ""
+    yield f"{percent(seen.share)} of the time{rest}."
     if seen.contenders is not None:
-        yield f"{percent(seen.contenders)} of the clients that joined a queue."
+        yield f"{percent(seen.contenders)} of the nodes that clients created in locks."
     if (accounting := period.accounting).blocked_is != "exact":
         yield "So the sums of waits are lower bounds."
     if any(accounting.left_out):
