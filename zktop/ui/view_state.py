@@ -66,6 +66,11 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.frame.report if self.frame is not None else None
 
     @property
+    def chosen_moment(self) -> Millis | None:
+        """The moment that the user went to; None at the newest."""
+        return None if self.is_newest else self.at
+
+    @property
     def is_newest(self) -> bool:
         """True if this is the live state."""
         return self.feed.is_live and self.index is None

@@ -34,14 +34,13 @@ from zktop.ui.screens.findings.list import (
 )
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.page import Page
-from zktop.ui.screens.timeline.minute_strips import MinuteLine, MinuteStrips
+from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
-from zktop.ui.widgets.panel import FrameWords, LinkPanel, ListPanel, TextPanel, set_height
+from zktop.ui.widgets.panel import FrameWords, ListPanel, TextPanel
 
 WIDE_FROM_CELLS: Final = 120  # in a narrower screen, the list is above the explanation
-MIN_MINUTE_LINES: Final = 8
 LIST_LINES: Final = 9  # of the list above the explanation
 LIST_CELLS: Final = ((180, 52), (0, 36))  # of the list at the left, by the width of the screen
 COPY_CELLS: Final = 100  # width of the lines that are copied
@@ -94,7 +93,6 @@ class FindingsScreen(Page):
     FindingsScreen #cases { height: auto; }
     FindingsScreen Vertical { height: 1fr; width: 1fr; }
     FindingsScreen #case { height: 1fr; }
-    FindingsScreen #case-minute { display: none; }
     """
 
     def __init__(self) -> None:
@@ -106,7 +104,6 @@ class FindingsScreen(Page):
         self._opened: set[FindingKind] = set()  # kinds that are listed one by one
         self._sections: set[str] | None = None  # open ones; None: as many as fit
         self._shown = ShownSections()
-        self._strips = MinuteStrips()
         self._kinds: dict[str, FindingKind] = {}  # of the entries that stand for a group
 
     def compose(self) -> ComposeResult:
@@ -114,7 +111,7 @@ class FindingsScreen(Page):
             yield ListPanel(id="cases")
             with Vertical():
                 yield TextPanel(id="case")
-                yield LinkPanel(id="case-minute")
+                yield MinutePanel(id="case-minute")
 
     # What it shows
 
@@ -197,16 +194,15 @@ class FindingsScreen(Page):
 
     def _show_minute(self, state: ViewState, report: Report, left: int) -> None:
         """Show the clients in the last minute below a short explanation, in this many lines."""
-        minute, room = self._minute, left - self._minute.gutter.height
-        drawn: list[MinuteLine] = []
-        if room >= MIN_MINUTE_LINES and self._case != NO_DATA:
-            width, first = self.size.width - self._list_cells - 4, self._sessions(state, report)
-            drawn = self._strips.lines(state, report, width, room, first)
-        minute.display = bool(drawn)
-        if drawn:
-            set_height(minute, len(drawn) + minute.gutter.height)
-            minute.frame(FrameWords("Last 60 s", "5 timeline"))
-            minute.show([one.drawn for one in drawn], [one.link for one in drawn])
+        room = left - self._minute.gutter.height
+        if room < MIN_LINES or self._case == NO_DATA:
+            self._minute.hide()
+            return
+        width, first = self.size.width - self._list_cells - 4, self._sessions(state, report)
+        self._minute.show_minute(
+            lambda strips: strips.lines(state, report, width, room, first),
+            (self._case, width, room, state.chosen_moment),
+        )
 
     def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
         """The sessions in the chosen entry."""
@@ -296,8 +292,8 @@ class FindingsScreen(Page):
         return self.query_one("#case", TextPanel)
 
     @property
-    def _minute(self) -> LinkPanel:
-        return self.query_one("#case-minute", LinkPanel)
+    def _minute(self) -> MinutePanel:
+        return self.query_one(MinutePanel)
 
     @property
     def chosen_subject(self) -> Selection:
@@ -368,7 +364,7 @@ class FindingsScreen(Page):
 
     def action_open(self) -> None:
         """Follow the link of the line; in the list, focus the explanation or open the group."""
-        pane = self._minute if self._minute.has_focus else self._explanation
+        pane: TextPanel = self._minute if self._minute.has_focus else self._explanation
         link = pane.target
         if self._list.has_focus and self._kind is not None:
             self._turn(self._kind, opens=self._kind not in self._opened)

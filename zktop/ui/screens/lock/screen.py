@@ -30,7 +30,7 @@ from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.page import Page
-from zktop.ui.screens.timeline.minute_strips import MinuteStrips
+from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.trees.tree_lines import WaitTreeLines
 from zktop.ui.trees.wait_tree import tree_of
@@ -44,7 +44,6 @@ SIDE_CELLS: Final = 74  # of the drawings to the right of the queue
 WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
-MIN_MINUTE_LINES: Final = 8
 MIN_TREE_LINES: Final = 8
 MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes a long time to draw
 MAX_EVENTS: Final = 60
@@ -94,7 +93,7 @@ class LockScreen(Page):
     LockScreen #lock-main { height: 1fr; }
     LockScreen .-wide #lock-main { width: 1fr; }
     LockScreen #lock-queue { height: 1fr; }
-    LockScreen #lock-minute, LockScreen #lock-past, LockScreen #lock-tree { display: none; }
+    LockScreen #lock-past, LockScreen #lock-tree { display: none; }
     LockScreen #lock-aside { height: auto; }
     LockScreen .-wide #lock-aside { height: 1fr; width: 76; }
     LockScreen #lock-body { layout: vertical; }
@@ -109,7 +108,6 @@ class LockScreen(Page):
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._strips = MinuteStrips()
         self._drawing = Throttle(self, self._draw_lock, HUGE_QUEUE_S)
         self._drawn_for: object = None  # the selection, the filter and the size
 
@@ -118,7 +116,7 @@ class LockScreen(Page):
         with Horizontal(id="lock-body"):
             with Vertical(id="lock-main"):
                 yield QueueTable()
-                yield LinkPanel(id="lock-minute")
+                yield MinutePanel(id="lock-minute")
                 yield TextPanel(id="lock-past")
             with Vertical(id="lock-aside"):
                 yield TextPanel(id="lock-side")
@@ -181,7 +179,8 @@ class LockScreen(Page):
         self._show_head([])
         self._queue.frame(FrameWords("Queue"))
         self._queue.show((), lines)
-        self._aside.display = self._minute.display = self._past.display = False
+        self._aside.display = self._past.display = False
+        self._minute.hide()
 
     def _follow(self, subject: Selection) -> None:
         """Move the cursor to the node or session that another screen selected."""
@@ -258,20 +257,23 @@ class LockScreen(Page):
 
     def _show_minute(self, detail: LockDetail, *, is_wide: bool) -> None:
         """Show the last minute, then the history, below a short queue in a wide window."""
-        state, minute, past, left = self.view_state, self._minute, self._past, self._left
-        minute.display = is_wide and left >= MIN_MINUTE_LINES and state is not None
-        past.display = False
-        if state is None or not minute.display:
+        state, minute, left = self.view_state, self._minute, self._left
+        room, width = left - minute.gutter.height, self.size.width - SIDE_CELLS - 6
+        if state is None or not is_wide or room < MIN_LINES:
+            minute.hide()
+            self._past.display = False
             return
-        width, frame = self.size.width - SIDE_CELLS - 6, minute.gutter.height
-        drawn = self._strips.of_lock(state, detail.report, detail.path, width, left - frame)
-        minute.frame(FrameWords("Last 60 s", "5 timeline"))
-        minute.show([one.drawn for one in drawn], [one.link for one in drawn])
-        below = left - frame - len(drawn)
-        past.display = below >= MIN_PAST_LINES
-        set_height(minute, left - below if past.display else left)
+        minute.show_minute(
+            lambda strips: strips.of_lock(state, detail.report, detail.path, width, room),
+            (detail.path, width, room, state.chosen_moment),
+        )
+        self._show_past(detail, left - minute.wanted_height, width)
+
+    def _show_past(self, detail: LockDetail, left: int, width: int) -> None:
+        past = self._past
+        past.display = left >= MIN_PAST_LINES
         if past.display:
-            set_height(past, below)
+            set_height(past, left)
             past.frame(FrameWords("History", "newest first, UTC"))
             past.show(self._history(detail, width) or [NO_HISTORY])
 
@@ -332,8 +334,8 @@ class LockScreen(Page):
         return self.query_one("#lock-aside", Vertical)
 
     @property
-    def _minute(self) -> LinkPanel:
-        return self.query_one("#lock-minute", LinkPanel)
+    def _minute(self) -> MinutePanel:
+        return self.query_one(MinutePanel)
 
     @property
     def _tree(self) -> LinkPanel:

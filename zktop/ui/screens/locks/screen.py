@@ -171,7 +171,7 @@ class LocksScreen(SplitPage):
 
     def _chosen_view(self, state: ViewState) -> object:
         """What the panes show at once: the user's choices, and the size of the page."""
-        moment = None if state.is_newest else state.at
+        moment = state.chosen_moment
         choices = state.filter.text, state.acknowledged.weights, state.hides_notes, moment
         return choices, self.size, self.side_cells
 

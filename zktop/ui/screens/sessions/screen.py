@@ -33,7 +33,7 @@ from zktop.ui.screens.sessions.rows import (
     partial_reports,
 )
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
-from zktop.ui.screens.timeline.minute_strips import MinuteLine, MinuteStrips
+from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
@@ -43,7 +43,6 @@ from zktop.ui.widgets.text_view import StaticText
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
-MIN_MINUTE_LINES: Final = 8
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
@@ -92,14 +91,12 @@ class SessionsScreen(Page):
     SessionsScreen StaticText { height: auto; max-height: 2; }
     SessionsScreen #sessions { height: 1fr; min-height: 4; }
     SessionsScreen #detail { height: 50%; }
-    SessionsScreen #session-minute { display: none; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._sessions = SessionRows()
         self._table = SessionTable()
-        self._strips = MinuteStrips()
         self._table.newest = self._sessions.rows
         self._sorter = RowSorter(self._table, self._order)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
@@ -111,7 +108,7 @@ class SessionsScreen(Page):
         """Create the panes; the sessions come first, so they get the focus."""
         yield self._table
         yield TextPanel(id="detail")
-        yield LinkPanel(id="session-minute")
+        yield MinutePanel(id="session-minute")
         with Vertical(id="above"):
             yield StaticText(id="blind")
             yield ServerTable()
@@ -216,7 +213,7 @@ class SessionsScreen(Page):
         """Give the details what a short table leaves free, and at least half the page."""
         if not self.app.screen.has_class("-tall"):
             set_height(detail, SHORT_DETAIL_LINES)
-            self._minute.display = False
+            self._minute.hide()
             return
         room = self.size.height - self.query_one("#above").size.height
         free = room - self._table.count - 1 - self._table.gutter.height
@@ -225,25 +222,17 @@ class SessionsScreen(Page):
 
     def _show_minute(self, left: int) -> int:
         """Show the last minute of the session if a short detail leaves room; return its height."""
-        minute, row, state, report = self._minute, self._table.row, self.view_state, self.report
-        room = left - 2 * minute.gutter.height
-        drawn: list[MinuteLine] = []
-        if (
-            row is not None
-            and state is not None
-            and report is not None
-            and room >= MIN_MINUTE_LINES
-        ):
-            width = self.size.width - 4
-            drawn = self._strips.lines(state, report, width, room, (row.session,))
-        minute.display = bool(drawn)
-        if not drawn:
-            return 0
-        height = len(drawn) + minute.gutter.height
-        set_height(minute, height)
-        minute.frame(FrameWords("Last 60 s", "5 timeline"))
-        minute.show([one.drawn for one in drawn], [one.link for one in drawn])
-        return height
+        row, state, report = self._table.row, self.view_state, self.report
+        room, width = left - 2 * self._minute.gutter.height, self.size.width - 4
+        if row is None or state is None or report is None or room < MIN_LINES:
+            self._minute.hide()
+        else:
+            session = row.session
+            self._minute.show_minute(
+                lambda strips: strips.lines(state, report, width, room, (session,)),
+                (session, width, room, state.chosen_moment),
+            )
+        return self._minute.wanted_height
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)
@@ -261,8 +250,8 @@ class SessionsScreen(Page):
     # The cursor
 
     @property
-    def _minute(self) -> LinkPanel:
-        return self.query_one("#session-minute", LinkPanel)
+    def _minute(self) -> MinutePanel:
+        return self.query_one(MinutePanel)
 
     @property
     def _group(self) -> SessionGroup | None:
