@@ -10,11 +10,13 @@ from output.stories import facts, settings
 
 from zktop.app.replay import Replay
 from zktop.model.examiner import Examiner
-from zktop.model.facts import Node
+from zktop.model.facts import AnyFact, Children, Node
+from zktop.model.text import Text
 from zktop.model.world.world import World
 from zktop.output.period.period import Origin, Period, PeriodSummary
 
 HOSTILE = "</script><img src=x onerror=document.title='owned'>|*_`[a](javascript:b)&lt;\u2028<!--"
+HOSTILE_LOCK = "/locks/" + HOSTILE.replace("/", "")
 STORY = "X x: A B C ; Y x: B A"
 
 
@@ -31,14 +33,21 @@ def incident_period(path: Path = INCIDENT) -> PeriodSummary:
 
 @cache
 def hostile_period() -> PeriodSummary:
-    """Ten seconds of a deadlock whose clients and host have a hostile name."""
-    told = [
-        replace(fact, data=HOSTILE.encode() + fact.data[:1]) if isinstance(fact, Node) else fact
-        for fact in facts(STORY)
-    ]
+    """Ten seconds of a deadlock whose clients, lock and host have a hostile name."""
+    told = [_hostile(fact) for fact in facts(STORY)]
     examiner, period, world = Examiner(settings(STORY)), Period(), World().after(*told)
     for at in (0, 5_000, 10_000):
         period.look(examiner.look(world, NOW + at))
     summary = period.summary(Origin(HOSTILE, f"/{HOSTILE}", [HOSTILE]))
     assert summary is not None
     return summary
+
+
+def _hostile(fact: AnyFact) -> AnyFact:
+    """The same fact about a lock and a client with a hostile name."""
+    if not isinstance(fact, Node | Children):
+        return fact
+    made = replace(fact, path=Text(fact.path.replace("/locks/x", HOSTILE_LOCK)))
+    if isinstance(made, Node) and made.data:
+        return replace(made, data=HOSTILE.encode() + made.data[:1])
+    return made

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from browser import Browser, browser
 from output.metrics.scrapes import INCIDENT
-from output.period.periods import HOSTILE, hostile_period, incident_period
+from output.period.periods import HOSTILE, HOSTILE_LOCK, hostile_period, incident_period
 
 from zktop.app.replay import Replay
 from zktop.model.report import Report
+from zktop.model.text import clean
 from zktop.output.period.page import page
 from zktop.output.period.period import PeriodSummary
 from zktop.output.period.words import document
@@ -87,6 +88,8 @@ def test_hostile_names_are_shown_as_they_are(tab: Browser, tmp_path: Path) -> No
     opened(tab, hostile_period(), tmp_path)
 
     assert HOSTILE in tab.evaluate("document.querySelector('h1').textContent")
+    locks = tab.evaluate("[...document.querySelectorAll('td.path')].map((one) => one.textContent)")
+    assert clean(HOSTILE_LOCK) in locks
     assert tab.evaluate("document.title") != "owned"
     assert tab.evaluate("document.querySelectorAll('img, a, iframe').length") == 0
     assert tab.evaluate("document.querySelectorAll('script').length") == 2

@@ -121,7 +121,7 @@ def summary(period: PeriodJson) -> str:
 def seen_lines(period: PeriodJson) -> Iterator[str]:
     """Say how much of the period was seen, and what was not."""
     seen = period.seen
-    rest = "; in the rest there was no connection" if seen.share < 1 else ""
+    rest = "; the rest was not seen" if seen.share < 1 else ""
     yield f"{percent(seen.share)} of the time{rest}."
     if seen.contenders is not None:
         yield f"{percent(seen.contenders)} of the nodes that clients created in locks."
