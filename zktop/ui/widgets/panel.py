@@ -37,7 +37,7 @@ PANEL_CSS: Final = """
 .panel:focus { border: round $primary; border-title-color: $primary; }
 .panel:focus:nocolor { border: heavy $primary; }
 .panel.-alarm { border: round $error; border-title-color: $error; }
-.-tall .-air .panel { padding-left: 1; }
+.-air .panel { padding-left: 1; }
 .-short .panel, .-short .panel:focus, .-short .panel:focus:nocolor, .-short .panel.-alarm {
     border-bottom: none; border-left: none; border-right: none;
 }
@@ -72,7 +72,7 @@ class Panel(_View):
         words, width = self.words, self.outer_size.width
         colour = "$error" if words.is_alarm else "$primary" if self.has_focus else "$line"
         title = titled(words.title, words.facts, width, colour)
-        has_corners = self.gutter.left > 0  # then Textual adds the blanks
+        has_corners = bool(self.styles.border_left[0])  # then Textual adds the blanks
         self.border_title = title if has_corners else Content.assemble(" ", title, " ")
         self.border_subtitle = hinted(words.keys, "$primary" if self.has_focus else "")
 

@@ -88,7 +88,7 @@ class LockScreen(Page):
         ExampleCell("STATE", "WAITS", "holds or waits", "waits"),
     )
     DEFAULT_CSS = """
-    LockScreen > #lock-head { height: auto; }
+    LockScreen > #lock-head { height: auto; background: $panel; }
     LockScreen > #lock-body { height: 1fr; }
     LockScreen #lock-main { height: 1fr; }
     LockScreen .-wide #lock-main { width: 1fr; }
