@@ -114,3 +114,16 @@ def test_info_prints_no_value_of_a_setting(
     expected = "1 mistake; see" if broken else "auth (1), "
     assert expected in out
     assert {"config", "info"} <= COMMANDS.keys()
+
+
+def test_a_demo_does_not_write_to_the_hosts_of_the_config_file(zktop: Run, tmp_path: Path) -> None:
+    """They are watched every day; only --hosts, ZKTOP_HOSTS and --cluster name one for a demo."""
+    folder = tmp_path / "zktop"
+    folder.mkdir()
+    (folder / "config.yaml").write_text("hosts: zk1.bank.example:2281\ntls: {}\n", "utf-8")
+
+    code, out, err = zktop("demo", "--text", "--duration", "1s")
+
+    assert code == 0, err
+    assert err.startswith("a sandbox server for this demo is on 127.0.0.1:")
+    assert "bank" not in out + err

@@ -119,13 +119,13 @@ def test_a_demo_on_an_ensemble_obeys_the_config(
     zktop: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
     """The error names the line that forbids writing."""
-    (tmp_path / "c.yaml").write_text("hosts: zk1:2181\ndemo:\n  allow: never\n")
+    (tmp_path / "c.yaml").write_text("demo:\n  allow: never\n")
 
-    assert zktop("demo", "--config", "c.yaml") == (
+    assert zktop("demo", "--config", "c.yaml", "--hosts", "zk1:2181") == (
         2,
         "",
         (
-            "A demo writes to zk1:2181, and demo.allow is never (c.yaml:3). "
+            "A demo writes to zk1:2181, and demo.allow is never (c.yaml:2). "
             "Without --hosts it has a server of its own.\n"
         ),
     )

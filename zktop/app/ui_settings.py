@@ -19,8 +19,7 @@ from zktop.config.join_sources import EffectiveConfig
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
-from zktop.config.tree import DEFAULT
-from zktop.config.types import CommandSection, Config
+from zktop.config.types import CommandSection, Config, UiSection
 from zktop.ui.inks import INKS
 from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, remapped
 from zktop.ui.settings import UiSettings
@@ -38,7 +37,8 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
     ui = effective.config.ui
     check_ui(effective)
     name = ui.theme
-    if effective.origin("ui.theme") == DEFAULT and _has_few_colours():
+    is_chosen = effective.origin("ui.theme").option or name != UiSection().theme
+    if not is_chosen and _has_few_colours():
         name = PLAIN
     commands = tuple(map(user_command, effective.config.commands))
     return UiSettings(

@@ -19,7 +19,6 @@ from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
 from zktop.config.join_sources import EffectiveConfig, effective_config
 from zktop.config.overrides import Overrides
-from zktop.config.tree import DEFAULT
 from zktop.config.types import Config
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ProcessPool
@@ -61,13 +60,13 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
     """Play a scene and watch it: by default on a sandbox server, which needs nothing installed.
 
     With --hosts, demo clients write to that ensemble, but only below the demo root; the UI asks
-    before it starts them.
+    before it starts them. The hosts of the config file are not used.
     """
     scene_named(name)
     effective = effective_config(overrides)
     with contextlib.ExitStack() as stack:
         hosts = None
-        if effective.origin("hosts") != DEFAULT:
+        if _is_on_ensemble(effective):
             _check_permission(effective)
         else:
             hosts = stack.enter_context(sandbox_process())
@@ -79,6 +78,14 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here
 
         return run_demo_ui(effective, config, name, hosts, duration)
+
+
+def _is_on_ensemble(effective: EffectiveConfig) -> bool:
+    """Whether the user named an ensemble for the demo, which writes to it.
+
+    The `hosts` of the config file are those that the user watches: they are not for demos.
+    """
+    return effective.origin("hosts").option is not None or effective.cluster is not None
 
 
 def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
@@ -130,5 +137,7 @@ def _check_permission(effective: EffectiveConfig) -> None:
 
 def _config_for_scenes(config: Config, hosts: str | None) -> Config:
     """Return the config with only the demo root, for the sandbox if there is one."""
-    roots = (Root(f"{config.demo.root}/**"),)
-    return replace(config, roots=roots, hosts=hosts or config.hosts)
+    config = replace(config, roots=(Root(f"{config.demo.root}/**"),))
+    if hosts is None:
+        return config
+    return replace(config, hosts=hosts, aliases={}, auth=(), sasl=None, tls=None)
