@@ -36,7 +36,7 @@ HEIGHTS: Final = (  # by the minimum height of the page
     (30, PaneHeights(alerts=7, about=1, blockers=7, events=7, health=1, minute=9)),
     (25, PaneHeights(alerts=5, about=1, health=1)),
 )
-MIN_TREE_PAGE: Final = 40  # the height from which three columns have a tree of waiters
+MIN_TREE_PAGE: Final = 50  # the height from which three columns have a tree of waiters
 COLUMNS: Final = ((180, 3), (120, 2), (0, 1))  # by the minimum width, as in the style sheet
 FRAME_CELLS: Final = 2
 MAX_MINUTE_LINES: Final = 50  # of the last minute below a short table
@@ -63,7 +63,7 @@ def heights_now(page: int, columns: int, used: UsedLines) -> PaneHeights:
     heights = heights._replace(minute=_minute_lines(page, heights, used))
     if columns == 2:  # noqa: PLR2004  below the pulse and the lock
         return heights._replace(events=heights.events + (page - MIN_LINES) // 4)
-    waits = (page - used.blockers) // 2 if page >= MIN_TREE_PAGE else 0
+    waits = (page - heights.pulse) // 2 if page >= MIN_TREE_PAGE else 0
     return heights._replace(events=page - used.blockers, waits=waits)
 
 

@@ -138,9 +138,9 @@ class LocksScreen(SplitPage):
                 with Vertical(id="lock-side"):
                     yield self._pulse
                     yield self._preview
+                    yield self._waits
                 with Vertical(id="news"):
                     yield self._blockers
-                    yield self._waits
                     yield self._events
         yield self._health
 
@@ -246,7 +246,7 @@ class LocksScreen(SplitPage):
         """Fill the pane of events."""
         state, report = self.view_state, self.report
         if state is not None and report is not None:
-            height = self._heights().events - self._waits.wanted_height
+            height = self._heights().events
             fills = self.columns == 3  # noqa: PLR2004  columns
             self._events.show_report(state, report, height, self._news_cells, fills=fills)
 
