@@ -1,6 +1,6 @@
 """How answers are kept in the tree."""
 
-from zk.read.test_reader import _reader
+from zk.read.test_requests_in_flight import _reader
 
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
 from zktop.zk.read.requests_in_flight import Answer
