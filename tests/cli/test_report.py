@@ -56,16 +56,19 @@ def test_an_ensemble_is_watched_for_a_while(zktop: Zktop) -> None:
 
 
 def test_an_import_gives_exact_times(zktop: Zktop, tmp_path: Path) -> None:
-    """Ann held for 20 ms; bob queued behind her for the last 10."""
+    """Ann held for 20 ms; bob queued behind her for the last 10, and then his session expired."""
     (tmp_path / "log.1").write_bytes(story().bytes())
     zktop("import", "log.1", "-o", "a.zktop")
 
     _, out, _ = zktop("report", "--from", "a.zktop", "--format", "json")
 
-    ann, bob = json.loads(out)["accounting"]["clients"]
+    period = json.loads(out)
+    ann, bob = period["accounting"]["clients"]
     assert (ann["name"], ann["blocked_others"]["at_least_s"]) == ("ann", 0.01)
     assert ann["figures"]["holds"]["max"] == {"s": 0.02, "is": "exact"}
     assert bob["figures"]["waits"]["max"] == {"s": 0.01, "is": "exact"}
+    (expired,) = period["expiries"]
+    assert (expired["owner"], [one["lock"] for one in expired["freed"]]) == ("bob", ["/locks/a"])
 
 
 def test_ctrl_c_ends_the_watch_and_writes_the_report(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def snapshot(report: Report, hosts: str | None = None, chroot: str = "") -> sche
         deadlocks=[deadlock_json(deadlock) for deadlock in report.deadlocks],
         findings=[finding_json(finding) for finding in report.findings],
         blind=convert(report.blind, list[schema.BlindJson], from_attributes=True),
-        expiries=[_expired(one) for one in report.expiries],
+        expiries=[expired_json(one) for one in report.expiries],
         cost=convert(report.cost, schema.CostJson | None, from_attributes=True),
     )
 
@@ -105,7 +105,8 @@ def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
     )
 
 
-def _expired(one: ExpiredSession) -> schema.ExpiredSessionJson:
+def expired_json(one: ExpiredSession) -> schema.ExpiredSessionJson:
+    """Convert one expired session."""
     return _convert(
         one,
         schema.ExpiredSessionJson,

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import msgspec
 
 from zktop.model.deadlock_log import EndedDeadlock
-from zktop.model.facts import Millis
+from zktop.model.facts import Millis, Session
 from zktop.model.findings.finding import SEVERITIES, Finding
+from zktop.model.history.expiry_ledger import ExpiredSession
 from zktop.model.report import Report
 from zktop.model.waits.deadlock import Deadlock
 
@@ -37,6 +38,8 @@ class CaseLog:
         self._deadlocks: dict[int, DeadlockCase] = {}  # by number
         self._findings: dict[str, FindingCase] = {}
         self._over: tuple[EndedDeadlock, ...] = ()
+        self._expiries: dict[Session, ExpiredSession] = {}
+        self._expired: tuple[ExpiredSession, ...] = ()  # of the newest report
         self._looked_at: Millis = 0
 
     def look(self, report: Report) -> None:
@@ -50,6 +53,9 @@ class CaseLog:
             self._over = report.over
             for over in report.over:
                 self._end(over)
+        if report.expiries is not self._expired:
+            self._expired = report.expiries
+            self._expiries.update((one.session, one) for one in report.expiries)
         for finding in report.findings:
             self._findings[finding.id] = self._case(finding, now)
         self._looked_at = now
@@ -72,6 +78,10 @@ class CaseLog:
     def deadlocks(self) -> Iterator[DeadlockCase]:
         """All deadlocks, in the order of their detection."""
         return iter(self._deadlocks.values())
+
+    def expiries(self, since: Millis) -> list[ExpiredSession]:
+        """The sessions that expired in the period, with the locks that this freed."""
+        return [one for one in self._expiries.values() if one.at >= since]
 
     def findings(self, now: Millis) -> list[FindingCase]:
         """All findings that are no deadlocks, the worst first."""

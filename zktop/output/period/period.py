@@ -28,7 +28,7 @@ from zktop.output.period.period_schema import (
 )
 from zktop.output.period.timeline import Timeline, TimelineJson
 from zktop.output.schema import BlindJson
-from zktop.output.snapshot import deadlock_json, finding_json
+from zktop.output.snapshot import deadlock_json, expired_json, finding_json
 
 MAX_ACCOUNTS: Final = 200  # of clients, of locks and of classes
 MAX_FINDINGS: Final = 500
@@ -88,6 +88,9 @@ class Period:
             deadlocks=[_deadlock(case) for case in self._cases.deadlocks()],
             findings=[_finding(case) for case in findings[:MAX_FINDINGS]],
             findings_left_out=max(0, len(findings) - MAX_FINDINGS),
+            expiries=[
+                expired_json(one) for one in self._cases.expiries(accounts.since)[-MAX_ACCOUNTS:]
+            ],
             accounting=accounting_json(accounts),
         )
         return PeriodSummary(summary, self._timeline.json(accounts))

@@ -7,6 +7,7 @@ from msgspec import Meta, field
 from zktop.output.schema import (
     BlindJson,
     DeadlockJson,
+    ExpiredSessionJson,
     FindingJson,
     JsonObject,
     Time,
@@ -162,4 +163,7 @@ class PeriodJson(JsonObject, frozen=True, kw_only=True):
     deadlocks: list[PeriodDeadlockJson]
     findings: Annotated[list[PeriodFindingJson], Meta(description="The worst first")]
     findings_left_out: int
+    expiries: Annotated[
+        list[ExpiredSessionJson], Meta(description="Sessions that expired, the last ones")
+    ]
     accounting: AccountingJson

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.format import clock, count, millis, spoken
+from zktop.model.format import clock, count, millis, several, spoken
 from zktop.model.waits.ways_out import process
 from zktop.output.period.period_schema import (
     BoundedJson,
@@ -21,7 +21,7 @@ from zktop.output.period.period_schema import (
     PeriodJson,
     SpreadJson,
 )
-from zktop.output.schema import DeadlockJson
+from zktop.output.schema import DeadlockJson, ExpiredSessionJson, FreedLockJson
 from zktop.output.text import CONFIDENCE_WORDS, MODES, blind_lines, step_sentence
 
 MAX_FINDINGS: Final = 100
@@ -247,6 +247,14 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
         ("lock", "clients waited", "mostly for", *figures),
         [_lock_row(one) for one in accounting.locks],
     )
+    if period.expiries:
+        day = period.since[:10]
+        yield WordTable(
+            "Expired sessions",
+            "Sessions that expired while they held locks or waited for them.",
+            ("client", "expired", "held", "who got it next", "waited for"),
+            [_expiry_row(one, day) for one in period.expiries],
+        )
     if any(one.locks > 1 for one in accounting.classes):
         yield WordTable(
             "Classes of locks",
@@ -278,6 +286,25 @@ def _lock_row(one: LockAccountJson) -> tuple[Cell, ...]:
 def _class_row(one: LockAccountJson) -> tuple[Cell, ...]:
     waited = amount(one.blocked_s, one.blocked_is)
     return (one.path, None), _number(one.locks), (waited, one.blocked_s), *_figures(one.figures)
+
+
+def _expiry_row(one: ExpiredSessionJson, day: str) -> tuple[Cell, ...]:
+    name = one.owner or one.client or one.session
+    place = ", ".join(each for each in (one.client, one.session) if each and each != name)
+    return (
+        (f"{name} ({place})" if place else name, None),
+        (_time(one.at, day), float(millis(one.at))),
+        (several(each.lock for each in one.freed), None),
+        (several(map(_next, one.freed)), None),
+        (several(one.left), None),
+    )
+
+
+def _next(one: FreedLockJson) -> str:
+    name = one.next or one.next_session
+    if name is None:
+        return "none yet"
+    return name if one.after_s is None else f"{name} after {spoken(one.after_s)}"
 
 
 def _figures(one: FiguresJson) -> tuple[Cell, ...]:
