@@ -65,12 +65,23 @@ class Watcher:
         self.reports: list[Report] = []
         self._stage, self._reports = stage, run.reports(PATIENCE_S * 10)
 
-    def now(self) -> Moment:
-        """The state after everything that the server has done so far."""
+    def now(self, **members: int) -> Moment:
+        """The state after everything so far, once these locks have that many members.
+
+        A report may be as new as the server's last transaction while a new lock is still read.
+        """
         found = re.search(r"Zxid: (0x[0-9a-f]+)", ask(self._stage.server.port, "srvr"))
         assert found
         zxid = int(found[1], 16)
-        return self.until(lambda report: report.world.zxid >= zxid)
+        expected = {f"{self._stage.root}/{name}": count for name, count in members.items()}
+
+        def has_all(report: Report) -> bool:
+            found = moment(report, self._stage.root).locks
+            return report.world.zxid >= zxid and all(
+                sum(map(len, found.get(path, ()))) == count for path, count in expected.items()
+            )
+
+        return self.until(has_all)
 
     def until(self, condition: Callable[[Report], bool]) -> Moment:
         """The first state in which this is true."""
@@ -89,21 +100,21 @@ def acts(stage: Stage, watcher: Watcher) -> Iterator[Moment]:
     ann.acquire("Lock", orders)
     bob.ask("Lock", orders)
     cem.ask("Lock", orders)
-    yield watcher.now()
+    yield watcher.now(orders=3)
     ann.release("Lock", orders)
     cem.cancel("Lock", orders)
-    yield watcher.now()
+    yield watcher.now(orders=1)
     ann.acquire("Lock", stock)
     bob.ask("Lock", stock)
     ann.ask("Lock", orders)
     yield watcher.until(lambda report: [one.confidence for one in report.deadlocks] == ["C3"])
     bob.cancel("Lock", stock)
     bob.release("Lock", orders)
-    yield watcher.now()
+    yield watcher.now(orders=1, stock=1)
     page = f"{stage.root}/page"
     dee.acquire("ReadLock", page)
     cem.ask("WriteLock", page)
-    yield watcher.now()
+    yield watcher.now(page=2)
     dee.kill()
     yield watcher.until(lambda report: [m.label for m in holders(report, page)] == ["cem"])
 
