@@ -30,6 +30,7 @@ ROOT_SAYS: Final[dict[ClientKind, tuple[str, Ink]]] = {
     "stranded": ("stranded: its client failed", "warning"),
     "hidden": ("owner hidden", "unknown"),
 }
+MAX_TREE_LOCKS: Final = 500  # of an ensemble; panes show no trees of more, which take long
 
 
 class Branch(NamedTuple):

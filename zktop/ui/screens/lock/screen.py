@@ -32,7 +32,7 @@ from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import Line, joined, line, text_of
-from zktop.ui.trees.tree_lines import WaitTreeLines
+from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import tree_of
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
@@ -45,7 +45,6 @@ WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
 MIN_TREE_LINES: Final = 8
-MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes a long time to draw
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often

@@ -33,13 +33,12 @@ from zktop.ui.screens.locks.preview import preview_lines
 from zktop.ui.screens.locks.pulse_graphs import GRAPHS, SHOWN_S, pulse_lines
 from zktop.ui.screens.timeline.minute_strips import MinuteStrips
 from zktop.ui.styled_text import Line, joined, line
-from zktop.ui.trees.tree_lines import WaitTreeLines
+from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import overview
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, Panel, set_height
 from zktop.ui.widgets.text_view import TextView
 
-MAX_TREE_LOCKS: Final = 500  # of an ensemble; a tree of many locks takes a long time to draw
 NO_EVENTS: Final = line((" No lock has changed hands yet.", "dim"))
 NO_LOCK: Final = line((" No lock is selected.", "dim"))
 
