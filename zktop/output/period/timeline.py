@@ -25,7 +25,7 @@ FIRST_STEP_MS: Final[Millis] = 50
 MAX_MOMENTS: Final = 1_200
 MAX_STATES: Final = 300_000  # of all locks together
 MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed of one lock
-MAX_BYTES: Final = 2_000_000  # of the locks in the page, where they take an eighth of it
+MAX_BYTES: Final = 1_500_000  # of the locks in the page, where they take a sixth of it
 NO_NAME: Final = Text("?")
 LETTER: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
