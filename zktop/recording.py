@@ -52,6 +52,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="fact", tag="header", kw_onl
     redacted: bool = True
     settings: Settings | None = None  # those of the live run
     opens_at: Millis | None = None  # a replay starts here; verdicts need the facts before it
+    follows: str | None = None  # file name of the piece that this one continues without a gap
 
 
 class _SchemaOnly(msgspec.Struct):
@@ -82,6 +83,7 @@ class ImportSummary(Fact, frozen=True, tag="import"):
     notes: tuple[str, ...] = ()  # what is missing or was skipped
 
 
+StoryLine = Header | LookMark | ImportSummary | AnyFact
 AnyLine = Header | LookMark | StateMark | ImportSummary | AnyFact
 RecordingLine = Annotated[AnyLine, msgspec.Meta(description="one line of a recording")]
 
@@ -92,11 +94,22 @@ _decoder: msgspec.json.Decoder[AnyLine] = msgspec.json.Decoder(RecordingLine)
 class Recorder:
     """Writes facts as they arrive; `look` marks the times at which reports were made."""
 
-    def __init__(self, file: IO[bytes], header: Header) -> None:
-        """Start a recording in a file that the caller opens and closes."""
+    def __init__(
+        self,
+        file: IO[bytes],
+        header: Header,
+        world: World | None = None,
+        state_interval: Millis = STATE_INTERVAL_MS,
+    ) -> None:
+        """Start a recording in a file that the caller opens and closes.
+
+        With a world, the file begins with it: it continues another recording.
+        """
         self._file = file
         self._redacted = header.redacted
-        self._world = World()
+        self._first_world = world
+        self.world = world or World()
+        self._state_interval = state_interval
         self._state_at: Millis | None = None
         self._header = header
         self._member: gzip.GzipFile | None = None
@@ -106,7 +119,7 @@ class Recorder:
         new = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
         if not new:
             return
-        self._world = self._world.after(*new)
+        self.world = self.world.after(*new)
         self._begin_file(max(fact.at for fact in new))  # the first facts may be much older
         for fact in new:
             self._write(fact)
@@ -114,12 +127,10 @@ class Recorder:
     def look(self, at: Millis, *, thorough: bool = True) -> None:
         """Mark a time at which the world was examined; start a new member once a minute."""
         self._begin_file(at)
-        self._write(LookMark(zxid=self._world.zxid, at=at, thorough=thorough))
-        if self._state_at is not None and at - self._state_at >= STATE_INTERVAL_MS:
+        self._write(LookMark(zxid=self.world.zxid, at=at, thorough=thorough))
+        if self._state_at is not None and at - self._state_at >= self._state_interval:
             self._begin(at)
-            facts = tuple(facts_of(self._world))
-            for line in (StateMark(zxid=self._world.zxid, at=at, facts=len(facts)), *facts):
-                self._write(line)
+            self._write_state(self.world, at)
         elif self._member is not None:
             self._member.flush()  # so that a crash loses nothing that was examined
 
@@ -134,6 +145,14 @@ class Recorder:
         if self._member is None:
             self._begin(at)
             self._write(self._header)
+            if self._first_world is not None:
+                self._write_state(self._first_world, at)
+                self._first_world = None
+
+    def _write_state(self, world: World, at: Millis) -> None:
+        facts = tuple(facts_of(world))
+        for line in (StateMark(zxid=world.zxid, at=at, facts=len(facts)), *facts):
+            self._write(line)
 
     def _begin(self, at: Millis) -> None:
         self.close()
@@ -227,21 +246,18 @@ class Recording:
         except _DAMAGED:
             self.cut_off = True
 
-    def story(self) -> Iterator[LookMark | AnyFact]:
-        """Iterate over facts and looks, but not over the facts that repeat the state."""
-        repeated = 0
-        for line in self.lines():
-            match line:
-                case Header():
-                    pass
-                case ImportSummary():
-                    self.imported = line
-                case StateMark():
-                    repeated = line.facts
-                case _ if repeated:
-                    repeated -= 1
-                case _:
-                    yield line
+    @property
+    def begin(self) -> Millis:
+        """The time of its first line."""
+        return min((at for at, _ in self.starts()), default=0)
+
+    def story(self) -> Iterator[Header | LookMark | AnyFact]:
+        """Iterate over facts and looks, and the headers after which everything is read again."""
+        for line in without_repeated_state(self.lines()):
+            if isinstance(line, ImportSummary):
+                self.imported = line
+            else:
+                yield line
 
     def _header(self) -> Header:
         line = next(self._whole_lines(0), b"")
@@ -284,6 +300,27 @@ class Recording:
                         return  # the end of a member: nothing is missing
                     unpacker = _gzip_unpacker()
         self.cut_off = True
+
+
+def without_repeated_state(lines: Iterable[AnyLine]) -> Iterator[StoryLine]:
+    """Leave out facts that repeat the state, and headers of pieces that continue the one before.
+
+    A piece that continues nothing begins with a header, and then its state is news.
+    """
+    repeated, is_news = 0, True
+    for line in lines:
+        match line:
+            case Header():
+                if not line.follows or is_news:
+                    is_news = True
+                    yield line
+            case StateMark():
+                repeated = 0 if is_news else line.facts
+            case _ if repeated:
+                repeated -= 1
+            case _:
+                is_news = False
+                yield line
 
 
 def _gzip_unpacker() -> "zlib._Decompress":

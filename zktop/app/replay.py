@@ -3,26 +3,30 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from zktop.app.ring.read_ring import RingRecording
 from zktop.errors import NothingToLookAtError
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Millis
+from zktop.model.facts import AnyFact, Link, Millis
 from zktop.model.format import iso
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
+from zktop.model.text import Text
 from zktop.model.world.world import World
-from zktop.recording import LookMark, Recording
+from zktop.recording import Header, LookMark, Recording
+
+NOT_RECORDED = Text("nothing was recorded from here on")
 
 
 class Replay:
-    """One recording, examined with the settings of the recorded run, or with others."""
+    """A recording or a flight recorder's folder, examined with its own settings or others."""
 
     def __init__(self, path: Path, settings: Settings | None = None) -> None:
-        """Open the file; raise UsageError if it cannot be read or is not a recording."""
-        self._recording = Recording(path)
+        """Open the file or folder; raise UsageError if it cannot be read or is not a recording."""
+        self._recording = RingRecording(path) if path.is_dir() else Recording(path)
         header = self._recording.header
         self.hosts, slash, chroot = header.hosts.partition("/")
         self.chroot = slash + chroot
-        self.begin = min((at for at, _ in self._recording.starts()), default=0)
+        self.begin = self._recording.begin
         self.opens_at = header.opens_at
         roots = tuple(map(Root, header.roots))
         self.settings = settings or header.settings or Settings(roots=roots)
@@ -46,14 +50,20 @@ class Replay:
         """Yield every report of the live run, up to a moment."""
         examiner, world = Examiner(self.settings), World()
         facts: list[AnyFact] = []
+        looked_at: Millis | None = None
         for line in self._recording.story():
-            if not isinstance(line, LookMark):
+            if isinstance(line, Header):
+                if looked_at is not None:  # a gap looks like a lost connection
+                    yield examiner.look(_lost(world, looked_at), looked_at)
+                world, facts = World(), []
+            elif not isinstance(line, LookMark):
                 facts.append(line)
             elif until is not None and line.at > until:
                 return
             else:
                 world, facts = world.after(*facts) if facts else world, []
-                yield examiner.look(world, line.at, thorough=line.thorough)
+                looked_at = max(line.at, looked_at or 0)  # the clock may have been set back
+                yield examiner.look(world, looked_at, thorough=line.thorough)
 
     def last(
         self,
@@ -69,3 +79,8 @@ class Replay:
             when = f" before {iso(until)}" if until is not None else ""
             raise NothingToLookAtError(f"{self.path} has no report{when}.")
         return newest
+
+
+def _lost(world: World, at: Millis) -> World:
+    """The world as it was when the recorder ended."""
+    return world.after(Link(state="lost", why=NOT_RECORDED, zxid=world.zxid, at=at))

@@ -1,5 +1,6 @@
 """`zktop record`: record an ensemble to a file; other commands read it with --from."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,22 +8,33 @@ from typing import NoReturn
 
 import click
 
-from zktop.app.record_file import FailsafeFile, recorder_of
-from zktop.cli.common.options import DURATION, connection_options
+from zktop.app.record_file import FailsafeFile, header_of, recorder_of
+from zktop.app.ring.folder import RingFolder, open_ring
+from zktop.app.ring.retention import RingLimits
+from zktop.app.ring.ring_recorder import RingRecorder
+from zktop.cli.common.options import DURATION, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
 from zktop.config.overrides import Overrides
-from zktop.errors import UsageError
+from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import Millis
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.settings import SECOND_MS
 
 SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
+DEFAULT_KEEP_MS: Millis = 48 * 3_600_000
+DEFAULT_MAX_SIZE = 2 << 30
+MIN_KEEP_MS: Millis = 60_000
+MIN_MAX_SIZE = 1 << 20
+PATIENCE_S = 300.0  # then a session that is lost is given up, and a new one is opened
+RETRY_S = 10.0
 _EXAMPLES = """\b
 Examples:
   zktop record -o incident.zktop --duration 5m
   zktop snapshot --from incident.zktop --at +90s --format text
+  zktop record --dir ring --keep 48h --max-size 2G
+  zktop replay ring
 """
 
 
@@ -31,9 +43,27 @@ Examples:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    required=True,
     metavar="FILE",
     help="File to write; an existing one is replaced.",
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Flight recorder: write here for months; delete what is too old.",
+)
+@click.option(
+    "--keep",
+    type=DURATION,
+    metavar="TIME",
+    help="With --dir: delete what is older; default: 48h.",
+)
+@click.option(
+    "--max-size",
+    type=SIZE,
+    metavar="SIZE",
+    help="With --dir: limit of all files together; default: 2G.",
 )
 @click.option("--duration", type=DURATION, metavar="TIME", help="End after this: 60, 5m.")
 @click.option(
@@ -42,11 +72,35 @@ Examples:
     help="Leave out znode data of more than 256 bytes, except for the owner's name.",
 )
 @connection_options
-def command(overrides: Overrides, output: Path, duration: Millis | None, *, redact: bool) -> None:
+def command(
+    *,
+    overrides: Overrides,
+    output: Path | None,
+    folder: Path | None,
+    duration: Millis | None,
+    redact: bool,
+    **limits: int | None,
+) -> None:
     """Record everything that is read, until ctrl-c or for a --duration.
 
-    The file is valid up to its last line however the recording ends.
+    The file is valid up to its last line however the recording ends. With --dir it is a ring of
+    recordings, each of at most ten minutes; the oldest are deleted. It continues after a lost
+    connection, a restart or a full disk. Other commands open DIR as one recording.
     """
+    if (output is None) == (folder is None):
+        raise click.UsageError("Give either -o FILE or --dir DIR.")
+    if output is not None:
+        if any(limits.values()):
+            raise click.UsageError("--keep and --max-size need --dir.")
+        _record_file(overrides, output, duration, redact=redact)
+    if folder is not None:
+        with open_ring(folder, _limits(**limits)) as ring:
+            _record_ring(overrides, ring, duration, redact=redact)
+
+
+def _record_file(
+    overrides: Overrides, output: Path, duration: Millis | None, *, redact: bool
+) -> None:
     with live_run(overrides, SAMPLE_EVERY_S) as run, _open(output) as file:
         run.recorder = recorder_of(file, run, redact=redact)
         try:
@@ -60,6 +114,46 @@ def command(overrides: Overrides, output: Path, duration: Millis | None, *, reda
             narrate(f"{output}: {_summary(report)} at the end")
             print_notes(run)
         run.raise_if_lost(patience_s=0.0)
+
+
+def _limits(keep: Millis | None, max_size: int | None) -> RingLimits:
+    if keep is not None and keep < MIN_KEEP_MS:
+        raise click.UsageError("--keep must be at least 1m.")
+    if max_size is not None and max_size < MIN_MAX_SIZE:
+        raise click.UsageError("--max-size must be at least 1M.")
+    return RingLimits(keep or DEFAULT_KEEP_MS, max_size or DEFAULT_MAX_SIZE)
+
+
+def _record_ring(
+    overrides: Overrides, ring: RingFolder, duration: Millis | None, *, redact: bool
+) -> None:
+    """Record one run after the other. Only the first one must connect at once."""
+    end = None if duration is None else time.monotonic() + duration / SECOND_MS
+    _record_run(overrides, ring, end, redact=redact)
+    while end is None or time.monotonic() < end:
+        try:
+            _record_run(overrides, ring, end, redact=redact)
+        except NoConnectionError as error:
+            narrate(f"{error} Trying again.")
+            time.sleep(RETRY_S)
+
+
+def _record_run(
+    overrides: Overrides, ring: RingFolder, end: float | None, *, redact: bool
+) -> None:
+    """Record until the end, or until the connection has been lost for too long."""
+    with live_run(overrides, SAMPLE_EVERY_S) as run:
+        header = header_of(str(run.access.hosts), run.settings, redact=redact)
+        run.recorder = RingRecorder(ring, header, time.time_ns() // 1_000_000, narrate)
+        try:
+            run.read()
+            narrate(f"recording to {ring.path}; ctrl-c ends it")
+            for _ in run.reports(None if end is None else max(0.0, end - time.monotonic())):
+                if run.lost_s() > PATIENCE_S:
+                    return
+        finally:
+            run.recorder.close()
+            print_notes(run)
 
 
 def _summary(report: Report) -> str:

@@ -14,6 +14,7 @@ Examples:
   zktop replay incident.zktop
   zktop replay incident.zktop --at 2026-01-31T13:57:10Z
   zktop replay incident.zktop --at +90s --speed 8
+  zktop replay ring
 """
 
 
@@ -28,7 +29,7 @@ Examples:
 )
 @replay_options
 def command(overrides: Overrides, file: Path, at: ReplayTime | None, speed: float | None) -> int:
-    """Show a recording: play, pause, step, and seek, on every screen.
+    """Show a recording, or the folder of `record --dir`: play, pause, step, and seek.
 
     It begins paused, at its beginning or at --at; with --speed it plays at once.
     """

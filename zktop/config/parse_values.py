@@ -168,6 +168,21 @@ def timeout(text: str) -> int:
     return millis
 
 
+_SIZES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def size(text: str) -> int:
+    """Parse a size in bytes.
+
+    >>> size("2G"), size("500M"), size("1.5K"), size("4096")
+    (2147483648, 524288000, 1536, 4096)
+    """
+    match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?([KMGT])?(?:i?B)?", text, re.IGNORECASE)
+    if match is None:
+        raise ValueError(f"expected a size like 500M or 2G, got {quoted(text)}")
+    return round(float(match[1]) * _SIZES.get((match[2] or "").upper(), 1))
+
+
 def duration_text(millis: int) -> str:
     """Format a duration in the largest unit that divides it.
 

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from msgspec.structs import replace
 
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
-from zktop.config.parse_values import duration
+from zktop.config.parse_values import duration, size
 from zktop.config.tree import ValueOrigin
 from zktop.model.facts import Millis
 from zktop.model.parse_moment import full_time, moment_of
@@ -257,6 +257,20 @@ class DurationParam(click.ParamType[Millis]):
             return self.fail(f"{error}.", param, ctx)
 
 
+class SizeParam(click.ParamType[int]):
+    """A size, like 500M or 2G, in bytes."""
+
+    name = "size"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            return size(str(value))
+        except ValueError as error:
+            return self.fail(f"{error}.", param, ctx)
+
+
 class ReplayTimeParam(click.ParamType[ReplayTime]):
     """A full time as zktop prints it, a time of day, or an offset like +30s."""
 
@@ -275,6 +289,7 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
 
 
 DURATION = DurationParam()
+SIZE = SizeParam()
 REPLAY_TIME = ReplayTimeParam()
 
 
@@ -299,7 +314,7 @@ FROM = click.option(
     "file",
     metavar="FILE",
     type=FILE_PATH,
-    help="Read a recording instead of an ensemble.",
+    help="Read a recording, or the folder of `record --dir`, instead of an ensemble.",
 )
 AT = click.option(
     "--at",

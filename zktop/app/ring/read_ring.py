@@ -1,0 +1,72 @@
+"""Read the pieces of a flight recorder as one recording."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from zktop.app.ring.folder import pieces_in
+from zktop.errors import UsageError
+from zktop.model.facts import AnyFact, Millis
+from zktop.recording import (
+    AnyLine,
+    Header,
+    ImportSummary,
+    LookMark,
+    Recording,
+    without_repeated_state,
+)
+
+
+class RingRecording:
+    """All pieces of a folder, in order of time."""
+
+    cut_off = False  # a ring ends where its recorder is
+    imported: ImportSummary | None = None
+
+    def __init__(self, path: Path) -> None:
+        """List the pieces; raise UsageError if there is none."""
+        self.path = path
+        try:
+            pieces = [piece.path for piece in pieces_in(path)]
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+        self._pieces = list(filter(None, map(_opened, pieces)))
+        if not self._pieces:
+            raise UsageError(f"{path} contains no recording of `zktop record --dir`.")
+
+    @property
+    def header(self) -> Header:
+        """That of the newest piece, which has the settings of the newest run."""
+        return self._pieces[-1].header
+
+    @property
+    def begin(self) -> Millis:
+        """The time of the first line."""
+        return self._pieces[0].begin
+
+    def story(self) -> Iterator[Header | LookMark | AnyFact]:
+        """Iterate over facts and looks, and the headers after which everything is read again."""
+        for line in without_repeated_state(self._lines()):
+            if not isinstance(line, ImportSummary):
+                yield line
+
+    def _lines(self) -> Iterator[AnyLine]:
+        whole: str | None = None  # name of the piece before, if nothing is missing after it
+        for piece in self._pieces:
+            try:
+                for line in piece.lines():
+                    is_gap = isinstance(line, Header) and line.follows != whole
+                    yield replace(line, follows=None) if is_gap else line
+            except FileNotFoundError:  # deleted by the recorder meanwhile
+                whole = None
+            else:
+                whole = None if piece.cut_off else piece.path.name
+
+
+def _opened(path: Path) -> Recording | None:
+    """Open a piece; None if a crash has left nothing to read, or the recorder has deleted it."""
+    try:
+        return Recording(path)
+    except UsageError:
+        return None

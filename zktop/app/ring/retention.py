@@ -1,0 +1,52 @@
+"""Decide which files of a flight recorder to delete; nothing here touches a disk."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from zktop.model.facts import Millis
+
+MAX_PIECE_MS: Millis = 600_000
+MAX_PIECE_BYTES = 16 << 20
+MIN_PIECES = 8  # so that deleting the oldest one loses little
+
+
+class StoredPiece(msgspec.Struct, frozen=True):
+    """A recording in the folder: a piece of the ring, or the minutes around a finding."""
+
+    path: Path
+    begin: Millis
+    size: int
+
+
+class RingLimits(msgspec.Struct, frozen=True):
+    """What the folder may contain, with everything in it."""
+
+    keep: Millis
+    max_bytes: int
+
+    @property
+    def piece_ms(self) -> Millis:
+        """The length of a piece."""
+        return min(MAX_PIECE_MS, self.keep // MIN_PIECES)
+
+    @property
+    def piece_bytes(self) -> int:
+        """The size after which a piece ends."""
+        return min(MAX_PIECE_BYTES, self.max_bytes // MIN_PIECES)
+
+
+def superfluous(
+    pieces: Sequence[StoredPiece], since: Millis, max_bytes: int
+) -> Sequence[StoredPiece]:
+    """Return the oldest pieces: those that begin before `since` or do not fit.
+
+    The pieces are in order of time.
+    """
+    left = sum(piece.size for piece in pieces)
+    for number, piece in enumerate(pieces):
+        if piece.begin >= since and left <= max_bytes:
+            return pieces[:number]
+        left -= piece.size
+    return pieces

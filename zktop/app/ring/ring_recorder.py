@@ -1,0 +1,154 @@
+"""Write a ring: facts go to one piece until it is long or large enough, then to the next.
+
+Each piece begins with the whole state, so that it can be opened alone. After a write error the
+piece ends where it is, and the recorder tries a new one every RETRY_MS.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from msgspec.structs import replace
+
+from zktop.app.record_file import FailsafeFile
+from zktop.app.ring.folder import RingFolder
+from zktop.app.ring.retention import StoredPiece
+from zktop.model.facts import Millis, SourceFact
+from zktop.model.world.world import World
+from zktop.recording import Header, Recorder
+
+RETRY_MS: Millis = 10_000
+_NEVER: Millis = 1 << 60  # the state is only written at the beginning of a piece
+
+OnNote = Callable[[str], object]
+
+
+class RingRecorder:
+    """Receives the facts and looks of one run."""
+
+    def __init__(self, folder: RingFolder, header: Header, at: Millis, on_note: OnNote) -> None:
+        """Begin with a piece into which the run reads everything."""
+        self._folder, self._header, self._on_note = folder, header, on_note
+        self._is_failing = False
+        self._writer = self._new_writer(at)
+
+    def facts(self, facts: Iterable[SourceFact]) -> None:
+        self._writer.recorder.facts(facts)
+
+    def look(self, at: Millis, *, thorough: bool = True) -> None:
+        """Mark a time at which the world was examined; begin a new piece if it is due."""
+        self._writer.look(at, thorough=thorough)
+        if not self._writer.has_failed and self._is_failing:
+            self._is_failing = False
+            self._on_note(f"{self._folder.path} can be written again; recording continues.")
+        if self._is_due(at):
+            self._next(at)
+
+    def close(self) -> None:
+        """Finish the last piece."""
+        writer = self._writer
+        writer.close()
+        if writer.first_size:
+            self._folder.add(replace(writer.piece, size=writer.size))
+        else:  # not even its state could be written
+            with suppress(OSError):
+                writer.piece.path.unlink()
+
+    def _is_due(self, at: Millis) -> bool:
+        writer, limits = self._writer, self._folder.limits
+        age = at - writer.piece.begin
+        if writer.has_failed:
+            return age >= RETRY_MS
+        # A large state is not repeated before the piece has twice its size.
+        full = max(limits.piece_bytes, 2 * writer.first_size)
+        return age >= limits.piece_ms or writer.size >= full
+
+    def _next(self, at: Millis) -> None:
+        """Continue in a new piece."""
+        self.close()
+        before = self._writer
+        follows = None if before.has_failed else before.piece.path.name
+        self._writer = self._new_writer(at, before.recorder.world, follows)
+
+    def _new_writer(
+        self, at: Millis, world: World | None = None, follows: str | None = None
+    ) -> "_PieceWriter":
+        header = replace(self._header, follows=follows)
+        piece = self._folder.next_piece(at)
+        return _PieceWriter(self._folder, piece, header, world, self._failed)
+
+    def _failed(self, path: Path, error: OSError) -> None:
+        """Report a write error, once until a write succeeds."""
+        if not self._is_failing:
+            why = error.strerror or error
+            self._on_note(f"{path} cannot be written: {why}. Recording pauses until it can.")
+        self._is_failing = True
+
+
+class _PieceWriter:
+    """One piece: its recorder, and the file below it."""
+
+    def __init__(
+        self,
+        folder: RingFolder,
+        piece: StoredPiece,
+        header: Header,
+        world: World | None,
+        on_error: Callable[[Path, OSError], None],
+    ) -> None:
+        self.piece = piece
+        self.first_size = 0  # of the state; 0 if it is not written yet
+        self._limited = _LimitedFile(folder, piece)
+        self._file = FailsafeFile(cast("BinaryIO", self._limited), on_error)
+        stream = cast("IO[bytes]", self._file)
+        self.recorder = Recorder(stream, header, world, _NEVER)
+
+    @property
+    def size(self) -> int:
+        return self._limited.size
+
+    @property
+    def has_failed(self) -> bool:
+        return self._file.has_failed
+
+    def look(self, at: Millis, *, thorough: bool) -> None:
+        self._limited.now = at
+        self.recorder.look(at, thorough=thorough)
+        if not self.first_size and not self.has_failed:
+            self.first_size = self.size
+
+    def close(self) -> None:
+        self.recorder.close()
+        self._file.close()
+
+
+class _LimitedFile:
+    """A file that is made at its first write; each write makes room in the folder."""
+
+    def __init__(self, folder: RingFolder, piece: StoredPiece) -> None:
+        self.name = str(piece.path)
+        self.size = 0
+        self.now = piece.begin
+        self._folder = folder
+        self._file: BinaryIO | None = None
+
+    def write(self, data: Any) -> None:
+        self._folder.room_for(self.size + len(data), self.now)
+        if self._file is None:
+            self._file = Path(self.name).open("xb")  # noqa: SIM115  closed by close()
+        self._file.write(data)
+        self.size += len(data)
+
+    def flush(self) -> None:
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            try:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            finally:
+                self._file.close()
