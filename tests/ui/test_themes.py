@@ -12,7 +12,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.dom import DOMNode
 from textual.theme import Theme as TextualTheme
-from ui.fake_feed import app_of, settled
+from ui.example_ensemble import trouble
+from ui.fake_feed import app_of, painted, settled
 
 import zktop.ui
 from zktop.app.ui_settings import textual_theme, theme_list
@@ -226,3 +227,15 @@ def _dressed() -> object:
     dark = next(one for one in designs.designs if one.theme.name == "zktop-dark")
     assert isinstance(dark, NamedTheme)
     return app_of(themes=lambda: designs, theme=dark.theme)
+
+
+async def test_the_cursor_of_the_plain_theme_is_one_bar() -> None:
+    """Text keeps its colours on all other lines."""
+    theme = textual_theme(theme_named("zktop-plain", {}, LOOKS)).theme
+    async with app_of(*trouble(), theme=theme).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        row = next(one for one in painted(pilot.app) if "/locks/orders  " in one.text)
+        reversed_styles = {one.style for one in row if one.style and one.style.reverse}
+
+    assert {(style.color, style.bgcolor) for style in reversed_styles} != set()
+    assert len({(style.color, style.bgcolor) for style in reversed_styles}) == 1

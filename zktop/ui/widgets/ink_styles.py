@@ -126,7 +126,10 @@ class RunStyles(dict[RunLook, Style]):
 
     def __missing__(self, look: RunLook) -> Style:
         ink, link, light = look
-        style = self._base + self._inks.style(ink) + self._lights[light]
+        own, lit = self._inks.style(ink), self._lights[light]
+        if lit.reverse:  # a colour for each text would make a patchwork of the line
+            own = own.without_color
+        style = self._base + own + lit
         if link:
             style += Style(meta={"@click": link})
         if len(self) >= MAX_STYLES:
