@@ -11,6 +11,7 @@ one that ends in garbage.
 """
 
 import gzip
+import io
 import json
 import queue
 import re
@@ -223,6 +224,14 @@ class BulkRecorder:
 
 def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
     return gzip.GzipFile(f"zktop-{at:013d}", "wb", level, file, mtime=0)
+
+
+def packed_header(header: Header, at: Millis) -> bytes:
+    """Return a header as a file; other recordings can be appended to it."""
+    file = io.BytesIO()
+    with _gzip_member(file, at, _LEVEL) as member:
+        member.write(_encoder.encode(header) + b"\n")
+    return file.getvalue()
 
 
 class Recording:

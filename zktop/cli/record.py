@@ -85,7 +85,8 @@ def command(
 
     The file is valid up to its last line however the recording ends. With --dir it is a ring of
     recordings, each of at most ten minutes; the oldest are deleted. It continues after a lost
-    connection, a restart or a full disk. Other commands open DIR as one recording.
+    connection, a restart or a full disk. Other commands open DIR as one recording. The minutes
+    around each critical finding are kept in DIR/findings.
     """
     if (output is None) == (folder is None):
         raise click.UsageError("Give either -o FILE or --dir DIR.")
@@ -144,15 +145,17 @@ def _record_run(
     """Record until the end, or until the connection has been lost for too long."""
     with live_run(overrides, SAMPLE_EVERY_S) as run:
         header = header_of(str(run.access.hosts), run.settings, redact=redact)
-        run.recorder = RingRecorder(ring, header, time.time_ns() // 1_000_000, narrate)
+        recorder = RingRecorder(ring, header, time.time_ns() // 1_000_000, narrate)
+        run.recorder = recorder
         try:
             run.read()
             narrate(f"recording to {ring.path}; ctrl-c ends it")
-            for _ in run.reports(None if end is None else max(0.0, end - time.monotonic())):
+            for report in run.reports(None if end is None else max(0.0, end - time.monotonic())):
+                recorder.judge(report)
                 if run.lost_s() > PATIENCE_S:
                     return
         finally:
-            run.recorder.close()
+            recorder.close()
             print_notes(run)
 
 

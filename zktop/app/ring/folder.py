@@ -4,17 +4,21 @@ import errno
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from zktop.app.ring.retention import RingLimits, StoredPiece, superfluous
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 
 LOCK: Final = "lock"
+KEPT: Final = "findings"
+_KEPT_NAME: Final = re.compile(r"(\d{8}T\d{6}\.\d{3})Z-(.+)\.zktop")
 _PIECE: Final = re.compile(r"zktop-(\d{8}T\d{6}\.\d{3})Z\.zktop")
 _TIME: Final = "%Y%m%dT%H%M%S.%f"
 
@@ -24,6 +28,13 @@ def pieces_in(folder: Path) -> list[StoredPiece]:
     found = ((path, _PIECE.fullmatch(path.name)) for path in folder.iterdir())
     pieces = (_stored(path, _millis(name[1])) for path, name in found if name)
     return sorted(filter(None, pieces), key=lambda piece: piece.begin)
+
+
+def kept_in(folder: Path) -> list[StoredPiece]:
+    """The files around findings, in order of time."""
+    found = ((path, _KEPT_NAME.fullmatch(path.name)) for path in (folder / KEPT).glob("*.zktop"))
+    files = (_stored(path, _millis(name[1])) for path, name in found if name)
+    return sorted(filter(None, files), key=lambda file: file.begin)
 
 
 def piece_name(begin: Millis) -> str:
@@ -57,6 +68,7 @@ class RingFolder:
         """Read what earlier runs left in the folder."""
         self.path, self.limits = path, limits
         self._pieces = pieces_in(path)
+        self._kept = kept_in(path)
         self._last = self._pieces[-1].begin if self._pieces else 0
 
     def next_piece(self, at: Millis) -> StoredPiece:
@@ -68,14 +80,48 @@ class RingFolder:
         """Count a piece that was written to its end."""
         self._pieces.append(piece)
 
+    def pieces_since(self, since: Millis) -> list[StoredPiece]:
+        """The pieces with anything after a time."""
+        ends = [piece.begin for piece in self._pieces[1:]]
+        first = sum(end <= since for end in ends)
+        return self._pieces[first:]
+
     def room_for(self, size: int, at: Millis) -> None:
         """Delete the oldest pieces until a file of this size fits; raise OSError if it cannot."""
-        if size > self.limits.max_bytes:
+        left = self.limits.max_bytes - sum(file.size for file in self._kept) - size
+        if left < 0:
             raise OSError(errno.EFBIG, "the state of all locks does not fit into --max-size")
-        since = at - self.limits.keep
-        for piece in superfluous(self._pieces, since, self.limits.max_bytes - size):
-            piece.path.unlink(missing_ok=True)
-            self._pieces.remove(piece)
+        self._delete(self._pieces, superfluous(self._pieces, at - self.limits.keep, left))
+
+    # Files around findings
+
+    def kept_file(self, finding: str, at: Millis) -> StoredPiece:
+        """Return a file for the minutes around a finding; it is not there yet."""
+        name = f"{_time(at)}Z-{re.sub(r'[^A-Za-z0-9_-]', '-', finding)}.zktop"
+        return StoredPiece(self.path / KEPT / name, at, 0)
+
+    def kept_at(self, finding: str) -> Millis:
+        """When the newest file around this finding began; 0 if there is none."""
+        suffix = self.kept_file(finding, 0).path.name.partition("-")[2]
+        return max((f.begin for f in self._kept if f.path.name.endswith(f"Z-{suffix}")), default=0)
+
+    def write_kept(self, file: StoredPiece, size: int) -> None:
+        """Count a file that is about to have this size; make room by deleting the oldest ones.
+
+        All such files together take at most half of the folder.
+        """
+        others = [one for one in self._kept if one.path != file.path]
+        left = self.limits.max_bytes // 2 - size
+        if left < 0:
+            raise OSError(errno.EFBIG, "it would take more than half of --max-size")
+        self._delete(others, superfluous(others, 0, left))
+        self._kept = [*others, replace(file, size=size)]
+        self.room_for(0, 0)
+
+    def _delete(self, files: list[StoredPiece], these: Sequence[StoredPiece]) -> None:
+        for file in these:
+            file.path.unlink(missing_ok=True)
+        del files[: len(these)]
 
 
 @contextmanager

@@ -13,9 +13,12 @@ from typing import IO, Any, BinaryIO, cast
 from msgspec.structs import replace
 
 from zktop.app.record_file import FailsafeFile
+from zktop.app.ring.finding_files import FindingFiles
 from zktop.app.ring.folder import RingFolder
 from zktop.app.ring.retention import StoredPiece
 from zktop.model.facts import Millis, SourceFact
+from zktop.model.findings.finding import Finding
+from zktop.model.report import Report
 from zktop.model.world.world import World
 from zktop.recording import Header, Recorder
 
@@ -32,6 +35,7 @@ class RingRecorder:
         """Begin with a piece into which the run reads everything."""
         self._folder, self._header, self._on_note = folder, header, on_note
         self._is_failing = False
+        self._findings = FindingFiles(folder, header)
         self._writer = self._new_writer(at)
 
     def facts(self, facts: Iterable[SourceFact]) -> None:
@@ -46,12 +50,28 @@ class RingRecorder:
         if self._is_due(at):
             self._next(at)
 
+    def judge(self, report: Report) -> None:
+        """Keep the minutes around critical findings that are new in this report."""
+        new = self._findings.arrived(report.findings, report.now)
+        if new and self._findings.path is None:
+            self._next(report.now, new[0])
+        elif new:
+            self._findings.extend(report.now)
+        elif self._findings.is_over(report.now):
+            self._next(report.now)
+            self._findings.end()
+        if self._findings.path is not None:
+            for finding in new:
+                self._on_note(f"{finding.id} and the minutes around it: {self._findings.path}")
+
     def close(self) -> None:
         """Finish the last piece."""
         writer = self._writer
         writer.close()
         if writer.first_size:
-            self._folder.add(replace(writer.piece, size=writer.size))
+            piece = replace(writer.piece, size=writer.size)
+            self._folder.add(piece)
+            self._keep(lambda: self._findings.add(piece))
         else:  # not even its state could be written
             with suppress(OSError):
                 writer.piece.path.unlink()
@@ -65,9 +85,19 @@ class RingRecorder:
         full = max(limits.piece_bytes, 2 * writer.first_size)
         return age >= limits.piece_ms or writer.size >= full
 
-    def _next(self, at: Millis) -> None:
-        """Continue in a new piece."""
+    def _keep(self, write: Callable[[], object]) -> None:
+        """Write to a file around a finding; report an error, and end the file."""
+        try:
+            write()
+        except OSError as error:
+            self._on_note(f"{self._findings.path} cannot be written: {error.strerror or error}.")
+            self._findings.end()
+
+    def _next(self, at: Millis, finding: Finding | None = None) -> None:
+        """Continue in a new piece; begin a file around a finding."""
         self.close()
+        if finding is not None:
+            self._keep(lambda: self._findings.begin(finding, at))
         before = self._writer
         follows = None if before.has_failed else before.piece.path.name
         self._writer = self._new_writer(at, before.recorder.world, follows)

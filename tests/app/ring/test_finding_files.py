@@ -1,0 +1,95 @@
+"""The minutes around a critical finding are kept in a file of their own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.ring.test_ring_recorder import BEGIN, churn
+from output.stories import facts, settings
+
+from zktop.app.record_file import header_of
+from zktop.app.replay import Replay
+from zktop.app.ring.finding_files import AFTER_MS, AGAIN_MS, BEFORE_MS
+from zktop.app.ring.folder import RingFolder, kept_in, pieces_in
+from zktop.app.ring.retention import RingLimits
+from zktop.app.ring.ring_recorder import RingRecorder
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact
+from zktop.model.world.world import World
+
+BEFORE, DEADLOCK = "X x: A ; Y x: B", "X x: A B ; Y x: B A"
+LIMITS = RingLimits(keep=8 * 120_000, max_bytes=1 << 20)  # pieces of two minutes
+STEP_MS = 5_000
+
+Moments = Iterator[tuple[int, list[AnyFact]]]
+
+
+class WatchedRun:
+    """A live run as far as the recorder sees it."""
+
+    def __init__(self, folder: Path, at: int) -> None:
+        self.notes: list[str] = []
+        header = header_of("zk1:2181", settings(DEADLOCK))
+        self.recorder = RingRecorder(RingFolder(folder, LIMITS), header, at, self.notes.append)
+        self._examiner, self._world = Examiner(settings(DEADLOCK)), World()
+
+    def look(self, at: int, new: list[AnyFact]) -> None:
+        """Record new facts, look, and judge."""
+        self._world = self._world.after(*new)
+        self.recorder.facts(new)
+        self.recorder.look(at)
+        self.recorder.judge(self._examiner.look(self._world, at))
+
+
+def incident(begin: int, deadlock: int, end: int) -> Moments:
+    """A look every few seconds; a deadlock arrives."""
+    for at in range(begin, end, STEP_MS):
+        story = BEFORE if at < deadlock else DEADLOCK
+        is_news = at in (begin, deadlock)
+        yield at, facts(story, at=at, zxid=100 + at // STEP_MS % 1000) if is_news else []
+
+
+def test_the_minutes_before_and_after_a_deadlock_are_kept(tmp_path: Path) -> None:
+    """In one file that opens at the deadlock, after the ring has deleted these minutes."""
+    run = WatchedRun(tmp_path, BEGIN)
+    deadlock = BEGIN + 2 * BEFORE_MS
+    for at, new in incident(BEGIN, deadlock, deadlock + AFTER_MS + LIMITS.keep):
+        run.look(at, new)
+    run.recorder.close()
+    (kept,) = kept_in(tmp_path)
+    replay = Replay(kept.path)
+    reports = list(replay.reports())
+    confirmed = replay.opens_at
+
+    assert "-D1-" in kept.path.name
+    assert [str(kept.path) in note for note in run.notes] == [True]
+    assert confirmed is not None
+    assert deadlock <= confirmed <= deadlock + 2 * STEP_MS
+    assert confirmed - BEFORE_MS - LIMITS.piece_ms < reports[0].now <= confirmed - BEFORE_MS
+    assert confirmed + AFTER_MS <= reports[-1].now <= confirmed + AFTER_MS + STEP_MS
+    assert [len(one.deadlocks) for one in (reports[0], reports[-1])] == [0, 1]
+    assert pieces_in(tmp_path)[0].begin >= reports[-1].now
+
+
+def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> None:
+    """Unless it comes again much later. A restart loop would fill the folder."""
+    for begin in (BEGIN, BEGIN + 60_000, BEGIN + 120_000 + AGAIN_MS):
+        run = WatchedRun(tmp_path, begin)
+        for at, new in incident(begin, begin, begin + 30_000):
+            run.look(at, new)
+        run.recorder.close()
+
+    assert len(kept_in(tmp_path)) == 2
+
+
+def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:
+    """The folder is never larger than allowed while and after one is written."""
+    run = WatchedRun(tmp_path, BEGIN)
+    run.look(BEGIN, facts(BEFORE, at=BEGIN))
+    for at, new in churn(900):
+        more = facts(DEADLOCK, at=at, zxid=900) if at == BEGIN + 400_000 else []
+        run.look(at, [*more, *new])
+        files = (file for file in tmp_path.rglob("*") if file.is_file())
+        assert sum(file.stat().st_size for file in files) <= LIMITS.max_bytes
+    run.recorder.close()
+
+    assert len(kept_in(tmp_path)) == 1

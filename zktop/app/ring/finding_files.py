@@ -1,0 +1,84 @@
+"""Keep the minutes before and after a critical finding in a file of their own.
+
+The file is a copy of whole pieces: those before the finding at once, so that a crash loses none of
+them, and then each piece that ends until AFTER_MS have passed.
+"""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from zktop.app.ring.folder import RingFolder
+from zktop.app.ring.retention import StoredPiece
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import Finding
+from zktop.recording import Header, packed_header
+
+BEFORE_MS: Millis = 300_000
+AFTER_MS: Millis = 300_000
+MAX_AFTER_MS: Millis = 1_200_000  # findings that come meanwhile extend a file up to here
+AGAIN_MS: Millis = 3_600_000  # a finding that comes again has no second file before this
+
+
+class FindingFiles:
+    """Which findings need a file, and the file that is being written."""
+
+    def __init__(self, folder: RingFolder, header: Header) -> None:
+        self._folder, self._header = folder, header
+        self._known: frozenset[str] = frozenset()
+        self._file: StoredPiece | None = None
+        self._from: Millis = 0
+        self._until: Millis = 0
+
+    @property
+    def path(self) -> Path | None:
+        """The file that is being written."""
+        return self._file.path if self._file else None
+
+    def arrived(self, findings: Iterable[Finding], now: Millis) -> list[Finding]:
+        """Return critical findings that are new and not in a recent file."""
+        critical = {one.id: one for one in findings if one.severity == "critical"}
+        known, self._known = self._known, frozenset(critical)
+        new = [one for one in critical.values() if one.id not in known]
+        return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
+
+    def extend(self, now: Millis) -> None:
+        """Write the open file for longer, for another finding."""
+        self._until = min(now + AFTER_MS, self._from + MAX_AFTER_MS)
+
+    def is_over(self, now: Millis) -> bool:
+        """Whether the piece that is being written is the last one of the file."""
+        return self._file is not None and now >= self._until
+
+    def begin(self, finding: Finding, now: Millis) -> Path:
+        """Begin a file with the pieces before a finding; raise OSError if it cannot be written."""
+        self._file = self._folder.kept_file(finding.id, now)
+        self._from, self._until = now, now + AFTER_MS
+        pieces = self._folder.pieces_since(now - BEFORE_MS)
+        begin = pieces[0].begin if pieces else now
+        header = packed_header(replace(self._header, opens_at=now), begin)
+        path = self._file.path
+        self._folder.write_kept(self._file, len(header))
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(header)
+        self._file = replace(self._file, size=len(header))
+        for piece in pieces:
+            self.add(piece)
+        return path
+
+    def add(self, piece: StoredPiece) -> None:
+        """Append a piece to the open file; raise OSError if it cannot be written."""
+        if self._file is None:
+            return
+        with piece.path.open("rb") as source:  # open before it may be deleted
+            size = self._file.size + piece.size
+            self._folder.write_kept(self._file, size)
+            with self._file.path.open("ab") as file:
+                shutil.copyfileobj(source, file)
+        self._file = replace(self._file, size=size)
+
+    def end(self) -> None:
+        """Finish the open file."""
+        self._file = None
