@@ -150,7 +150,8 @@ class ContenderActions(Shell):
                 self.turn_to(DEMO)
 
         loaded = port.progress.scene
-        if loaded is None or loaded.name != scene or steps:
+        is_ending = port.progress.phase == "cleaning"
+        if loaded is None or loaded.name != scene or steps or is_ending:
             self._with_permission(port, start)
             return
 

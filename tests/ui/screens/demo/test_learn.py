@@ -233,6 +233,16 @@ async def test_enter_on_a_scene_that_plays_asks_first(key: str, asked: list[obje
     assert port.asked == asked
 
 
+async def test_a_scene_that_is_cleaned_up_is_played_again_without_a_question() -> None:
+    """Its clients end anyway."""
+    port = stage(played=1)
+    port.progress = replace(port.progress, is_cleaning=True)
+
+    await shown(port, "enter")
+
+    assert port.asked == [("play", "herd")]
+
+
 async def test_a_count_stays_with_its_part() -> None:
     """So the user can compare the herd with its cure."""
     release = DemoDeparture("ann", JOBS, "released", ("bob", "cid"), ("bob",))
