@@ -46,6 +46,14 @@ class Replay:
         imported = self._recording.imported
         return imported.notes if imported else ()
 
+    def start_near(self, at: Millis | None) -> None:
+        """In a flight recorder's folder, begin a quarter of an hour before a time or the end.
+
+        It takes minutes to examine all reports of two days.
+        """
+        if isinstance(self._recording, RingRecording):
+            self._recording.start_near(at)
+
     def reports(self, until: Millis | None = None) -> Iterator[Report]:
         """Yield every report of the live run, up to a moment."""
         examiner, world = Examiner(self.settings), World()
@@ -71,6 +79,7 @@ class Replay:
         on_report: Callable[[Report], object] = lambda _report: None,
     ) -> Report:
         """Return the last report up to a moment; pass all reports to `on_report`."""
+        self.start_near(until)
         newest: Report | None = None
         for report in self.reports(until):
             on_report(report)

@@ -105,6 +105,8 @@ def _recorded(
     end = until.resolve(recording.begin) if until else None
     if begin is not None and end is not None and end < begin:
         raise click.UsageError("--until is before --since.")
+    if begin is not None:
+        recording.start_near(begin)
     period, last = Period(begin), None
     for report in recording.reports():
         if end is not None and report.now > end:

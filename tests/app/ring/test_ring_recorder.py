@@ -11,6 +11,7 @@ from output.stories import facts, settings
 from zktop.app.record_file import header_of
 from zktop.app.replay import Replay
 from zktop.app.ring.folder import RingFolder, open_ring, pieces_in
+from zktop.app.ring.read_ring import LEAD_MS
 from zktop.app.ring.retention import RingLimits
 from zktop.app.ring.ring_recorder import RETRY_MS, RingRecorder
 from zktop.errors import UsageError
@@ -99,6 +100,22 @@ def test_the_ring_is_read_as_if_it_were_one_file(tmp_path: Path) -> None:
     assert [one.now for one in reports] == [BEGIN + second * 1000 for second in range(30)]
     assert {one.world.link.state for one in reports if one.world.link} == {"connected"}
     assert not any(one.events for one in reports)
+
+
+def test_a_moment_of_a_long_ring_is_read_from_shortly_before(tmp_path: Path) -> None:
+    """A quarter of an hour, and at most one piece more."""
+    limits = RingLimits(keep=48 * 3_600_000, max_bytes=1 << 20)
+    writing = recorder(RingFolder(tmp_path, limits), BEGIN)
+    for minute in range(1, 120):
+        writing.look(BEGIN + minute * 60_000)
+    writing.close()
+    seen: list[int] = []
+    at = BEGIN + 90 * 60_000
+    last = Replay(tmp_path).last(at, lambda report: seen.append(report.now))
+
+    assert last.now == at
+    assert at - LEAD_MS - limits.piece_ms <= seen[0] <= at - LEAD_MS
+    assert [one.owner for one in last.view("/locks/x").waiters] == ["B"]
 
 
 def test_a_restart_is_shown_as_a_lost_connection(tmp_path: Path) -> None:

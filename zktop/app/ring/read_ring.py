@@ -17,6 +17,8 @@ from zktop.recording import (
     without_repeated_state,
 )
 
+LEAD_MS: Millis = 900_000  # read before the time that was asked for: verdicts need a past
+
 
 class RingRecording:
     """All pieces of a folder, in order of time."""
@@ -44,6 +46,12 @@ class RingRecording:
     def begin(self) -> Millis:
         """The time of the first line."""
         return self._pieces[0].begin
+
+    def start_near(self, at: Millis | None) -> None:
+        """Skip the pieces that end long before a time, or before the end of the ring."""
+        at = self._pieces[-1].begin if at is None else at
+        ends = [piece.begin for piece in self._pieces[1:]]
+        self._pieces = self._pieces[sum(end < at - LEAD_MS for end in ends) :]
 
     def story(self) -> Iterator[Header | LookMark | AnyFact]:
         """Iterate over facts and looks, and the headers after which everything is read again."""

@@ -45,7 +45,11 @@ def open_recording(
     """
     own = effective_config(overrides).config.settings() if _has_settings(overrides) else None
     recording = Replay(Path(file), own)
-    return recording, at.resolve(recording.begin) if at else None
+    if at is None:
+        return recording, None
+    moment = at.resolve(recording.begin)
+    recording.start_near(moment)
+    return recording, moment
 
 
 def _has_settings(overrides: Overrides) -> bool:
