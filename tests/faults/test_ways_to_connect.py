@@ -14,8 +14,7 @@ from zk.observed import names, observing
 
 from zktop.errors import NoConnectionError
 from zktop.zk import Access, Plan, Source, parse_hosts
-from zktop.zk.connect.address import Address
-from zktop.zk.servers.introspect import KnownServers as Known
+from zktop.zk.servers.introspect import KnownServers
 
 pytestmark = pytest.mark.zookeeper
 
@@ -131,7 +130,7 @@ def test_a_name_for_several_servers_stands_for_each_of_them(
 ) -> None:
     """Each is asked for its tables; one with a name of its own is not asked twice."""
     _resolve(monkeypatch, "zk-all", ["10.1.1.1", "10.1.1.2"])
-    found = Known([Address("zk-all", 2181), Address("10.1.1.2", 2181)]).servers()
+    found = KnownServers(parse_hosts("zk-all:2181,10.1.1.2:2181")).servers()
 
     assert sorted(found) == ["10.1.1.1:2181", "10.1.1.2:2181"]
 

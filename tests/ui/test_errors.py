@@ -122,3 +122,15 @@ async def test_a_filter_that_closes_while_the_app_ends_is_no_error() -> None:
     app.set_filter("orders")
 
     assert app.error_log.last is None
+
+
+async def test_a_page_that_opens_while_the_app_ends_is_no_error() -> None:
+    """A signal may end the app before its first page is there."""
+    app = app_of(*trouble())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.exit()
+        await app.query_one("#clusters").remove()
+        await app.show_page("sessions")
+
+    assert app.error_log.last is None

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import ClassVar, Final
 
+from rich.console import RenderableType
 from textual import events, on
 from textual.actions import ActionParseResult
 from textual.app import App
@@ -105,6 +106,8 @@ class BaseApp(App[int]):
     # With Textual's default, all styles would be computed twice before the first frame.
     theme: Reactive[str] = Reactive(Initialize(_first_theme))
 
+    is_leaving = False  # from then on its widgets may be removed at any time
+
     BINDINGS: ClassVar = [
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),  # also in text fields
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
@@ -162,6 +165,15 @@ class BaseApp(App[int]):
         timer = super().set_timer(delay, callback, name=name, pause=pause)
         timer._skip = False  # noqa: SLF001  Textual has no argument for it
         return timer
+
+    def exit(
+        self,
+        result: int | None = None,
+        return_code: int = 0,
+        message: RenderableType | None = None,
+    ) -> None:
+        self.is_leaving = True
+        super().exit(result, return_code, message)
 
     def obey_signals(self) -> None:
         """Restore the terminal on SIGTERM and SIGHUP."""

@@ -10,7 +10,9 @@ from time import perf_counter
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
+from textual.css.query import NoMatches
 from textual.message import Message
+from textual.widget import MountError
 from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
@@ -129,6 +131,8 @@ class Shell(ClusterApp):
     async def _begin(self) -> None:
         self.mount(FilterLine(), before=self._foot)
         await self.show_page(self.visit.page)
+        if self.is_leaving:
+            return
         self.visit.start()
         if self.settings.scene is not None:
             self.post_message(PlayScene(self.settings.scene))
@@ -361,7 +365,15 @@ class Shell(ClusterApp):
         self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine
 
     async def show_page(self, name: str) -> None:
-        """Make a page of the cluster visible; create it on its first use."""
+        """Make a page of the cluster visible, unless zktop is ending and removes its widgets."""
+        try:
+            await self._show_page(name)
+        except (MountError, NoMatches):
+            if not self.is_leaving:
+                raise
+
+    async def _show_page(self, name: str) -> None:
+        """Make a page visible; create it on its first use."""
         visit = self.visit
         if not visit.pages.is_attached:
             await self._switcher.mount(visit.pages)
