@@ -81,6 +81,8 @@ class Zktop(
 
     def action_filter(self) -> None:
         self.query_one(FilterLine).open(self.visit.filter_text)
+        if self.page is not None:
+            self.page.filter_opened()
 
     def action_faster(self) -> None:
         self.set_refresh(self.refresh_rate + REFRESH_STEP)

@@ -76,6 +76,9 @@ class Page(Vertical):
         if self.view_state is not None:
             self.draw(self.view_state)
 
+    def filter_opened(self) -> None:
+        """Called before the user types a filter; for subclasses that can prepare for it."""
+
     def on_resize(self) -> None:
         """Have the app draw the newest state in the new size."""
         self.post_message(PageReady())

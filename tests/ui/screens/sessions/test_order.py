@@ -66,7 +66,7 @@ def test_the_usual_order(wanted: Filter, is_grouped: bool) -> None:  # noqa: FBT
     rows = rows_of(REPORT)
     rows.set_grouped(on=is_grouped)
     shown = listed(rows, wanted)
-    expected = [one for one in rows.rows.values() if wanted.passes(rows.fields(one))]
+    expected = wanted.passing(rows.rows.values(), rows.fields)
 
     assert shown == sorted(expected, key=usual)
     assert len(rows.rows) == len(NAMES) + 2 or is_grouped

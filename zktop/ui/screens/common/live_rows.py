@@ -4,12 +4,12 @@ A row is replaced only when its lock or session changes. Ordering and grouping g
 `RowSorter` limits how often.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from zktop.model.facts import Millis
-from zktop.ui.filters import Fields, Filter
+from zktop.ui.filters import Filter
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.table import RowGroup, Table
 
@@ -53,10 +53,13 @@ class LiveRows(Generic[R]):
         self._groups: set[str] = set()
         self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
         self._keys: list[Any] | None = None  # in order; None: rows were added or removed
+        self._ordered: list[R] | None = None  # all rows; None: a row has changed since
+        self._ordered_at: Millis = 0
 
     def put(self, row: R, at: Millis | None = None) -> None:
         """Add or replace a row; `at` is when it changed, None if the user went back in time."""
         before = self.rows.get(row.key)
+        self._ordered = None
         if before is None:
             self._keys = None
         elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
@@ -66,7 +69,7 @@ class LiveRows(Generic[R]):
     def remove(self, key: Hashable) -> R | None:
         row = self.rows.pop(key, None)
         if row is not None:
-            self._keys = None
+            self._keys = self._ordered = None
             self._quiet_from.pop(key, None)
         return row
 
@@ -79,20 +82,23 @@ class LiveRows(Generic[R]):
         """Return the lines to show: no groups if the user filters or sorts."""
         rows = self.ordered(now)
         if wanted:
-            return [row for row in rows if wanted.passes(self.fields(row))]
+            return wanted.passing(rows, self.fields)
         return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
 
-    def fields(self, row: R) -> Fields:
-        """Return the texts of a row that a filter can match."""
+    @property
+    def fields(self) -> Mapping[str, Callable[[R], str]]:
+        """Functions that make the texts that a filter can match, by the names of the fields."""
         raise NotImplementedError
 
-    def ordered(self, now: Millis) -> list[R]:
-        """Return all rows, the most urgent first."""
+    def ordered(self, now: Millis) -> Sequence[R]:
+        """Return all rows, the most urgent first. Every key of a filter needs the same order."""
         if self._keys is None:
             self._keys = sorted(self.rows)
-        rows = [self.rows[key] for key in self._keys]
-        rows.sort(key=lambda row: row.urgency(now), reverse=True)
-        return rows
+        if self._ordered is None or self._ordered_at != now:
+            rows = [self.rows[key] for key in self._keys]
+            rows.sort(key=lambda row: row.urgency(now), reverse=True)
+            self._ordered, self._ordered_at = rows, now
+        return self._ordered
 
     def grouped(
         self, rows: Sequence[R], now: Millis, apart: Iterable[Hashable] = ()

@@ -166,3 +166,12 @@ LOCK_FIELDS: Final[dict[str, Callable[[LockRow, OwnerName], str]]] = {
 }
 
 FIELDS: Final = tuple(filter(None, LOCK_FIELDS))
+
+
+def fields_with(owner_name: OwnerName) -> dict[str, Callable[[LockRow], str]]:
+    """Return functions that make the text of each field of a row, with these names of owners."""
+
+    def bound(text_of: Callable[[LockRow, OwnerName], str]) -> Callable[[LockRow], str]:
+        return lambda row: text_of(row, owner_name)
+
+    return {field: bound(text_of) for field, text_of in LOCK_FIELDS.items()}

@@ -1,6 +1,6 @@
 """All locks as rows, updated from each report: only rows of changed locks are replaced."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from zktop.model.facts import Millis
@@ -9,7 +9,6 @@ from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.persistent_map import PersistentMap
-from zktop.ui.filters import Fields, LazyFields
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.common.lock_status import (
     LockStatus,
@@ -17,7 +16,7 @@ from zktop.ui.screens.common.lock_status import (
     status_of,
     status_without_finding,
 )
-from zktop.ui.screens.locks.lock_row import LOCK_FIELDS, LockRow
+from zktop.ui.screens.locks.lock_row import LockRow, fields_with
 from zktop.ui.screens.locks.table import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
@@ -52,9 +51,10 @@ class LockRows(LiveRows[LockRow]):
             self._set(path, report, at)
         return changed
 
-    def fields(self, row: LockRow) -> Fields:
+    @property
+    def fields(self) -> Mapping[str, Callable[[LockRow], str]]:
         assert self.report is not None  # noqa: S101  rows exist only after a report has come
-        return LazyFields(LOCK_FIELDS, row, self.report.owner_name)
+        return fields_with(self.report.owner_name)
 
     def _changed_statuses(self, report: Report) -> set[Text]:
         deadlocks = tuple((one.id, one.confidence) for one in report.deadlocks)

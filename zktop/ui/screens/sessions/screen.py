@@ -1,6 +1,6 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
@@ -43,6 +43,7 @@ from zktop.ui.widgets.text_view import StaticText
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
+TEXTS_AT_ONCE: Final = 4_000  # some 12 ms
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
@@ -151,6 +152,16 @@ class SessionsScreen(Page):
         else:
             self._sorter.when_due()
         self._draw_panes(state)
+
+    def filter_opened(self) -> None:
+        """Make the texts that the filter will search, some at a time; keys are handled between."""
+        self._prepare_texts([*self._sessions.rows.values()])
+
+    def _prepare_texts(self, rows: Sequence[SessionRow]) -> None:
+        for row in rows[:TEXTS_AT_ONCE]:
+            self._sessions.text(row)
+        if rest := rows[TEXTS_AT_ONCE:]:
+            call_after(0, self, partial(self._prepare_texts, rest))
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
