@@ -44,6 +44,25 @@ def test_a_root_blocker_comes_before_clients_that_did_something_last() -> None:
     assert important_clients(told[-1].report, tape(told), 2) == [session("ann"), session("cid")]
 
 
+def test_a_listed_client_stays_for_some_seconds() -> None:
+    """Clients that lock many times a second would otherwise push each other out unread."""
+    told = frames(
+        (NOW, lock("/locks/a", "ann", "bob")),
+        (NOW + 100, lock("/locks/b", "cid", czxid=900, at=NOW + 100)),
+        (NOW + 4_000, lock("/locks/c", "dot", czxid=901, at=NOW + 4_000)),
+        (NOW + 6_000, []),
+    )
+    app, strips = app_of(*told), minute_strips.MinuteStrips()
+    listed = []
+    for frame in told:
+        app.tape.add(frame)
+        app.visit.pulse.add(frame)
+        drawn = strips.lines(app.view_state, frame.report, 80, 5)
+        listed.append([one.drawn[1].text for one in drawn if one.link])
+
+    assert listed == [["ann", "bob"], ["ann", "bob"], ["ann", "bob"], ["ann", "dot"]]
+
+
 async def test_strips_show_what_clients_did_and_the_graph_how_many_waited() -> None:
     """With the signs of the timeline, over the same minute."""
     async with app_of(*past()).run_test(size=(120, 36)) as pilot:
