@@ -129,7 +129,7 @@ class Shell(ClusterApp):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
-        self.mount(FilterLine(), before=self._foot)
+        self.mount(FilterLine(self._foot), before=self._foot)
         await self.show_page(self.visit.page)
         if self.is_leaving:
             return

@@ -7,7 +7,7 @@ opens a dialog goes to the table below, and the key after the one that closes it
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -30,6 +30,16 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
     fires.
     """
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
+
+
+def call_in_steps(pump: MessagePump, steps: Iterator[None]) -> None:
+    """Do one step after the next drawing, and so on; keys are handled in between."""
+
+    def do_next() -> None:
+        if next(steps, steps) is None:
+            call_after(0, pump, do_next)
+
+    pump.call_after_refresh(do_next)
 
 
 @dataclass

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input
 
 
 class FilterLine(Input):
-    """A text field. Enter keeps the filter, Escape removes it."""
+    """A text field in the place of the footer. Enter keeps the filter, Escape removes it."""
 
     DEFAULT_CSS = """
     FilterLine { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
@@ -23,7 +24,7 @@ class FilterLine(Input):
         text: str
         is_done: bool
 
-    def __init__(self) -> None:
+    def __init__(self, footer: Widget) -> None:
         super().__init__(
             placeholder="filter: text  !text  /pattern/  state:waiting  owner:name",
             id="filter",
@@ -31,10 +32,12 @@ class FilterLine(Input):
         )
         self.cursor_blink = False
         self.can_focus = False  # while it is closed, keys go elsewhere
+        self._footer = footer
 
     def open(self, text: str) -> None:
         self.value = text
         self.add_class("-open")
+        self._footer.display = False  # so the page keeps its height
         self.can_focus = True
         self.screen.set_focus(self)  # at once: the next key belongs to it
 
@@ -65,6 +68,7 @@ class FilterLine(Input):
     def _end(self, text: str) -> None:
         """Close the line and report the filter."""
         self.remove_class("-open")
+        self._footer.display = True
         self.can_focus = False
         if self.screen.focused is self:  # `has_focus` changes later
             self.screen.set_focus(None)

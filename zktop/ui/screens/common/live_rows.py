@@ -4,7 +4,7 @@ A row is replaced only when its lock or session changes. Ordering and grouping g
 `RowSorter` limits how often.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -12,6 +12,8 @@ from zktop.model.facts import Millis
 from zktop.ui.filters import Filter
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.table import RowGroup, Table
+
+TEXTS_AT_ONCE: Final = 2_000  # some 6 ms
 
 
 class LiveRow(Protocol):
@@ -55,11 +57,13 @@ class LiveRows(Generic[R]):
         self._keys: list[Any] | None = None  # in order; None: rows were added or removed
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
+        # The texts of all rows by field and key; stored while a filter is set.
+        self._texts: dict[str, dict[Hashable, str]] = {}
 
     def put(self, row: R, at: Millis | None = None) -> None:
         """Add or replace a row; `at` is when it changed, None if the user went back in time."""
         before = self.rows.get(row.key)
-        self._ordered = None
+        self._forget(row.key)
         if before is None:
             self._keys = None
         elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
@@ -69,9 +73,16 @@ class LiveRows(Generic[R]):
     def remove(self, key: Hashable) -> R | None:
         row = self.rows.pop(key, None)
         if row is not None:
-            self._keys = self._ordered = None
+            self._keys = None
+            self._forget(key)
             self._quiet_from.pop(key, None)
         return row
+
+    def _forget(self, key: Hashable) -> None:
+        """Forget what was computed for a row."""
+        self._ordered = None
+        for texts in self._texts.values():
+            texts.pop(key, None)
 
     def toggle(self, group: str) -> None:
         self.opened ^= {group}
@@ -82,8 +93,29 @@ class LiveRows(Generic[R]):
         """Return the lines to show: no groups if the user filters or sorts."""
         rows = self.ordered(now)
         if wanted:
-            return wanted.passing(rows, self.fields)
+            fields = self.fields.items()
+            return wanted.passing(rows, {name: self._stored(name, made) for name, made in fields})
+        self._texts.clear()
         return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
+
+    def prepare_filter(self) -> Iterator[None]:
+        """Make the texts that plain words are searched in: 0.2 s for 50,000 rows, in steps."""
+        text = self._stored("", self.fields[""])
+        for number, row in enumerate(tuple(self.rows.values()), start=1):
+            text(row)
+            if number % TEXTS_AT_ONCE == 0:
+                yield
+
+    def _stored(self, field: str, made: Callable[[R], str]) -> Callable[[R], str]:
+        texts = self._texts.setdefault(field, {})
+
+        def text(row: R) -> str:
+            known = texts.get(row.key)
+            if known is None:
+                known = texts[row.key] = made(row)
+            return known
+
+        return text
 
     @property
     def fields(self) -> Mapping[str, Callable[[R], str]]:

@@ -126,16 +126,9 @@ class LockRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         return ".".join(runs) + ("" if is_all else "..")
 
     def owners(self, owner_name: OwnerName) -> str:
-        """Return the names of all holders and waiters; they are stored, as names hardly change."""
-        known = self._names
-        if not known:
-            members = self.lock.members
-            known.append(" ".join(filter(None, (owner_name(m.owner, m.label) for m in members))))
-        return known[0]
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return []
+        """Return the names of all holders and waiters."""
+        members = self.lock.members
+        return " ".join(filter(None, (owner_name(m.owner, m.label) for m in members)))
 
     @property
     def states(self) -> str:

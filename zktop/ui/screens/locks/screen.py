@@ -42,6 +42,7 @@ from zktop.ui.screens.locks.split import SplitPage
 from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
 from zktop.ui.screens.page import OrderedTable
 from zktop.ui.styled_text import text_of
+from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
@@ -174,6 +175,9 @@ class LocksScreen(SplitPage):
         moment = state.chosen_moment
         choices = state.filter.text, state.acknowledged.weights, state.hides_notes, moment
         return choices, self.size, self.side_cells
+
+    def filter_opened(self) -> None:
+        call_in_steps(self, self._rows.prepare_filter())
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""

@@ -1,6 +1,6 @@
 """Screen 4: the servers, the sessions, and what would happen if one of them died."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar, Final
 
@@ -35,7 +35,7 @@ from zktop.ui.screens.sessions.rows import (
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
-from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
@@ -43,7 +43,6 @@ from zktop.ui.widgets.text_view import StaticText
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
-TEXTS_AT_ONCE: Final = 4_000  # some 12 ms
 COPY_CELLS: Final = 100  # width of the lines that are copied
 
 
@@ -154,14 +153,7 @@ class SessionsScreen(Page):
         self._draw_panes(state)
 
     def filter_opened(self) -> None:
-        """Make the texts that the filter will search, some at a time; keys are handled between."""
-        self._prepare_texts([*self._sessions.rows.values()])
-
-    def _prepare_texts(self, rows: Sequence[SessionRow]) -> None:
-        for row in rows[:TEXTS_AT_ONCE]:
-            self._sessions.text(row)
-        if rest := rows[TEXTS_AT_ONCE:]:
-            call_after(0, self, partial(self._prepare_texts, rest))
+        call_in_steps(self, self._sessions.prepare_filter())
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
