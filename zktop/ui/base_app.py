@@ -31,6 +31,7 @@ from textual.theme import Theme
 from textual.timer import Timer, TimerCallback
 
 from zktop.model.text import clean
+from zktop.ui.garbage_at_rest import GarbageAtRest
 from zktop.ui.settings import UiSettings
 from zktop.ui.terminal_filters import AsciiFilter, NoColorFilter
 from zktop.ui.textual_fixes.dialog_opening import draw_page_behind_faster
@@ -125,6 +126,7 @@ class BaseApp(App[int]):
         self._colourless = NoColorFilter(enabled=not self.has_colours)
         self._trouble, self._trouble_until = "", 0.0
         self.key_queue = KeyQueue(self, self._deliver)
+        self._garbage = GarbageAtRest()
 
     @property
     def available_themes(self) -> dict[str, Theme]:
@@ -241,6 +243,7 @@ class BaseApp(App[int]):
             to = self.focused or self.screen
             await super().on_event(key)
             self.key_queue.follow(to)
+            self._garbage.after_key()
 
     # Errors
 

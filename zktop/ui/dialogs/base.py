@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Final, Generic, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
@@ -40,6 +41,14 @@ class Overlay(ModalScreen[T | None], Generic[T]):
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  as Textual declares it
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012
     is_closing = False
+
+    def _on_screen_resume(self, _event: events.ScreenResume) -> None:
+        """Draw everything later, when the text is there: Textual would draw the screen thrice."""
+        self.refresh()
+
+    def _compositor_refresh(self) -> None:
+        if not self._repaint_required:  # otherwise everything is drawn in a moment
+            super()._compositor_refresh()
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close the overlay, unless it is closing already.

@@ -184,15 +184,17 @@ class LiveRows(Generic[R]):
 
 BETWEEN_S: Final = 0.5
 AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor
-AGING_S: Final = 30.0  # even if no row changed: waiting times grow
+AGING_S: Final = 30.0  # even if no row changed, where waiting times decide the order
 MAX_SHARE: Final = 1 / 50  # share of the time that ordering may take
 
 
 class RowSorter:
     """Sorts the rows of a table: at once, or no more often than a reader can follow."""
 
-    def __init__(self, table: Table[Any], order: Callable[[], object]) -> None:
-        self._table, self._order = table, order
+    def __init__(
+        self, table: Table[Any], order: Callable[[], object], aging_s: float = AGING_S
+    ) -> None:
+        self._table, self._order, self._aging_s = table, order, aging_s
         self._is_stale = True
         self._is_due = False  # a call is scheduled
         self._ended_s, self._took_s = -AGING_S, 0.0
@@ -225,7 +227,7 @@ class RowSorter:
 
     def wait_s(self, now_s: float, moved_at_s: float) -> float | None:
         """Return the seconds until rows may move; None if the order is still right."""
-        if not self._is_stale and now_s - self._ended_s < AGING_S:
+        if not self._is_stale and now_s - self._ended_s < self._aging_s:
             return None
         between = max(BETWEEN_S, self._took_s / MAX_SHARE)
         return max(0.0, self._ended_s + between - now_s, moved_at_s + AFTER_KEY_S - now_s)

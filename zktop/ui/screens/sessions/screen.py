@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from math import inf
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -98,7 +99,7 @@ class SessionsScreen(Page):
         self._sessions = SessionRows()
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
-        self._sorter = RowSorter(self._table, self._order)
+        self._sorter = RowSorter(self._table, self._order, aging_s=inf)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
