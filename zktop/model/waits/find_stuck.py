@@ -22,13 +22,13 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 class ThinnedQueue(Struct, frozen=True, gc=False):
     """The tangled members of a queue.
 
-    `walls[i]`: a writer that is not tangled stood just before member i. `end` is the place after
-    the last tangled member in the whole queue.
+    `needs[i]`: how many of the members before it must be gone until member i is granted; not known
+    of a conflict queue. `end` is the place after the last tangled member in the whole queue.
     """
 
     queue: WaitQueue
     members: tuple[WaitRequest, ...]
-    walls: bytes
+    needs: Sequence[int]
     end: int
 
 
@@ -37,23 +37,51 @@ def thin(queue: WaitQueue, tangled: Container[str]) -> ThinnedQueue:
     requests = tuple(queue.requests)
     places = [place for place, request in enumerate(requests) if request.actor in tangled]
     members = tuple([requests[place] for place in places])
-    walls = _walls(requests, places) if queue.kind == "read-write" else bytes(len(places))
-    return ThinnedQueue(queue, members, walls, places[-1] + 1 if places else 0)
-
-
-def _walls(requests: tuple[WaitRequest, ...], places: list[int]) -> bytes:
-    marks = bytearray(len(places))
-    before = 0
-    for number, place in enumerate(places):
-        between = requests[before:place]
-        marks[number] = any(not (other.reads or other.exempt) for other in between)
-        before = place + 1
-    return bytes(marks)
+    walls = _walls(requests, places) if queue.kind == "read-write" else ()
+    return ThinnedQueue(
+        queue, members, _needs(queue, members, walls), places[-1] + 1 if places else 0
+    )
 
 
 def unthinned(queue: WaitQueue, members: tuple[WaitRequest, ...]) -> ThinnedQueue:
     """A queue of exactly these members, as if there were no others."""
-    return ThinnedQueue(queue, members, bytes(len(members)), len(members))
+    return ThinnedQueue(queue, members, _needs(queue, members, ()), len(members))
+
+
+def _walls(requests: tuple[WaitRequest, ...], places: list[int]) -> list[int]:
+    """The members that directly follow a writer that is not tangled, by their number."""
+    if len(places) == len(requests):
+        return []
+    walls, before = [], 0
+    for number, place in enumerate(places):
+        between = requests[before:place]
+        if any(not (other.reads or other.exempt) for other in between):
+            walls.append(number)
+        before = place + 1
+    return walls
+
+
+def _needs(
+    queue: WaitQueue, members: tuple[WaitRequest, ...], walls: Sequence[int]
+) -> Sequence[int]:
+    if queue.kind == "single":
+        is_held = bool(members) and members[0] == queue.requests[0]
+        return [int(is_held and place > 0) for place in range(len(members))]
+    if queue.kind == "read-write":
+        return _needs_of_read_write(members, walls)
+    return range(1 - queue.room, 1 - queue.room + len(members))
+
+
+def _needs_of_read_write(members: tuple[WaitRequest, ...], walls: Sequence[int]) -> Sequence[int]:
+    needs: list[int] = []
+    before_last_writer = 0
+    for place, member in enumerate(members):
+        if place in walls:
+            before_last_writer = place
+        needs.append(before_last_writer if member.reads else place)
+        if not member.reads:
+            before_last_writer = place + 1
+    return needs
 
 
 class QueueReduction(Protocol):
@@ -62,8 +90,8 @@ class QueueReduction(Protocol):
     def admit(self) -> list[str]:
         """Grant what can be granted now: the actors, once for each member."""
 
-    def leave(self, place: int) -> None:
-        """Remove the member at this place."""
+    def leave(self, place: int) -> Sequence[str]:
+        """Remove the member at this place, and grant what can be granted now."""
 
 
 class FifoReduction:
@@ -73,7 +101,7 @@ class FifoReduction:
 
     def __init__(self, queue: ThinnedQueue) -> None:
         self._members = queue.members
-        self._needs = _NEEDS.get(queue.queue.kind, _needs_in_order)(queue)
+        self._needs = queue.needs
         self._left = bytearray(len(self._members))
         self._next = 0
         self._gone = 0
@@ -92,37 +120,13 @@ class FifoReduction:
         self._next, self._gone = place, gone
         return granted
 
-    def leave(self, place: int) -> None:
-        """Count the member as gone."""
+    def leave(self, place: int) -> Sequence[str]:
+        """Count the member as gone, and grant the next ones."""
         self._left[place] = 1
-        if place < self._next:
-            self._gone += 1
-
-
-def _needs_in_order(queue: ThinnedQueue) -> Sequence[int]:
-    room = queue.queue.room
-    return range(1 - room, 1 - room + len(queue.members))
-
-
-def _needs_of_single(queue: ThinnedQueue) -> Sequence[int]:
-    members = queue.members
-    is_held = bool(members) and members[0] == queue.queue.requests[0]
-    return [int(is_held and place > 0) for place in range(len(members))]
-
-
-def _needs_of_read_write(queue: ThinnedQueue) -> Sequence[int]:
-    needs: list[int] = []
-    before_last_writer = 0
-    for place, (member, wall) in enumerate(zip(queue.members, queue.walls, strict=True)):
-        if wall:
-            before_last_writer = place
-        needs.append(before_last_writer if member.reads else place)
-        if not member.reads:
-            before_last_writer = place + 1
-    return needs
-
-
-_NEEDS = {"single": _needs_of_single, "read-write": _needs_of_read_write}
+        if place >= self._next:
+            return ()
+        self._gone += 1
+        return self.admit()
 
 
 class ConflictReduction:
@@ -148,12 +152,13 @@ class ConflictReduction:
         ready, self._ready = self._ready, []
         return [m.actor for m in (self._members[place] for place in ready) if not m.exempt]
 
-    def leave(self, place: int) -> None:
-        """Remove the member's conflicts."""
+    def leave(self, place: int) -> Sequence[str]:
+        """Remove the member's conflicts, and grant those without any other."""
         for other in self._behind[place]:
             self._needs[other] -= 1
             if not self._needs[other]:
                 self._ready.append(other)
+        return self.admit()
 
 
 def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
@@ -188,8 +193,7 @@ def _finished(
     finished = set(work)
     while work:
         for reduction, place in places[work.pop()]:
-            reduction.leave(place)
-            for actor in reduction.admit():
+            for actor in reduction.leave(place):
                 pending[actor] -= 1
                 if not pending[actor] and actor not in never:
                     finished.add(actor)
