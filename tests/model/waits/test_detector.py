@@ -6,7 +6,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.waits.detector import LARGE_KNOT, PAUSE_MS
+from zktop.model.waits.detector import LARGE_KNOT, PAUSE_MS, TESTED_PER_MS
 
 PAIRS = LARGE_KNOT // 4 + 1  # of two locks and two clients each, four requests in all
 
@@ -82,6 +82,24 @@ def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
 
     assert looks.deadlocks(PAUSE_MS - 1) == PAIRS
     assert looks.deadlocks(PAUSE_MS) == PAIRS + 1
+
+
+def test_beside_many_tangled_requests_a_new_deadlock_appears_after_a_pause():
+    """Every verdict tests all requests of clients that wait in several places."""
+    looks, requests = Looks(0), 100 * TESTED_PER_MS
+    looks.world = looks.world.after(
+        *(
+            fact
+            for number in range(requests)
+            for fact in lock(f"/locks/c{number}", f"holder{number}", f"waiter{number // 2}")
+        )
+    )
+    assert looks.deadlocks(0) == 0
+
+    looks.world = looks.world.after(*knot(1))
+
+    assert looks.deadlocks(99) == 0
+    assert looks.deadlocks(100) == 1
 
 
 def test_a_thorough_look_does_not_wait():

@@ -56,6 +56,7 @@ from zktop.model.world.world import World
 MAX_PER_LOOK: Final = 150  # locks and sessions: about 10 ms
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
+REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
 SORTED_PER_MS: Final = 5  # findings; so a list of 10,000 is sorted every two seconds
 FRESH_FINDINGS: Final = 40  # about a screenful: their wording is never old
 
@@ -89,7 +90,8 @@ class FindingTracker:
         self._root_changes: dict[Text, RootChanges] = {}
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due = DueTimes()
-        self._rests_until: dict[Subject, Millis] = {}  # crowded locks
+        # Crowded locks, and sessions in many locks.
+        self._rests_until: dict[Subject, Millis] = {}
         self._ensemble = NO_ENSEMBLE
         self._now: Millis = 0
         self._deadlocked: frozenset[Text] = frozenset()
@@ -150,8 +152,10 @@ class FindingTracker:
             locks = locks_of(session)
             if not locks:
                 self._remember(session, NO_RESULTS)
+                self._rests_until.pop(session, None)
             elif session in self._found:  # such a session may change at every look
-                self._due.set_within(session, look.now + SECOND_MS)
+                rests_until = self._rests_until.get(session, look.now)
+                self._due.set_within(session, max(look.now + SECOND_MS, rests_until))
             elif len(locks) >= many:
                 self._set_due(session, FIRST)
 
@@ -208,6 +212,8 @@ class FindingTracker:
             self._remember(
                 subject, examine_session(SessionContext(subject, places, shared=shared))
             )
+            if len(paths) >= self._settings.thresholds.blast_radius:
+                self._rests_until[subject] = look.now + REST_PER_LOCK_MS * len(paths)
         elif lock := look.locks.get(subject):
             self._examine_lock(lock, look, shared)
 

@@ -34,6 +34,7 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 300  # so a knot of 6,000 requests is judged every six seconds
+TESTED_PER_MS: Final = 12  # requests of tangled actors; 50,000 of them are tested every 4 s
 JUDGED_FACTOR_AT_REST: Final = 3  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 20
 
@@ -66,7 +67,7 @@ class DeadlockDetector:
         self._elections: set[str] = set()
         self._verdict = DeadlockVerdict()
         self._judged_at: Millis = 0
-        self._pause_ms = 0  # between two verdicts on a large knot
+        self._pause_ms = 0  # between two verdicts on a large knot, or in a large tangle
         self._is_unjudged = True  # something has changed since the last verdict
         self._wait_sums = WaitSums()
         self._blockers: tuple[RootBlocker, ...] = ()
@@ -108,20 +109,26 @@ class DeadlockDetector:
     ) -> DeadlockVerdict:
         """Judge the newest state.
 
-        A large knot is judged again only after a pause that grows with it, so that thousands of
-        stuck requests do not keep a processor busy; other new deadlocks may appear a moment
-        late. The pause ends early if a reported deadlock is over. A thorough look never waits.
+        A large knot, or a large number of tangled actors, is judged again only after a pause that
+        grows with it, so that thousands of requests do not keep a processor busy; new deadlocks
+        may appear a moment late. The pause ends early if a reported deadlock is over. A thorough
+        look never waits.
         """
-        blockers = self._root_blockers(now_ms)
         pause_ms = self._pause_ms if self._is_unjudged else JUDGED_FACTOR_AT_REST * self._pause_ms
         is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
         if is_due or (self._is_unjudged and self._is_any_over(locks)):
             self._judged_at, self._is_unjudged = now_ms, False
             self._verdict = self._judge_now(ensemble, histories, locks, now_ms, client_names)
-            queues = self.graph.queues
-            number = sum(len(queues[lock].requests) for lock in self.graph.stuck_set.locks)
-            self._pause_ms = number // LARGE_KNOT * PAUSE_MS
-        return replace(self._verdict, blockers=blockers)
+            self._pause_ms = self._pause_after(self.graph)
+            self._rank_root_blockers(now_ms)
+        return replace(self._verdict, blockers=self._root_blockers(now_ms))
+
+    @staticmethod
+    def _pause_after(graph: WaitGraph) -> Millis:
+        """How long to wait for the next verdict, by the size of this one."""
+        stuck = sum(len(graph.queues[lock].requests) for lock in graph.stuck_set.locks)
+        tested = sum(len(queue.members) for queue in graph.thinned_queues.values())
+        return max(stuck // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
 
     def _is_any_over(self, locks: Mapping[Text, Lock]) -> bool:
         """Return whether a node of a reported deadlock is gone."""
@@ -174,19 +181,24 @@ class DeadlockDetector:
             self._inversions[inversion.id] = known if known == inversion else inversion
         return tuple(self._inversions.values())
 
+    def _rank_root_blockers(self, now_ms: Millis) -> None:
+        """Rank the root blockers after a verdict, if the last ranking is old enough."""
+        pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
+        pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
+        if self._ranked_at is None or not 0 <= now_ms - self._ranked_at < pause_ms:
+            self._ranked_at, self._is_unranked = now_ms, False
+            self._blockers = root_blockers(self.graph, now_ms, self._wait_sums)
+
     def _root_blockers(self, now_ms: Millis) -> tuple[RootBlocker, ...]:
-        """Rank the root blockers at intervals; in between only their waits grow.
+        """The root blockers as last ranked; since then only their waits have grown.
 
         While nothing changes, only the end of a long list may get out of order. Actors that have
         released everything since the ranking are left out.
         """
-        pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
-        elapsed = -1 if self._ranked_at is None else now_ms - self._ranked_at
-        if 0 <= elapsed < (pause_ms if self._is_unranked else RANKED_FACTOR_AT_REST * pause_ms):
-            return aged(filter(self._still_blocks, self._blockers), elapsed)
-        self._ranked_at, self._is_unranked = now_ms, False
-        self._blockers = root_blockers(self.graph, now_ms, self._wait_sums)
-        return self._blockers
+        if self._ranked_at is None or self._ranked_at == now_ms:
+            return self._blockers
+        kept = filter(self._still_blocks, self._blockers)
+        return aged(kept, now_ms - self._ranked_at)
 
     def _still_blocks(self, blocker: RootBlocker) -> bool:
         return any(map(self.graph.is_holder, blocker.actors))
