@@ -25,6 +25,7 @@ from zktop.model.world.world import World
 from zktop.zk import Access, Plan, Source
 from zktop.zk.event_loop import WhileWaiting
 
+GATHER_S = 0.01  # while a look is not due: to wake up for each event would cost as much again
 RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
@@ -181,6 +182,8 @@ class LiveRun:
             has_more = self._source.run(until)
             if self._is_woken or self._source.has_facts:
                 until = min(end, self._pace.earliest())
+                if until - time.monotonic() > 2 * GATHER_S:
+                    time.sleep(GATHER_S)
 
     def _fold(self) -> None:
         """Fold new facts into the world, because unfolded they take twice the memory."""

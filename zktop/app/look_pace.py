@@ -2,7 +2,8 @@
 
 LOOKS_PER_S = 20
 BURST_LOOKS = 6  # looks that may follow each other at once after a quiet time
-CPU_SHARE = 1 / 5  # of a core, at most, spent on slow looks
+CPU_SHARE = 1 / 15  # of a core, at most, spent on slow looks; drawing them takes as much again
+SLOWEST_S = 3 / LOOKS_PER_S  # between two slow looks
 QUIET_S = 1.0  # between two looks if nothing happens, because verdicts depend on time
 BEHIND_S = 1 / LOOKS_PER_S  # the same if examinations are overdue
 
@@ -11,7 +12,7 @@ class LookPace:
     """Decides when to look next: a token bucket.
 
     After a quiet time, a few looks may follow their events immediately. Under load, looks settle
-    at LOOKS_PER_S, or at half of that if they are slow.
+    at LOOKS_PER_S, or at a third of that if they are slow.
 
     >>> pace = LookPace()
     >>> for _ in range(BURST_LOOKS):
@@ -26,7 +27,7 @@ class LookPace:
 
     def looked(self, began: float, cpu_s: float) -> None:
         """Note when a look began and how much processor time it took."""
-        cost = min(max(1 / LOOKS_PER_S, cpu_s / CPU_SHARE), 2 / LOOKS_PER_S)
+        cost = min(max(1 / LOOKS_PER_S, cpu_s / CPU_SHARE), SLOWEST_S)
         self._paid_until = max(self._paid_until, began) + cost
         self._began = began
 
