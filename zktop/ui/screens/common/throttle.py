@@ -2,14 +2,20 @@
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import Final
 
 from textual.message_pump import MessagePump
 
 from zktop.ui.textual_fixes.key_queue import call_after
 
+EARLY: Final = 1 / 4  # of the pause
+
 
 class Throttle:
-    """Calls a function at once, or `pause_s` after its last call."""
+    """Calls a function at once, or `pause_s` after its last call.
+
+    A call that is nearly due is made at once: it then shares the frame of whatever is drawn now.
+    """
 
     def __init__(self, owner: MessagePump, draw: Callable[[], object], pause_s: float) -> None:
         self._owner, self._draw, self._pause_s = owner, draw, pause_s
@@ -19,13 +25,13 @@ class Throttle:
     def now(self) -> None:
         """Draw at once."""
         self._is_due = False
-        self._draw()
         self._drawn_at = perf_counter()
+        self._draw()
 
     def when_due(self) -> None:
         """Draw now, or as soon as the pause is over."""
         wait = self._drawn_at + self._pause_s - perf_counter()
-        if wait <= 0:
+        if wait <= EARLY * self._pause_s:
             self.now()
         elif not self._is_due:
             self._is_due = True

@@ -47,7 +47,7 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-PANES_S: Final = 0.25  # between two drawings of the panes
+PANES_S: Final = 0.5  # between two drawings of the panes
 EVENTS_S: Final = 0.09  # ... of the events, which a user watches while things happen
 
 

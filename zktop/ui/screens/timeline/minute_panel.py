@@ -8,7 +8,7 @@ from zktop.ui.screens.timeline.minute_strips import MinuteLine, MinuteStrips
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, set_height
 
 MIN_LINES: Final = 8  # a lower pane would say too little
-PAUSE_S: Final = 0.25  # from one drawing to the next
+PAUSE_S: Final = 0.5  # from one drawing to the next
 
 DrawMinute = Callable[[MinuteStrips], list[MinuteLine]]
 
