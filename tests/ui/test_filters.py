@@ -137,3 +137,20 @@ async def test_the_count_follows_the_locks() -> None:
         head = (await settled(pilot))[1]
 
     assert "/orders  1 of 5" in head
+
+
+async def test_the_filter_takes_the_place_of_the_footer() -> None:
+    """The page keeps its height, so opening a filter moves nothing."""
+    app = ours()
+    async with app.run_test(size=(120, 36)) as pilot:
+        before = await settled(pilot)
+        heights = [app.page.size.height if app.page else 0]
+        opened = await filtered(pilot, "")
+        heights.append(app.page.size.height if app.page else 0)
+        await pilot.press("escape")
+        after = await settled(pilot)
+
+        assert "? Help" in before[-1]
+        assert "filter: text" in opened[-1]
+        assert heights[0] == heights[1]
+        assert after[-1] == before[-1]

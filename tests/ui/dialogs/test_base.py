@@ -1,10 +1,13 @@
 """The behaviour of all dialogs."""
 
 import pytest
+from rich.console import RenderableType
+from textual.screen import Screen
 from ui.example_states import busy
 from ui.fake_feed import app_of, settled, until
 
 from zktop.ui.dialogs.export import ExportDialog
+from zktop.ui.dialogs.help import HelpDialog
 from zktop.ui.dialogs.jump import JumpDialog
 
 
@@ -51,3 +54,25 @@ async def test_a_dialog_below_another_stays_and_can_be_closed_later() -> None:
             one.dismiss(None)
         await until(pilot, lambda: len(app.screen_stack) == 1, "both are gone")
         assert app.error_log.last is None
+
+
+@pytest.mark.usefixtures("paints")
+async def test_a_dialog_is_drawn_once_as_it_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its text; Textual alone draws it empty, then laid out again, then complete."""
+    app = app_of(*busy().news)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        drawn: list[str] = []
+        plain = app._display
+
+        def counted(screen: Screen[object], renderable: RenderableType | None) -> None:
+            if renderable is not None and isinstance(screen, HelpDialog):
+                drawn.append(type(renderable).__name__)
+            plain(screen, renderable)
+
+        monkeypatch.setattr(app, "_display", counted)
+        await pilot.press("question_mark")
+        await settled(pilot)
+
+        assert drawn[0] == "LayoutUpdate"  # all of it
+        assert drawn.count("LayoutUpdate") == 1
