@@ -35,7 +35,7 @@ RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two secon
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 300  # so a knot of 6,000 requests is judged every six seconds
 TESTED_PER_MS: Final = 12  # requests of tangled actors; 50,000 of them are tested every 4 s
-JUDGED_FACTOR_AT_REST: Final = 3  # the pause is this many times longer while nothing changes
+JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 20
 
 
