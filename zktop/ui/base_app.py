@@ -31,11 +31,11 @@ from textual.theme import Theme
 from textual.timer import Timer, TimerCallback
 
 from zktop.model.text import clean
-from zktop.ui.garbage_at_rest import GarbageAtRest
 from zktop.ui.settings import UiSettings
 from zktop.ui.terminal_filters import AsciiFilter, NoColorFilter
 from zktop.ui.textual_fixes.dialog_opening import draw_page_behind_faster
 from zktop.ui.textual_fixes.drawn_text import release_drawn
+from zktop.ui.textual_fixes.garbage_at_rest import GarbageAtRest
 from zktop.ui.textual_fixes.key_queue import KeyHandled, KeyQueue
 from zktop.ui.textual_fixes.terminal_driver import TerminalDriver
 

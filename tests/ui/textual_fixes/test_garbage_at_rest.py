@@ -5,8 +5,8 @@ import gc
 
 import pytest
 
-from zktop.ui import garbage_at_rest
-from zktop.ui.garbage_at_rest import MIN_ROUNDS, GarbageAtRest, collect_if_much
+from zktop.ui.textual_fixes import garbage_at_rest
+from zktop.ui.textual_fixes.garbage_at_rest import MIN_ROUNDS, GarbageAtRest, collect_if_much
 
 SOON_S = 0.01
 
