@@ -100,6 +100,8 @@ class LiveRows(Generic[R]):
 
     def prepare_filter(self) -> Iterator[None]:
         """Make the texts that plain words are searched in: 0.2 s for 50,000 rows, in steps."""
+        if not self.rows:
+            return  # before the first report
         text = self._stored("", self.fields[""])
         for number, row in enumerate(tuple(self.rows.values()), start=1):
             text(row)
