@@ -14,7 +14,7 @@ from zktop.ui.interfaces import Frame
 from zktop.ui.past import states
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import minute_strips
-from zktop.ui.screens.timeline.minute_strips import important_clients
+from zktop.ui.screens.timeline.minute_strips import DECIDED_EVERY_MS, important_clients
 
 
 def tape(told: Sequence[Frame]) -> Tape:
@@ -44,23 +44,23 @@ def test_a_root_blocker_comes_before_clients_that_did_something_last() -> None:
     assert important_clients(told[-1].report, tape(told), 2) == [session("ann"), session("cid")]
 
 
-def test_a_listed_client_stays_for_some_seconds() -> None:
+def test_active_clients_are_chosen_every_five_seconds() -> None:
     """Clients that lock many times a second would otherwise push each other out unread."""
+    begin = NOW - NOW % DECIDED_EVERY_MS
+    came_ms = {"dot": -3_000, "ann": -1_000, "bob": 100, "cid": 4_000}
     told = frames(
-        (NOW, lock("/locks/a", "ann", "bob")),
-        (NOW + 100, lock("/locks/b", "cid", czxid=900, at=NOW + 100)),
-        (NOW + 4_000, lock("/locks/c", "dot", czxid=901, at=NOW + 4_000)),
-        (NOW + 6_000, []),
+        *(
+            (begin + ms, lock(f"/locks/{name}", name, czxid=begin + ms, at=begin + ms))
+            for name, ms in came_ms.items()
+        ),
+        (begin + DECIDED_EVERY_MS, []),
     )
-    app, strips = app_of(*told), minute_strips.MinuteStrips()
-    listed = []
-    for frame in told:
-        app.tape.add(frame)
-        app.visit.pulse.add(frame)
-        drawn = strips.lines(app.view_state, frame.report, 80, 5)
-        listed.append([one.drawn[1].text for one in drawn if one.link])
+    chosen = [
+        important_clients(frame.report, tape(told[: number + 1]), 1)
+        for number, frame in enumerate(told)
+    ]
 
-    assert listed == [["ann", "bob"], ["ann", "bob"], ["ann", "bob"], ["ann", "dot"]]
+    assert chosen[2:] == [[session(one)] for one in ("ann", "ann", "cid")]
 
 
 async def test_strips_show_what_clients_did_and_the_graph_how_many_waited() -> None:

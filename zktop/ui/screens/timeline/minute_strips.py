@@ -4,7 +4,7 @@ Columns begin at fixed times, so the signs of past columns never change and are 
 little happens, only the newest column of each client is computed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice, zip_longest
 from typing import Final, NamedTuple
 
@@ -34,7 +34,7 @@ QUARTERS: Final = 4  # labels of the axis
 EVENTS_SEARCHED: Final = 200  # for recently active clients
 LOCKS_SEARCHED: Final = 50  # for any other clients
 MAX_WAITERS: Final = 10  # of a lock in a deadlock
-STAYS_MS: Final[Millis] = 5_000  # a client is listed at least this long
+DECIDED_EVERY_MS: Final[Millis] = 5_000
 MAX_SIGNS: Final = 5_000  # stored; fewer than a thousand are in sight
 
 AXIS_LINES: Final = 1
@@ -47,17 +47,18 @@ class MinuteLine(NamedTuple):
     link: LineLink | None = None
 
 
-def important_clients(
-    report: Report, tape: Tape, at_most: int, listed: Iterable[Session] = ()
-) -> list[Session]:
-    """Sessions in alerts first, then root blockers, then those listed before, then active ones."""
+def important_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
+    """Sessions in alerts first, then root blockers, then recently active sessions.
+
+    Who was active is decided every five seconds: clients that lock many times a second would
+    otherwise push each other out before anybody has read them.
+    """
     found: dict[Session, None] = {}
-    with_locks = (one for one in _in_trouble(report) if one in report.locks_of)
-    active = (one for one in _active(report, tape) if one in report.locks_of)
-    for one in chain(with_locks, listed, active):
+    for one in chain(_in_trouble(report), _active(report, tape), _others(report, tape)):
         if len(found) >= at_most:
             break
-        found[one] = None
+        if one in report.locks_of:
+            found[one] = None
     return list(found)
 
 
@@ -75,7 +76,17 @@ def _in_trouble(report: Report) -> Iterator[Session]:
 
 
 def _active(report: Report, tape: Tape) -> Iterator[Session]:
-    """Recently active sessions, then any others, with duplicates."""
+    """Sessions that were active in the minute before the last decision, the last one first."""
+    decided_at = report.now - report.now % DECIDED_EVERY_MS
+    before = (one for one in tape.events_until(decided_at) if one.at <= decided_at)
+    for event in islice(before, EVENTS_SEARCHED):
+        if event.at < decided_at - MINUTE_MS:
+            break
+        yield event.session or 0
+
+
+def _others(report: Report, tape: Tape) -> Iterator[Session]:
+    """Sessions with events since then, or long ago; then any others, with duplicates."""
     for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
         yield event.session or 0
     for path in islice(report.parts, LOCKS_SEARCHED):
@@ -94,8 +105,6 @@ class MinuteStrips:
         self._signs: dict[tuple[Session, Millis], str] = {}  # by the beginning of the column
         self._alarms: dict[Millis, Alarms] = {}
         self._column_ms = 0
-        self._listed: Sequence[Session] = ()
-        self._listed_at: Millis = 0
 
     def lines(
         self,
@@ -114,7 +123,7 @@ class MinuteStrips:
         window = self._window(state, report, columns)
         graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
         most = max(0, room - AXIS_LINES - graph)
-        others = self._important_clients(report, state.tape, most)
+        others = important_clients(report, state.tape, most)
         clients = list(dict.fromkeys((*first, *others)))[:most]
         has_waited = strips.waiting_area(state.pulse, window, 1, is_ascii=state.is_ascii)[1] > 0
         if not clients and not has_waited:
@@ -145,13 +154,6 @@ class MinuteStrips:
             *_graph(waiting, graph, label),
             MinuteLine((*line(" " * label), *_axis(state, window))),
         ]
-
-    def _important_clients(self, report: Report, tape: Tape, at_most: int) -> Sequence[Session]:
-        """Sessions that stay long enough to be read, even if they lock many times a second."""
-        if not 0 <= report.now - self._listed_at < STAYS_MS:
-            self._listed, self._listed_at = (), report.now
-        self._listed = important_clients(report, tape, at_most, self._listed)
-        return self._listed
 
     def _window(self, state: ViewState, report: Report, columns: int) -> TimeWindow:
         """The minute in columns of equal length, an even number of milliseconds."""
