@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -16,9 +15,14 @@ from zktop.model.settings import Settings
 from zktop.model.world.world import World, facts_between
 from zktop.recording import Header, Recorder
 
-TOOL = f"zktop {version('zktop')}"
-
 OnError = Callable[[Path, OSError], None]
+
+
+def tool() -> str:
+    """Return the name and the version of this program, for recordings and reports."""
+    from importlib.metadata import version  # noqa: PLC0415  slow, and needed after the first frame
+
+    return f"zktop {version('zktop')}"
 
 
 def recorder_of(file: "FailsafeFile", run: LiveRun, *, redact: bool = True) -> Recorder:
@@ -32,7 +36,7 @@ def header_of(
 ) -> Header:
     """Return the first line of a recording."""
     return Header(
-        tool=TOOL,
+        tool=tool(),
         hosts=hosts,
         roots=[root.path for root in settings.roots],
         redacted=redact,
