@@ -1,7 +1,8 @@
 """How often a live run looks: at most 20 times a second, and once a second if nothing changes."""
 
 LOOKS_PER_S = 20
-BURST_LOOKS = 6  # looks that may follow each other at once after a quiet time
+BURST_LOOKS = 9  # looks that may follow each other at once after a quiet time
+BURST_S = (BURST_LOOKS - 1) / LOOKS_PER_S
 CPU_SHARE = 1 / 15  # of a core, at most, spent on slow looks; drawing them takes as much again
 SLOWEST_S = 3 / LOOKS_PER_S  # between two slow looks
 QUIET_S = 1.0  # between two looks if nothing happens, because verdicts depend on time
@@ -28,12 +29,12 @@ class LookPace:
     def looked(self, began: float, cpu_s: float) -> None:
         """Note when a look began and how much processor time it took."""
         cost = min(max(1 / LOOKS_PER_S, cpu_s / CPU_SHARE), SLOWEST_S)
-        self._paid_until = max(self._paid_until, began) + cost
+        self._paid_until = min(max(self._paid_until, began), began + BURST_S) + cost
         self._began = began
 
     def earliest(self) -> float:
         """Return the earliest time at which new facts may cause a look."""
-        return self._paid_until - (BURST_LOOKS - 1) / LOOKS_PER_S
+        return self._paid_until - BURST_S
 
     def latest(self, *, is_behind: bool) -> float:
         """Return the time of the next look if there are no new facts."""
