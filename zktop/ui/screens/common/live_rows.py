@@ -38,6 +38,16 @@ class LiveRow(Protocol):
 R = TypeVar("R", bound=LiveRow)
 
 
+class RowTexts(dict[R, str]):
+    """The texts of rows in one field of a filter, each made when it is first needed."""
+
+    made: Callable[[R], str]
+
+    def __missing__(self, row: R) -> str:
+        text = self[row] = self.made(row)
+        return text
+
+
 class LiveRows(Generic[R]):
     """All rows by key, in the usual order: the most urgent first, then by key.
 
@@ -46,6 +56,7 @@ class LiveRows(Generic[R]):
     """
 
     group_type: type[RowGroup[Any]] = RowGroup
+    is_aging = True  # the order depends on the time
 
     def __init__(self, min_group: int, keep_group: int, linger_ms: Millis = 0) -> None:
         self.rows: dict[Any, R] = {}
@@ -53,17 +64,17 @@ class LiveRows(Generic[R]):
         self.opened: set[str] = set()  # groups that are open, by name
         self._min_group, self._keep_group, self._linger_ms = min_group, keep_group, linger_ms
         self._groups: set[str] = set()
+        self._groups_of: Sequence[R] = ()  # the rows in which they were found
         self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
         self._keys: list[Any] | None = None  # in order; None: rows were added or removed
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
-        # The texts of all rows by field and key; stored while a filter is set.
-        self._texts: dict[str, dict[Hashable, str]] = {}
+        self._texts: dict[str, RowTexts[R]] = {}  # by field; kept while a filter is set
 
     def put(self, row: R, at: Millis | None = None) -> None:
         """Add or replace a row; `at` is when it changed, None if the user went back in time."""
         before = self.rows.get(row.key)
-        self._forget(row.key)
+        self._forget(before)
         if before is None:
             self._keys = None
         elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
@@ -74,15 +85,16 @@ class LiveRows(Generic[R]):
         row = self.rows.pop(key, None)
         if row is not None:
             self._keys = None
-            self._forget(key)
+            self._forget(row)
             self._quiet_from.pop(key, None)
         return row
 
-    def _forget(self, key: Hashable) -> None:
-        """Forget what was computed for a row."""
+    def _forget(self, row: R | None) -> None:
+        """Forget what was computed for a row that is replaced or removed."""
         self._ordered = None
-        for texts in self._texts.values():
-            texts.pop(key, None)
+        if row is not None:
+            for texts in self._texts.values():
+                texts.pop(row, None)
 
     def toggle(self, group: str) -> None:
         self.opened ^= {group}
@@ -93,8 +105,7 @@ class LiveRows(Generic[R]):
         """Return the lines to show: no groups if the user filters or sorts."""
         rows = self.ordered(now)
         if wanted:
-            fields = self.fields.items()
-            return wanted.passing(rows, {name: self._stored(name, made) for name, made in fields})
+            return wanted.passing(rows, {name: self._text_of(name) for name in self.fields})
         self._texts.clear()
         return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
 
@@ -102,22 +113,16 @@ class LiveRows(Generic[R]):
         """Make the texts that plain words are searched in: 0.2 s for 50,000 rows, in steps."""
         if not self.rows:
             return  # before the first report
-        text = self._stored("", self.fields[""])
+        text_of = self._text_of("")
         for number, row in enumerate(tuple(self.rows.values()), start=1):
-            text(row)
+            text_of(row)
             if number % TEXTS_AT_ONCE == 0:
                 yield
 
-    def _stored(self, field: str, made: Callable[[R], str]) -> Callable[[R], str]:
-        texts = self._texts.setdefault(field, {})
-
-        def text(row: R) -> str:
-            known = texts.get(row.key)
-            if known is None:
-                known = texts[row.key] = made(row)
-            return known
-
-        return text
+    def _text_of(self, field: str) -> Callable[[R], str]:
+        texts = self._texts.setdefault(field, RowTexts())
+        texts.made = self.fields[field]
+        return texts.__getitem__
 
     @property
     def fields(self) -> Mapping[str, Callable[[R], str]]:
@@ -128,7 +133,7 @@ class LiveRows(Generic[R]):
         """Return all rows, the most urgent first. Every key of a filter needs the same order."""
         if self._keys is None:
             self._keys = sorted(self.rows)
-        if self._ordered is None or self._ordered_at != now:
+        if self._ordered is None or (self.is_aging and self._ordered_at != now):
             rows = [self.rows[key] for key in self._keys]
             rows.sort(key=lambda row: row.urgency(now), reverse=True)
             self._ordered, self._ordered_at = rows, now
@@ -165,7 +170,10 @@ class LiveRows(Generic[R]):
                 lines += [self.group_type(name, tuple(quiet), is_open), *(quiet * is_open)]
         return [*lines, *rest]
 
-    def _found_groups(self, rows: Iterable[R]) -> set[str]:
+    def _found_groups(self, rows: Sequence[R]) -> set[str]:
+        if rows is self._groups_of:
+            return self._groups
+        self._groups_of = rows
         counts: dict[str, int] = {}
         for row in rows:
             if row.is_quiet and (name := row.group):
