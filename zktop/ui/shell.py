@@ -43,6 +43,7 @@ from zktop.ui.notify import brief, summary
 from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
+from zktop.ui.textual_fixes.draw_once import DrawnOnce
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.visit import Visit
@@ -106,6 +107,7 @@ class Shell(ClusterApp):
         self._drawn_at, self._rate = 0.0, 0.0  # events per second
         self._page_drawn_at = 0.0
         self._is_due = False
+        self._is_turning = False  # to a page that is drawn in a moment
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
             self.bind(key.movable, f"act('{key.id}')", show=False)
         for key in settings.table:
@@ -119,6 +121,10 @@ class Shell(ClusterApp):
         yield self._head
         yield self._switcher
         yield self._foot
+
+    def get_default_screen(self) -> DrawnOnce[None]:
+        """Return the screen below all dialogs."""
+        return DrawnOnce(id="_default")
 
     def on_mount(self) -> None:
         """Draw the first frame, then start the feed. Keys wait for the first page."""
@@ -378,6 +384,7 @@ class Shell(ClusterApp):
         if not visit.pages.is_attached:
             await self._switcher.mount(visit.pages)
         self._switcher.current = visit.pages.id
+        self._is_turning = True
         ident = f"page-{name}"
         if not visit.pages.query(f"#{ident}"):
             await visit.pages.mount(page_named(name).made())
@@ -389,6 +396,7 @@ class Shell(ClusterApp):
         self.call_after_refresh(self._page_shown)
 
     def _page_shown(self) -> None:
+        self._is_turning = False
         self.draw()
         focused = self.focused
         if self.page is not None and focused is not None and not focused.display:
@@ -410,7 +418,8 @@ class Shell(ClusterApp):
         """Draw a page whose panes were mounted later than the page."""
         if self.page is not None and self.focused is None:
             self._focus_first(self.page)
-        self.draw()
+        if not self._is_turning:
+            self.draw()
 
     def on_selection_changed(self, message: SelectionChanged) -> None:
         self.subject = message.subject

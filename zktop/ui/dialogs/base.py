@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Final, Generic, TypeVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
@@ -12,6 +11,7 @@ from textual.widgets import Input, Label
 
 from zktop.ui.keys import KEYS, MOVES
 from zktop.ui.styled_text import Line
+from zktop.ui.textual_fixes.draw_once import DrawnOnce
 from zktop.ui.widgets.text_view import TextView
 
 T = TypeVar("T")
@@ -34,21 +34,13 @@ def text_field(value: str = "", hint: str = "", name: str | None = None) -> Inpu
     return field
 
 
-class Overlay(ModalScreen[T | None], Generic[T]):
+class Overlay(ModalScreen[T | None], DrawnOnce[T | None], Generic[T]):
     """A screen above the pages. Closing it twice is harmless."""
 
     # No style depends on the size, so the overlay is drawn once less when it opens.
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  as Textual declares it
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012
     is_closing = False
-
-    def _on_screen_resume(self, _event: events.ScreenResume) -> None:
-        """Draw everything later, when the text is there: Textual would draw the screen thrice."""
-        self.refresh()
-
-    def _compositor_refresh(self) -> None:
-        if not self._repaint_required:  # otherwise everything is drawn in a moment
-            super()._compositor_refresh()
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Close the overlay, unless it is closing already.

@@ -1,0 +1,49 @@
+"""Each key is drawn once, when all of its effect is there."""
+
+from collections.abc import Callable
+
+import pytest
+from rich.console import RenderableType
+from textual.screen import Screen
+from ui.example_states import busy
+from ui.fake_feed import app_of, settled
+
+from zktop.ui.app import Zktop
+
+pytestmark = pytest.mark.usefixtures("paints")
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[Zktop], list[str]]:
+    """Note the kind of each drawing of an app from now on."""
+
+    def noting(app: Zktop) -> list[str]:
+        drawings: list[str] = []
+        plain = app._display
+
+        def noted(screen: Screen[object], renderable: RenderableType | None) -> None:
+            if renderable is not None:
+                drawings.append(type(renderable).__name__)
+            plain(screen, renderable)
+
+        monkeypatch.setattr(app, "_display", noted)
+        return drawings
+
+    return noting
+
+
+@pytest.mark.parametrize("key", "23456")
+async def test_a_page_is_drawn_once_when_it_is_opened_again(
+    key: str, drawn: Callable[[Zktop], list[str]]
+) -> None:
+    """With its new content; Textual alone draws it as it was left, too."""
+    app = app_of(*busy().news)
+    async with app.run_test(size=(120, 36)) as pilot:
+        for one in (key, "1"):
+            await pilot.press(one)
+            await settled(pilot)
+        drawings = drawn(app)
+        await pilot.press(key)
+        await settled(pilot)
+
+        assert drawings == ["LayoutUpdate"]

@@ -1,0 +1,39 @@
+"""Draw what a key has changed once.
+
+Textual draws a screen as soon as it is laid out, and again when the widgets have filled their new
+sizes; a scroll bar that got its size in between, once more; and a whole screen three times when it
+comes to the top.
+"""
+
+from typing import Generic
+
+from textual.events import ScreenResume
+from textual.geometry import Size
+from textual.screen import Screen, ScreenResultType
+
+from zktop.ui.textual_fixes.key_queue import call_after
+
+
+class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
+    """A screen that does not draw what is drawn already, or will be in a moment."""
+
+    _is_new_layout = False
+
+    def _on_screen_resume(self, _event: ScreenResume) -> None:
+        """Draw everything later; Textual's own handler comes next."""
+        self.refresh()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: FBT001, FBT002  as Textual declares it
+        """Lay the screen out, and draw it when the widgets have filled their new sizes."""
+        self._is_new_layout = True
+        super()._refresh_layout(size, scroll)
+        call_after(0, self, self._draw_laid_out)
+
+    def _draw_laid_out(self) -> None:
+        self._is_new_layout = False
+        if self.is_current:
+            self._compositor_refresh()
+
+    def _compositor_refresh(self) -> None:
+        if not self._is_new_layout and not self._repaint_required:
+            super()._compositor_refresh()
