@@ -171,10 +171,10 @@ class LocksScreen(SplitPage):
                 some.when_due()
 
     def _chosen_view(self, state: ViewState) -> object:
-        """What the panes show at once: the user's choices, and the size of the page."""
+        """What the panes show at once: the connection, the user's choices, the page's size."""
         moment = state.chosen_moment
         choices = state.filter.text, state.acknowledged.weights, state.hides_notes, moment
-        return choices, self.size, self.side_cells
+        return state.status.word, choices, self.size, self.side_cells
 
     def filter_opened(self) -> None:
         call_in_steps(self, self._rows.prepare_filter())
