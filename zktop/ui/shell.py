@@ -1,7 +1,7 @@
 """The app without its actions: pages between a header and a footer, drawn from reports.
 
-`Shell` receives news from the feeds, keeps a `Visit` for each cluster, and draws the visible
-screen at most `refresh` times a second under load. `zktop.ui.app` adds what the keys do.
+`Shell` receives news from the feeds and draws the visible screen, at most `refresh` times a second
+under load. `zktop.ui.navigation_app` turns the pages; `zktop.ui.app` adds what the keys do.
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,10 @@ from time import perf_counter
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
-from textual.css.query import NoMatches
 from textual.message import Message
-from textual.widget import MountError
-from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
-from zktop.ui.cluster_app import ClusterApp
 from zktop.ui.interfaces import (
     ClusterList,
     ClusterPorts,
@@ -29,23 +25,14 @@ from zktop.ui.interfaces import (
     News,
 )
 from zktop.ui.keys import Action, reading_only
-from zktop.ui.messages import (
-    DrawingFailed,
-    PageReady,
-    PlayScene,
-    PressKey,
-    SelectionChanged,
-    ShowMessage,
-    ShowPage,
-)
-from zktop.ui.navigation_history import Place
+from zktop.ui.messages import DrawingFailed, PlayScene, PressKey, ShowMessage
+from zktop.ui.navigation_app import NavigationApp
 from zktop.ui.notify import brief, summary
-from zktop.ui.screens import page_named
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes.draw_once import DrawnOnce
 from zktop.ui.textual_fixes.key_queue import call_after
-from zktop.ui.view_state import Selection, ViewState
+from zktop.ui.view_state import ViewState
 from zktop.ui.visit import Visit
 from zktop.ui.widgets.filter_line import FilterLine
 from zktop.ui.widgets.footer import PageFooter
@@ -61,8 +48,8 @@ NO_CONNECTION = 3  # exit code
 PAGES_WITH_ALERTS = ("locks", "findings")
 
 
-class Shell(ClusterApp):
-    """Pages between one header and one footer. A page is created when it is first shown."""
+class Shell(NavigationApp):
+    """Draws pages between one header and one footer."""
 
     ENABLE_COMMAND_PALETTE = False  # the key queue does not see Textual's own binding
     CSS = f"""
@@ -103,11 +90,9 @@ class Shell(ClusterApp):
         )
         self.refresh_rate: int = self.settings.refresh
         self._head, self._foot = PageHeader(), PageFooter()
-        self._switcher = ContentSwitcher(id="clusters")
         self._drawn_at, self._rate = 0.0, 0.0  # events per second
         self._page_drawn_at = 0.0
         self._is_due = False
-        self._is_turning = False  # to a page that is drawn in a moment
         for key in sorted(self.table, key=lambda key: not key.pages):  # a page's own keys first
             self.bind(key.movable, f"act('{key.id}')", show=False)
         for key in settings.table:
@@ -119,7 +104,7 @@ class Shell(ClusterApp):
     def compose(self) -> ComposeResult:
         """Yield the header and the footer; the first page follows after the first frame."""
         yield self._head
-        yield self._switcher
+        yield self.switcher
         yield self._foot
 
     def get_default_screen(self) -> DrawnOnce[None]:
@@ -313,117 +298,6 @@ class Shell(ClusterApp):
         if self.trouble != before and self.page is not None:
             self._draw_head(self.view_state, self.page.entry.name)
 
-    # Pages
-
-    @property
-    def page(self) -> Page | None:
-        pages = self.visit.pages
-        current = next((one for one in pages.children if one.id == pages.current), None)
-        return current if isinstance(current, Page) else None
-
-    @property
-    def selection(self) -> Selection:
-        """The item under the cursor, completed from the last selection."""
-        page = self.page
-        return _joined(self.subject, page.subject) if page else self.subject
-
-    def turn_to(self, name: str, subject: Selection | None = None) -> None:
-        """Go to a page and remember where the user came from."""
-        page = self.page
-        if page is not None and (name != page.entry.name or subject):
-            self.visit.places = self.visit.places.left(self._here(page))
-        self.subject = subject or self.selection
-        self._load_page(name)
-
-    def turn_back(self) -> None:
-        """Return to the place before this one, if there is one."""
-        visit, page = self.visit, self.page
-        if visit.places.before and page is not None:
-            place = visit.places.before[-1]
-            visit.places = visit.places.back(self._here(page))
-            self._go_to(place)
-
-    def turn_forward(self) -> None:
-        """Undo `turn_back`."""
-        visit, page = self.visit, self.page
-        if visit.places.following and page is not None:
-            place = visit.places.following[-1]
-            visit.places = visit.places.forward(self._here(page))
-            self._go_to(place)
-
-    def _here(self, page: Page) -> Place:
-        """The visible page, and what the user has selected there."""
-        return Place(page.entry.name, _joined(self.subject, page.chosen_subject))
-
-    def _go_to(self, place: Place) -> None:
-        self.subject = place.subject
-        self._load_page(place.page)
-
-    def turn_to_cluster(self, name: str) -> None:
-        """Switch to a cluster, and to the page that it showed last."""
-        self.visit_cluster(name)
-        self._load_page(self.visit.page)
-
-    def _load_page(self, name: str) -> None:
-        """Show a page in a worker; a newer call cancels this one. Keys wait for the page."""
-        self.key_queue.wait()
-        show = partial(self.show_page, name)
-        self.run_worker(show, exclusive=True, group="pages")  # type: ignore[arg-type]  # a coroutine that returns None is fine
-
-    async def show_page(self, name: str) -> None:
-        """Make a page of the cluster visible, unless zktop is ending and removes its widgets."""
-        try:
-            await self._show_page(name)
-        except (MountError, NoMatches):
-            if not self.is_leaving:
-                raise
-
-    async def _show_page(self, name: str) -> None:
-        """Make a page visible; create it on its first use."""
-        visit = self.visit
-        if not visit.pages.is_attached:
-            await self._switcher.mount(visit.pages)
-        self._switcher.current = visit.pages.id
-        self._is_turning = True
-        ident = f"page-{name}"
-        if not visit.pages.query(f"#{ident}"):
-            await visit.pages.mount(page_named(name).made())
-        if name == "findings" != visit.page:
-            self.clear_notifications()  # they would cover the findings that they announce
-        visit.page, visit.pages.current = name, ident
-        page = visit.pages.query_one(f"#{ident}", Page)
-        self._focus_first(page)
-        self.call_after_refresh(self._page_shown)
-
-    def _page_shown(self) -> None:
-        self._is_turning = False
-        self.draw()
-        focused = self.focused
-        if self.page is not None and focused is not None and not focused.display:
-            self._focus_first(self.page)  # the page has hidden the pane that had the focus
-        self.key_queue.follow(self.screen, 1)
-
-    def _focus_first(self, page: Page) -> None:
-        """Give the focus to the first pane in sight, unless the user is typing."""
-        if self.is_typing:
-            return
-        first = next((one for one in page.query("*") if one.focusable and one.display), None)
-        if first is not None:
-            self.screen.set_focus(first, scroll_visible=False)
-
-    def on_show_page(self, message: ShowPage) -> None:
-        self.turn_to(message.page, message.subject)
-
-    def on_page_ready(self, _message: PageReady) -> None:
-        """Draw a page whose panes were mounted later than the page."""
-        if self.page is not None and self.focused is None:
-            self._focus_first(self.page)
-        if not self._is_turning:
-            self.draw()
-
-    def on_selection_changed(self, message: SelectionChanged) -> None:
-        self.subject = message.subject
-
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -451,11 +325,6 @@ class Shell(ClusterApp):
 
     # Filter
 
-    @property
-    def is_typing(self) -> bool:
-        """True while keys go to a dialog or to the filter."""
-        return len(self.screen_stack) > 1 or isinstance(self.focused, FilterLine)
-
     def set_filter(self, text: str) -> None:
         self.visit.filter_text = text
         self.draw()
@@ -474,9 +343,3 @@ class Shell(ClusterApp):
         else:
             self.playback.go(self.tape, at)
         self.draw()
-
-
-def _joined(before: Selection, now: Selection) -> Selection:
-    """Replace the fields of `before` that `now` sets."""
-    known = {field: value for field, value in now._asdict().items() if value is not None}
-    return before._replace(**known)

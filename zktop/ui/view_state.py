@@ -31,6 +31,11 @@ class Selection(NamedTuple):
     case: str | None = None  # id of a deadlock or finding
     contender: str | None = None  # name of a demo contender
 
+    def updated(self, newer: "Selection") -> "Selection":
+        """Replace the fields that the newer selection sets."""
+        known = {field: value for field, value in newer._asdict().items() if value is not None}
+        return self._replace(**known)
+
 
 def locks_of(report: Report, selection: Selection) -> frozenset[str]:
     """Return the paths of the locks that a selection is about."""
