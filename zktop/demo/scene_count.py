@@ -13,9 +13,10 @@ COUNTED_STEPS: frozenset[StepKind] = frozenset(
 
 
 def counted(steps: Iterable[ContenderStep]) -> SceneCount:
-    """Every departure in these steps, and for each lock the most that believed they held it.
+    """Count every departure in these steps, and for each lock the most holders at one time.
 
-    Steps of different contenders may arrive in the wrong order, so they are sorted first.
+    A holder is a contender that believes it holds the lock. Steps of different contenders may
+    arrive in the wrong order, so they are sorted first.
 
     >>> at = "2026-01-31T12:00:0{}Z".format
     >>> steps = [

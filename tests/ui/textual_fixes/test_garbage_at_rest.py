@@ -4,6 +4,7 @@ import asyncio
 import gc
 
 import pytest
+from ui.fake_feed import app_of, pressed
 
 from zktop.ui.textual_fixes import garbage_at_rest
 from zktop.ui.textual_fixes.garbage_at_rest import MIN_ROUNDS, GarbageAtRest, collect_if_much
@@ -43,3 +44,13 @@ async def test_a_further_key_puts_it_off(monkeypatch: pytest.MonkeyPatch) -> Non
 
     assert await runs.get() - last >= SOON_S * 0.9
     assert runs.empty()
+
+
+async def test_each_key_of_the_app_puts_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also a key that does nothing."""
+    keys: list[str] = []
+    monkeypatch.setattr(GarbageAtRest, "after_key", lambda _self: keys.append("key"))
+    async with app_of().run_test() as pilot:
+        await pressed(pilot, "down", "f12")
+
+    assert keys == ["key", "key"]

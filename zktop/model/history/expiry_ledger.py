@@ -1,4 +1,4 @@
-"""Sessions that expired: which locks that freed, who got each, and which queues they left."""
+"""Sessions that expired: the locks they freed, who got each, and the queues they left."""
 
 from collections import deque
 from collections.abc import Iterable

@@ -22,8 +22,8 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 class ThinnedQueue(Struct, frozen=True, gc=False):
     """The tangled members of a queue.
 
-    `needs[i]`: how many of the members before it must be gone until member i is granted; not known
-    of a conflict queue. `end` is the place after the last tangled member in the whole queue.
+    Member i is granted when `needs[i]` of the members before it have left; a conflict queue does
+    not use this. `end` is the place after the last tangled member in the whole queue.
     """
 
     queue: WaitQueue

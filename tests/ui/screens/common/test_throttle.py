@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from zktop.ui.screens.common.throttle import Throttle
+import pytest
+
+from zktop.ui.screens.common.throttle import EARLY, Throttle
 
 PAUSE_S = 0.05
 
@@ -27,6 +29,18 @@ async def test_many_requests_become_two_drawings() -> None:
     first, second = await drawn.get(), await drawn.get()
     assert second - first >= PAUSE_S * 0.9
     assert drawn.empty()
+
+
+@pytest.mark.parametrize(("passed", "number"), [(1 - EARLY, 2), (0.9 - EARLY, 1)])
+async def test_a_drawing_that_is_nearly_due_shares_the_frame(passed: float, number: int) -> None:
+    """Earlier requests wait for the end of the pause."""
+    drawn = asyncio.Queue[None]()
+    throttle = Throttle(Owner(), lambda: drawn.put_nowait(None), pause_s=60.0)  # type: ignore[arg-type]  # all that it needs
+    throttle.now()
+    throttle._drawn_at -= 60.0 * passed
+    throttle.when_due()
+
+    assert drawn.qsize() == number
 
 
 async def test_a_drawing_at_once_replaces_the_one_that_was_due() -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ui.fake_feed import frames
 
 from zktop.model.report import Report
+from zktop.model.text import Text
 from zktop.ui.filters import Filter, parsed
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import (
@@ -70,6 +71,27 @@ def test_the_usual_order(wanted: Filter, is_grouped: bool) -> None:  # noqa: FBT
 
     assert shown == sorted(expected, key=usual)
     assert len(rows.rows) == len(NAMES) + 2 or is_grouped
+
+
+def test_the_order_does_not_depend_on_time() -> None:
+    """So fifty thousand rows are not sorted each time the screen is opened."""
+    rows = rows_of(REPORT)
+
+    assert rows.ordered(AT) is rows.ordered(AT + 3_600_000)
+
+
+def test_the_texts_of_a_filter_follow_the_rows() -> None:
+    """They are made before the first letter; the text of a row that changed is made anew."""
+    rows = rows_of(REPORT)
+    for _ in rows.prepare_filter():
+        pass
+    texts = rows._texts[""]
+    assert texts.keys() == set(rows.rows.values())
+
+    before = rows.rows[session("A1")]
+    rows.put(replace(before, name=Text("renamed")))
+    assert before not in texts
+    assert [one.session for one in listed(rows, parsed("renamed"))] == [before.session]
 
 
 @given(st.sampled_from([one for one in COLUMNS if one.key]), st.booleans())
