@@ -18,16 +18,23 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
     """A screen that does not draw what is drawn already, or will be in a moment."""
 
     _is_new_layout = False
+    _was_drawn = False
 
     def _on_screen_resume(self, _event: ScreenResume) -> None:
-        """Draw everything later; Textual's own handler comes next."""
-        self.refresh()
+        """Draw everything later, except the first frame; Textual's own handler comes next."""
+        if self._has_first_frame:
+            self.refresh()
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: FBT001, FBT002  as Textual declares it
         """Lay the screen out, and draw it when the widgets have filled their new sizes."""
-        self._is_new_layout = True
+        self._is_new_layout = self._has_first_frame
         super()._refresh_layout(size, scroll)
         call_after(0, self, self._draw_laid_out)
+
+    @property
+    def _has_first_frame(self) -> bool:
+        """False for the first frame of the program, which is drawn as early as possible."""
+        return self._was_drawn or len(self.app.screen_stack) > 1
 
     def _draw_laid_out(self) -> None:
         self._is_new_layout = False
@@ -35,5 +42,6 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
             self._compositor_refresh()
 
     def _compositor_refresh(self) -> None:
-        if not self._is_new_layout and not self._repaint_required:
+        if not self._is_new_layout and not (self._repaint_required and self._has_first_frame):
             super()._compositor_refresh()
+            self._was_drawn = True
