@@ -1,4 +1,4 @@
-"""Each key is drawn once, when all of its effect is there."""
+"""A page is drawn once, when all of its content is there; the first frame does not wait."""
 
 from collections.abc import Callable
 
@@ -9,6 +9,7 @@ from ui.example_states import busy
 from ui.fake_feed import app_of, settled
 
 from zktop.ui.app import Zktop
+from zktop.ui.screens.page import Page
 
 pytestmark = pytest.mark.usefixtures("paints")
 
@@ -47,3 +48,23 @@ async def test_a_page_is_drawn_once_when_it_is_opened_again(
         await settled(pilot)
 
         assert drawings == ["LayoutUpdate"]
+
+
+async def test_the_first_frame_does_not_wait_for_the_first_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The user sees at once that the program has started."""
+    pages: list[int] = []  # that exist at each drawing
+    plain = Zktop._display
+
+    def noted(app: Zktop, screen: Screen[object], renderable: RenderableType | None) -> None:
+        if renderable is not None:
+            pages.append(len(screen.query(Page)))
+        plain(app, screen, renderable)
+
+    monkeypatch.setattr(Zktop, "_display", noted)
+    async with app_of(*busy().news).run_test() as pilot:
+        await settled(pilot)
+
+    assert pages[0] == 0
+    assert pages[-1] == 1

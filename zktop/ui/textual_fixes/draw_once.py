@@ -1,4 +1,4 @@
-"""Draw what a key has changed once.
+"""Draw a new layout once.
 
 Textual draws a screen as soon as it is laid out, and again when the widgets have filled their new
 sizes; a scroll bar that got its size in between, once more; and a whole screen three times when it
@@ -15,9 +15,9 @@ from zktop.ui.textual_fixes.key_queue import call_after
 
 
 class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
-    """A screen that does not draw what is drawn already, or will be in a moment."""
+    """A screen that is drawn when its widgets have filled their new sizes, and not before."""
 
-    _is_new_layout = False
+    _is_new_layout = False  # until the widgets have filled it
     _was_drawn = False
 
     def _on_screen_resume(self, _event: ScreenResume) -> None:
