@@ -18,7 +18,7 @@ from zktop.recording import Header, Recorder
 OnError = Callable[[Path, OSError], None]
 
 
-def tool() -> str:
+def name_and_version() -> str:
     """Return the name and the version of this program, for recordings and reports."""
     from importlib.metadata import version  # noqa: PLC0415  slow, and needed after the first frame
 
@@ -36,7 +36,7 @@ def header_of(
 ) -> Header:
     """Return the first line of a recording."""
     return Header(
-        tool=tool(),
+        tool=name_and_version(),
         hosts=hosts,
         roots=[root.path for root in settings.roots],
         redacted=redact,

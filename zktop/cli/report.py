@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from zktop.app.record_file import tool
+from zktop.app.record_file import name_and_version
 from zktop.app.replay import Replay
 from zktop.cli.common.options import (
     DURATION,
@@ -149,7 +149,7 @@ def _document(found: PeriodSummary, form: str) -> bytes:
         return msgspec.json.format(msgspec.json.encode(found.period), indent=2) + b"\n"
     said = words.document(found.period)
     if form == "html":
-        return page(said, found.timeline, tool())
+        return page(said, found.timeline, name_and_version())
     return "".join(f"{line}\n" for line in markdown.lines(said)).encode()
 
 

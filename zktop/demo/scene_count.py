@@ -13,10 +13,10 @@ COUNTED_STEPS: frozenset[StepKind] = frozenset(
 
 
 def counted(steps: Iterable[ContenderStep]) -> SceneCount:
-    """Count every departure in these steps, and for each lock the most holders at one time.
+    """List every departure in these steps, and for each lock its largest group of holders.
 
-    A holder is a contender that believes it holds the lock. Steps of different contenders may
-    arrive in the wrong order, so they are sorted first.
+    Holders are contenders that believe at the same time that they hold the lock. Steps of
+    different contenders may arrive in the wrong order, so they are sorted first.
 
     >>> at = "2026-01-31T12:00:0{}Z".format
     >>> steps = [

@@ -1,4 +1,4 @@
-"""Sessions that expired: the locks they freed, who got each, and the queues they left."""
+"""Expired sessions: the locks they freed, who acquired those next, and the queues they left."""
 
 from collections import deque
 from collections.abc import Iterable
