@@ -41,6 +41,7 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
+MAX_BLIND_LINES: Final = 2  # about missing tables
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
 SHORT_DETAIL_LINES: Final = 9  # in a short window
@@ -88,8 +89,7 @@ class SessionsScreen(Page):
     SCOPED_CSS: ClassVar[bool] = False  # the height class is set on the screen
     DEFAULT_CSS = """
     SessionsScreen #above { dock: top; height: auto; }
-    SessionsScreen #servers { height: auto; }
-    SessionsScreen StaticText { height: auto; max-height: 2; }
+    SessionsScreen #blind, SessionsScreen #servers { height: auto; }
     SessionsScreen #sessions { height: 1fr; min-height: 4; }
     SessionsScreen #detail { height: 50%; }
     """
@@ -104,6 +104,7 @@ class SessionsScreen(Page):
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # the values that the detail shows
+        self._lines_above = 0  # the height of the panes above the sessions, known before they have it
 
     def compose(self) -> ComposeResult:
         """Create the panes; the sessions come first, so they get the focus."""
@@ -172,15 +173,17 @@ class SessionsScreen(Page):
 
     def _draw_panes(self, state: ViewState) -> None:
         """Draw the panes above and below the sessions."""
-        blind = servers.missing_tables(self._sessions.shown, is_live=state.feed.is_live)
+        why = servers.missing_tables(self._sessions.shown, is_live=state.feed.is_live)
+        blind = why[:MAX_BLIND_LINES]
         view = self.query_one("#blind", StaticText)
         view.styles.height = len(blind)
         view.show(blind)
         rows = servers.server_rows(self._sessions.shown, self._sessions.rates)
         table = self.query_one(ServerTable)
-        room = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height
-        table.styles.height = room if rows else 0
+        height = min(len(rows), MAX_SERVERS) + 1 + table.gutter.height if rows else 0
+        table.styles.height = height
         table.display = bool(rows)
+        self._lines_above = len(blind) + height
         table.frame(FrameWords("Servers", count(len(rows), "server")))
         table.show(rows)
         if self._is_reading and state.report is not None:
@@ -219,8 +222,8 @@ class SessionsScreen(Page):
             set_height(detail, SHORT_DETAIL_LINES)
             self._minute.hide()
             return
-        room = self.size.height - self.query_one("#above").size.height
-        free = room - self._table.count - 1 - self._table.gutter.height
+        sessions = self._table.count + 1 + self._table.gutter.height
+        free = self.size.height - self._lines_above - sessions
         height = max(self.size.height // 2, free)
         set_height(detail, height - self._show_minute(height - detail.count))
 
