@@ -88,6 +88,22 @@ def test_a_session_that_ends_is_not_concurrent():
     assert not activity.is_concurrent("A")
 
 
+def test_of_undecided_releases_only_the_newest_is_remembered():
+    """A service may release thousands of times before a lock can be listed again."""
+    activity = ConcurrencyDetector()
+    found = WaitGraph([queue("X x: B@8", seen_zxid=20), queue("Y x: B@2 A@7", seen_zxid=20)])
+    for zxid in range(30, 60, 2):
+        activity.deleted(queue("Z x: A@1").requests[0], "/Z", there=zxid, gone=zxid + 1)
+
+        assert activity.look(found) == ("/Y",)
+        assert len(activity._deletions) == 1
+
+    found.replace(queue("Y x: B@2 A@7", seen_zxid=60))
+
+    assert activity.look(found) == ()
+    assert activity.is_concurrent("A")
+
+
 def test_taking_another_lock_while_stuck_shows_a_second_thread():
     """A holds a node that is younger than its own wait."""
     activity = ConcurrencyDetector()

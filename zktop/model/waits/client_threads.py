@@ -13,6 +13,7 @@ from then on.
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -64,6 +65,9 @@ class _Deletion(Struct, frozen=True, gc=False):
     gone: int
 
 
+_there = attrgetter("there")
+
+
 class ConcurrencyDetector:
     """Remembers which actors were seen to act while they waited."""
 
@@ -91,11 +95,12 @@ class ConcurrencyDetector:
         """Find concurrent actors; return the locks to list again to decide about others.
 
         The end of a session deletes all its nodes. So a deletion proves something only if the wait
-        is in a listing that is not older. Up to `complete_to`, no change is missing.
+        is in a listing that is not older. Up to `complete_to`, no change is missing. Of an actor's
+        undecided deletions the newest is enough: a listing made from now on decides them all.
         """
         self._complete_to = complete_to
         relist: set[str] = set()
-        undecided: list[_Deletion] = []
+        undecided: dict[str, _Deletion] = {}
         self._note_releases(graph.stuck_set.actors)
         # Once per actor: a service may give up thousands of its places between two looks.
         deletions = [one for one in self._deletions if not self.is_concurrent(one.actor)]
@@ -105,9 +110,9 @@ class ConcurrencyDetector:
             if any(self._seen_at(queue) >= one.gone for queue in queues):
                 self._concurrent.add(one.actor)
             elif queues:
-                undecided.append(one)
+                undecided[one.actor] = max(one, undecided.get(one.actor, one), key=_there)
                 relist.update(queue.lock for queue in queues)
-        self._deletions = undecided
+        self._deletions = list(undecided.values())
         self._note_takers(graph)
         return tuple(sorted(relist))
 

@@ -103,12 +103,14 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         """A unique name for each actor in stuck queues, and the path of each queue's lock."""
         stuck = self.graph.stuck_set.locks
         names = [name for name in self.graph.queues if name in stuck]
-        requests = [(n, request) for n in names for request in self.graph.queues[n].requests]
-        actors = {request.actor: session_of(request.actor) for _, request in requests}
+        requests = (request for name in names for request in self.graph.queues[name].requests)
+        actors = {actor: session_of(actor) for actor in dict.fromkeys(r.actor for r in requests)}
         labels = {
             request.actor: label
-            for name, request in requests
-            if (member := self._member(name, request)[1]) and (label := member.label)
+            for name in names
+            if (lock := self.locks.get(Text(lock_path(name)))) is not None
+            for request in self.graph.queues[name].requests
+            if (member := lock.member(request.node)) and (label := member.label)
         }
         owners = {
             actor: self.client_names(session, labels.get(actor)) if session else labels.get(actor)

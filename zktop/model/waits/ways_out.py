@@ -114,15 +114,20 @@ def _freed(
 
 
 def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
-    stuck_set = graph.stuck_set
-    queues = [graph.queues[lock] for lock in stuck_set.queues]
-    gone = [_without(queue, actor) for queue in queues]
-    frozen = stuck_set.frozen - {actor}
-    # A leader that finishes stays, so in an election all members count.
-    left = stuck([thin(q, graph.tangled if q.kind == "election" else frozen) for q in gone])
-    before = set(_stuck_in(queues, stuck_set.frozen)) | stuck_set.actors
-    after = set(_stuck_in(gone, left | (frozen - stuck_set.actors))) | left
-    return len(before - after)
+    stuck_set, without = graph.stuck_set, dict(graph.thinned_queues)
+    for lock in graph.locks(actor):
+        without[lock] = thin(_without(graph.queues[lock], actor), graph.tangled)
+    left = stuck(without.values())
+    gone = [without[lock].queue for lock in stuck_set.queues]
+    frozen = left | (stuck_set.frozen - stuck_set.actors - {actor})
+    return len(_all_stuck(stuck_set) - set(_stuck_in(gone, frozen)) - left)
+
+
+@lru_cache(maxsize=4)
+def _all_stuck(stuck_set: StuckSet) -> set[str]:
+    """The stuck actors, and those that wait behind them."""
+    queues = [one.queue for one in stuck_set.queues.values()]
+    return stuck_set.actors.union(_stuck_in(queues, stuck_set.frozen))
 
 
 def _without(queue: WaitQueue, actor: str) -> WaitQueue:
