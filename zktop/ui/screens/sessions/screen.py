@@ -104,7 +104,7 @@ class SessionsScreen(Page):
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # the values that the detail shows
-        self._lines_above = 0  # the height of the panes above the sessions, known before they have it
+        self._lines_above = 0  # the height of the panes above, known before they have it
 
     def compose(self) -> ComposeResult:
         """Create the panes; the sessions come first, so they get the focus."""
