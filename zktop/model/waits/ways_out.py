@@ -124,7 +124,7 @@ def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
 
 
 @lru_cache(maxsize=4)
-def _all_stuck(stuck_set: StuckSet) -> set[str]:
+def _all_stuck(stuck_set: StuckSet) -> AbstractSet[str]:
     """The stuck actors, and those that wait behind them."""
     queues = [one.queue for one in stuck_set.queues.values()]
     return stuck_set.actors.union(_stuck_in(queues, stuck_set.frozen))
