@@ -33,7 +33,7 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
-PAUSE_MS: Final = 300  # so a knot of 6,000 requests is judged every six seconds
+PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
 TESTED_PER_MS: Final = 12  # requests of tangled actors; 50,000 of them are tested every 4 s
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 20
