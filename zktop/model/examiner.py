@@ -52,7 +52,7 @@ class Examiner:
     @property
     def is_behind(self) -> bool:
         """Whether the last look was not thorough and left examinations to the next one."""
-        return self._findings.is_behind
+        return self._findings.is_behind or self._waits.is_behind
 
     def look(
         self,

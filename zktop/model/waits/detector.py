@@ -32,6 +32,7 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.tables_of_all_servers import Ensemble
 
 RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two seconds
+RANKED_AT_ONCE: Final = 1_000  # queues; more of them are ranked in a look that has no other work
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
 TESTED_PER_MS: Final = 12  # requests of tangled actors; 50,000 of them are tested every 4 s
@@ -73,10 +74,17 @@ class DeadlockDetector:
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
+        self._is_changed = False  # something has changed since the last look
+        self._ranks_next = False  # the ranking is due and left to the next look
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last look left the ranking of root blockers to the next one."""
+        return self._ranks_next
 
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
-        self._is_unranked = self._is_unjudged = True
+        self._is_unranked = self._is_unjudged = self._is_changed = True
         lock = change.after
         gone_at = lock.seen_zxid if lock else 0
         for name, queue, created, deleted in queue_updates(
@@ -120,7 +128,8 @@ class DeadlockDetector:
             self._judged_at, self._is_unjudged = now_ms, False
             self._verdict = self._judge_now(ensemble, histories, locks, now_ms, client_names)
             self._pause_ms = self._pause_after(self.graph)
-            self._rank_root_blockers(now_ms)
+            self._rank_root_blockers(now_ms, may_wait=not is_thorough)
+        self._is_changed = False
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
     @staticmethod
@@ -181,11 +190,20 @@ class DeadlockDetector:
             self._inversions[inversion.id] = known if known == inversion else inversion
         return tuple(self._inversions.values())
 
-    def _rank_root_blockers(self, now_ms: Millis) -> None:
-        """Rank the root blockers after a verdict, if the last ranking is old enough."""
+    def _rank_root_blockers(self, now_ms: Millis, *, may_wait: bool) -> None:
+        """Rank the root blockers after a verdict, if the last ranking is old enough.
+
+        Thousands of queues take some milliseconds. A look that has a change to report leaves them
+        to the next one.
+        """
         pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
         pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
-        if self._ranked_at is None or not 0 <= now_ms - self._ranked_at < pause_ms:
+        if self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms:
+            return
+        is_slow = len(self.graph.queues) > RANKED_AT_ONCE and self._ranked_at is not None
+        has_better_time = self._is_changed and not self._pause_ms and not self._ranks_next
+        self._ranks_next = may_wait and is_slow and has_better_time
+        if not self._ranks_next:
             self._ranked_at, self._is_unranked = now_ms, False
             self._blockers = root_blockers(self.graph, now_ms, self._wait_sums)
 
