@@ -15,6 +15,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
+from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.findings.deadlock_detail import (
     FITTING,
     SECTIONS,
@@ -33,7 +34,6 @@ from zktop.ui.screens.findings.list import (
     passed,
 )
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
-from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
@@ -53,10 +53,11 @@ class ShownSections(NamedTuple):
     opened: tuple[str, ...] = ()
 
 
-class FindingsScreen(Page):
+class FindingsScreen(SplitPage):
     """All deadlocks and findings, and the evidence for the selected one."""
 
     FIELDS = CASE_FIELDS
+    SIDE = "#case-column"
     HELP = (
         "Deadlocks and other findings, worst first. The selected one is explained: what to do, "
         "the diagram, the steps, the evidence.\n\n"
@@ -109,7 +110,7 @@ class FindingsScreen(Page):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield ListPanel(id="cases")
-            with Vertical():
+            with Vertical(id="case-column"):
                 yield TextPanel(id="case")
                 yield MinutePanel(id="case-minute")
 
@@ -137,7 +138,7 @@ class FindingsScreen(Page):
         self._opened.update(kind_of(one) for one in findings if one.id == self._case)
 
     def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
-        is_beside = self.size.width >= WIDE_FROM_CELLS
+        is_beside = self.columns > 1
         cases = self._list
         listed = entries(report, state.tape, state.filter, self._opened, aside=aside)
         self._kinds = {one.case: one.kind for one in listed if one.case and one.kind}
@@ -160,7 +161,7 @@ class FindingsScreen(Page):
         self.query_one(Horizontal).set_class(is_beside, "-beside")
         cases.display = True
         wanted = (
-            ("1fr", str(self._list_cells))
+            ("1fr", str(self.main_cells))
             if is_beside
             else (str(min(number, LIST_LINES) + cases.gutter.height), "1fr")
         )
@@ -169,12 +170,13 @@ class FindingsScreen(Page):
             cases.styles.height, cases.styles.width = wanted
 
     @property
-    def _list_cells(self) -> int:
-        """The width of the list at the left; 0 if it is above."""
+    def columns(self) -> int:
+        return 2 if self.size.width >= WIDE_FROM_CELLS else 1
+
+    @property
+    def usual_side_cells(self) -> int:
         width = self.size.width
-        if width < WIDE_FROM_CELLS:
-            return 0
-        return next(cells for least, cells in LIST_CELLS if width >= least)
+        return width - next(cells for least, cells in LIST_CELLS if width >= least)
 
     @property
     def _explanation_lines(self) -> int:
@@ -198,7 +200,7 @@ class FindingsScreen(Page):
         if room < MIN_LINES or self._case == NO_DATA:
             self._minute.hide()
             return
-        width, first = self.size.width - self._list_cells - 4, self._sessions(state, report)
+        width, first = self.side_cells - 4, self._sessions(state, report)
         self._minute.show_minute(
             lambda strips: strips.lines(state, report, width, room, first),
             (self._case, width, room, state.chosen_moment),
@@ -216,7 +218,7 @@ class FindingsScreen(Page):
 
         What fits is decided once for each entry and size, so new evidence never closes a section.
         """
-        width, room = self.size.width - self._list_cells - 4, self._explanation_lines
+        width, room = self.side_cells - 4, self._explanation_lines
         place = self._case, width, room
         for opened in self._choices(place):
             writer = LineWriter(width, opened)

@@ -14,6 +14,7 @@ from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
+from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import Throttle
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
@@ -29,7 +30,6 @@ from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
-from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
@@ -40,7 +40,8 @@ from zktop.ui.widgets.text_view import StaticText
 
 TWO_COLUMNS_FROM_CELLS: Final = 110  # in a narrower pane, drawings are stacked
 DRAWINGS_CELLS: Final = 74  # of the right column
-SIDE_CELLS: Final = 74  # of the drawings to the right of the queue
+SIDE_CELLS: Final = 76  # of the drawings to the right of the queue
+FRAME_CELLS: Final = 5  # of them, around the text
 WIDE_FROM_CELLS: Final = 160  # in a narrower window, the drawings are below the queue
 MIN_QUEUE_LINES: Final = 8  # for the queue below a long head
 MIN_PAST_LINES: Final = 6
@@ -53,11 +54,12 @@ MARKED_ROWS: Final = 40  # members with findings that are not folded
 COPY_WIDTH, COPIED_ROWS = 120, 50
 
 
-class LockScreen(Page):
+class LockScreen(SplitPage):
     """The selected lock; without a selection, the worst one."""
 
     DEFAULT_CLASSES = "-air"
     FIELDS = QUEUE_FIELDS
+    SIDE = "#lock-aside"
     HELP = (
         "One lock: its queue in order, who may enter, what each client watches, and whom a "
         "release wakes.\n\n"
@@ -94,7 +96,7 @@ class LockScreen(Page):
     LockScreen #lock-queue { height: 1fr; }
     LockScreen #lock-past, LockScreen #lock-tree { display: none; }
     LockScreen #lock-aside { height: auto; }
-    LockScreen .-wide #lock-aside { height: 1fr; width: 76; }
+    LockScreen .-wide #lock-aside { height: 1fr; }
     LockScreen #lock-body { layout: vertical; }
     LockScreen #lock-body.-wide { layout: horizontal; }
     """
@@ -108,7 +110,7 @@ class LockScreen(Page):
         self._is_open = False
         self._with_data = False
         self._drawing = Throttle(self, self._draw_lock, HUGE_QUEUE_S)
-        self._drawn_for: object = None  # the selection, the filter and the size
+        self._drawn_for: object = None  # the selection, the filter and the sizes
 
     def compose(self) -> ComposeResult:
         yield StaticText(id="lock-head")
@@ -125,7 +127,15 @@ class LockScreen(Page):
 
     def draw(self, state: ViewState) -> None:
         """Draw this state; a huge queue at most twice a second."""
-        before, self._drawn_for = self._drawn_for, (state.subject, state.filter.text, self.size)
+        before, self._drawn_for = (
+            self._drawn_for,
+            (
+                state.subject,
+                state.filter.text,
+                self.size,
+                self.side_cells,
+            ),
+        )
         is_huge = self._detail is not None and len(self._detail.queue) > HUGE_QUEUE
         if self._drawn_for != before or not is_huge:
             self._drawing.now()
@@ -225,11 +235,12 @@ class LockScreen(Page):
         side, detail = self._side, self._detail
         if detail is None:
             return
-        is_wide = self.size.width >= WIDE_FROM_CELLS
+        is_wide = self.columns > 1
         self.query_one("#lock-body").set_class(is_wide, "-wide")
+        self.apply_split()
         self._aside.display = True
         side.frame(FrameWords("Who may enter, who wakes"))
-        width = SIDE_CELLS - 3 if is_wide else self.size.width - 4
+        width = self.side_cells - FRAME_CELLS if is_wide else self.size.width - 4
         lines = self._side_lines(detail, max(30, width))
         side.show(lines)
         needed = len(lines) + side.gutter.height
@@ -239,6 +250,14 @@ class LockScreen(Page):
             self._tree.display = False
             self._share_height(side)
         self._show_minute(detail, is_wide=is_wide)
+
+    @property
+    def columns(self) -> int:
+        return 2 if self.size.width >= WIDE_FROM_CELLS else 1
+
+    @property
+    def usual_side_cells(self) -> int:
+        return SIDE_CELLS
 
     def _share_height(self, side: TextPanel) -> None:
         """Give the drawings the lines that a short queue leaves free, and at least two fifths."""
@@ -257,7 +276,7 @@ class LockScreen(Page):
     def _show_minute(self, detail: LockDetail, *, is_wide: bool) -> None:
         """Show the last minute, then the history, below a short queue in a wide window."""
         state, minute, left = self.view_state, self._minute, self._left
-        room, width = left - minute.gutter.height, self.size.width - SIDE_CELLS - 6
+        room, width = left - minute.gutter.height, self.main_cells - 4
         if state is None or not is_wide or room < MIN_LINES:
             minute.hide()
             self._past.display = False
@@ -282,7 +301,7 @@ class LockScreen(Page):
         tree.display = left >= MIN_TREE_LINES and len(report.paths) <= MAX_TREE_LOCKS
         set_height(self._side, self._room - (left if tree.display else 0))
         if tree.display:
-            writer = LineWriter(SIDE_CELLS - 3)
+            writer = LineWriter(self.side_cells - FRAME_CELLS)
             found = tree_of(report, Selection(path=detail.path))
             WaitTreeLines(report, is_ascii=detail.is_ascii).write(writer, [found] if found else [])
             tree.frame(FrameWords("Who waits for whom", "", "w locks by path"))

@@ -15,6 +15,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import RowSorter
+from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import Throttle
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.pane_sizes import (
@@ -38,7 +39,6 @@ from zktop.ui.screens.locks.panes import (
     health,
 )
 from zktop.ui.screens.locks.rows import LockRows
-from zktop.ui.screens.locks.split import SplitPage
 from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
 from zktop.ui.screens.page import OrderedTable
 from zktop.ui.styled_text import text_of
@@ -48,6 +48,7 @@ from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
 PANES_S: Final = 0.5  # between two drawings of the panes
+SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns except the first
 EVENTS_S: Final = 0.09  # ... of the events, which a user watches while things happen
 
 
@@ -55,6 +56,7 @@ class LocksScreen(SplitPage):
     """All locks."""
 
     FIELDS = ROW_FIELDS
+    SIDE = "#side"
     STILL_S = 5.0  # ages above a minute change in such steps
     HELP = (
         "All locks: those with problems first, then those with the most waiting. Around them: "
@@ -201,6 +203,10 @@ class LocksScreen(SplitPage):
         table.show(rows, () if rows else empty_state(state, room))
 
     @property
+    def usual_side_cells(self) -> int:
+        return self.size.width * SIDE_PERCENT[self.columns] // 100
+
+    @property
     def _page_height(self) -> int:
         return self.size.height - 1  # the line about health
 
@@ -215,7 +221,6 @@ class LocksScreen(SplitPage):
 
     @property
     def columns(self) -> int:
-        """The number of columns of panes."""
         return columns_of(self.size.width)
 
     @property

@@ -1,4 +1,4 @@
-"""The border between the table of screen 1 and the columns to its right can be moved."""
+"""The border between panes side by side can be moved."""
 
 import pytest
 from textual import events
@@ -7,7 +7,7 @@ from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, pressed, settled
 
 from zktop.ui.app import Zktop
-from zktop.ui.screens.locks.split import MAX_PERCENT, MIN_PERCENT
+from zktop.ui.screens.common.split import MAX_PERCENT, MIN_PERCENT
 
 
 def side(app: Zktop) -> int:
@@ -26,6 +26,28 @@ async def drag(pilot: Pilot[int], begin: int, end: int) -> None:
             kind(None, x, 10, 0, 0, 1, False, False, False, x, 10)  # noqa: FBT003
         )
         await settled(pilot)
+
+
+PANES = {"2": ("#lock-aside", "#lock-queue"), "3": ("#case-column", "#cases")}
+
+
+@pytest.mark.parametrize("screen", PANES)
+async def test_other_screens_have_a_border_too(screen: str) -> None:
+    """It is moved with the mouse and with keys, and what is beside it uses the room."""
+    right, left = PANES[screen]
+    app = app_of(*trouble())
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        await pilot.press(screen)
+        await settled(pilot)
+        await drag(pilot, app.screen.query_one(right).region.x, 120)
+        regions = [app.screen.query_one(one).region for one in (left, right)]
+        await pressed(pilot, "less_than_sign")
+        await settled(pilot)
+
+        assert [one.width for one in regions] == [120, 80]
+        assert app.screen.query_one(right).region.width == 88
+        assert app.screen.query_one(left).region.width == 112
 
 
 @pytest.mark.parametrize("hold", [-1, 0])

@@ -1,64 +1,79 @@
-"""The movable border between the table of screen 1 and the columns to its right."""
+"""The movable border between panes side by side."""
+
+from typing import ClassVar, Final
 
 from textual import events
-from textual.containers import Container
 
 from zktop.ui.screens.page import Page
 
-SIDE_PERCENT = {2: 36, 3: 54}  # of the width at the start, for all columns except the first
-MIN_PERCENT, MAX_PERCENT = 20, 75
-STEP_PERCENT = 4
+MIN_PERCENT: Final = 20
+MAX_PERCENT: Final = 75
+STEP_PERCENT: Final = 4
 
 
 class SplitPage(Page):
-    """A page whose `#side` can be made wider and narrower, with the mouse and with keys."""
+    """A page whose panes at the right can be made wider and narrower, with the mouse and keys."""
+
+    SIDE: ClassVar[str]  # the selector of everything to the right of the border
 
     def __init__(self) -> None:
         super().__init__()
-        self._percents = dict(SIDE_PERCENT)  # by the number of columns
+        self._percents: dict[int, int] = {}  # where the user wants it, by the number of columns
         self._is_dragging = False
 
     @property
     def columns(self) -> int:
-        """The number of columns of panes; for subclasses."""
+        """The number of columns of panes; with one there is no border. For subclasses."""
+        raise NotImplementedError
+
+    @property
+    def usual_side_cells(self) -> int:
+        """The width of the side before the user moves the border; for subclasses."""
         raise NotImplementedError
 
     @property
     def side_cells(self) -> int:
         """The width of all columns except the first; with one column, the width of the page."""
-        return self.size.width * self._percents.get(self.columns, 100) // 100
+        width, percent = self.size.width, self._percents.get(self.columns)
+        if self.columns == 1:
+            return width
+        return self.usual_side_cells if percent is None else width * percent // 100
 
     @property
     def main_cells(self) -> int:
         """The width of the first column."""
-        return self.size.width - (self.side_cells if self.columns in self._percents else 0)
+        return self.size.width - (self.side_cells if self.columns > 1 else 0)
 
     def apply_split(self) -> None:
         """Set the width of the side if it differs; Textual then lays out the screen again."""
-        side, percent = self.query_one("#side", Container), self._percents.get(self.columns)
-        width = "1fr" if percent is None else f"{percent}%"
+        side = self.query_one(self.SIDE)
+        width = "1fr" if self.columns == 1 else str(self.side_cells)
         if str(side.styles.width) != width:
             side.styles.width = width
 
     def action_side_wider(self) -> None:
         """Move the border to the left."""
-        self._split(self._percents.get(self.columns, 0) + STEP_PERCENT)
+        self._split(self._percent + STEP_PERCENT)
 
     def action_side_narrower(self) -> None:
         """Move the border to the right."""
-        self._split(self._percents.get(self.columns, 0) - STEP_PERCENT)
+        self._split(self._percent - STEP_PERCENT)
+
+    @property
+    def _percent(self) -> int:
+        return round(100 * self.side_cells / max(1, self.size.width))
 
     def _split(self, percent: int) -> None:
-        if self.columns not in self._percents:
-            self.say("This window has one column of panes. Wider windows have two or three.")
+        if self.columns == 1:
+            self.say("This window has one column of panes; a wider one has more.")
             return
         self._percents[self.columns] = min(max(percent, MIN_PERCENT), MAX_PERCENT)
         self.redraw()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Start to drag the border, which is the frames on both sides of it."""
-        border = self.query_one("#side", Container).region.x
-        if self.columns in self._percents and event.screen_x in (border - 1, border):
+        border = self.query_one(self.SIDE).region.x
+        if self.columns > 1 and event.screen_x in (border - 1, border):
             self._is_dragging = True
             self.screen.clear_selection()
             self.capture_mouse()
