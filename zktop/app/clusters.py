@@ -61,6 +61,10 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
     ours = (lambda: contenders.sessions) if contenders is not None else frozenset
     feed = LiveFeed(name, access_of(config), plan, config.settings(), ours)
     feed.owners_file = config.owners_file
+    if config.webhooks:
+        from zktop.app.alerts.webhooks import Webhooks  # noqa: PLC0415  loads an HTTP client
+
+        feed.webhooks = Webhooks(config.webhooks, name, feed.complain)
     return feed
 
 

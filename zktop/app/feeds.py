@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from zktop.app.live_run import LiveRun
 from zktop.app.record_file import FailsafeFile, RecorderWithPast, recorder_of
@@ -19,6 +20,9 @@ from zktop.ui.interfaces import Complaint, Frame, OnNews, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
+
+if TYPE_CHECKING:
+    from zktop.app.alerts.webhooks import Webhooks  # loads an HTTP client
 
 RETRY_S = 2.0
 RETRY = f"Next try in {RETRY_S:g} s."
@@ -49,6 +53,7 @@ class LiveFeed:
         self._ours = ours
         self.notes: Sequence[str] = ()
         self.owners_file: str | None = None
+        self.webhooks: Webhooks | None = None
         self._run: LiveRun | None = None
         self._stopped = threading.Event()
         self._record_to: queue.SimpleQueue[_RecordingOrder] = queue.SimpleQueue()
@@ -70,6 +75,12 @@ class LiveFeed:
             self._run.wake()
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT_S)
+        if self.webhooks is not None:
+            self.webhooks.close()
+
+    def complain(self, sentence: str) -> None:
+        """Show a sentence about what has failed; any thread may call this."""
+        self._send(Complaint(sentence))
 
     def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
         """Record to this file, first these frames; None ends the recording."""
@@ -114,6 +125,8 @@ class LiveFeed:
             self.notes = run.notes
             self._set_status(self._status_of(report, run))
             self._send(Frame(report, report.events))
+            if self.webhooks is not None:
+                self.webhooks.look(report)
             self._start_or_end_recording(run)
             if self._is_refused(run):
                 return

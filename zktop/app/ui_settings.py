@@ -12,8 +12,8 @@ from rich.console import Console
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
+from zktop.app.alerts.finding_command import FindingCommand
 from zktop.app.clipboard import copy_by_program
-from zktop.app.finding_command import FindingCommand
 from zktop.app.run_program import run_program
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.mistakes import ConfigError, ConfigMistake

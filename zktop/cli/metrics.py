@@ -18,6 +18,7 @@ from zktop.cli.common.options import (
 )
 from zktop.cli.common.output import narrate, put_utf8
 from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
+from zktop.cli.common.webhooks import webhooks
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
@@ -109,12 +110,14 @@ def command(
         put_utf8(exports.exposition(collector).rstrip())
     elif options["listen"]:
         access = _access(exports, options)
-        with exports.http_server(collector, access):
+        with exports.http_server(collector, access), webhooks(overrides) as hooks:
             narrate(f"serving {access.url}; ctrl-c ends it")
-            _look_at_reports(overrides, options["duration"], collector.look)
+            look = _both(collector.look, hooks.look)
+            _look_at_reports(overrides, options["duration"], look)
     elif options["textfile"]:
-        with exports.text_file(collector, options["textfile"]) as write:
-            look = _writing(collector.look, write, options["every"])
+        file_of, path = exports.text_file, options["textfile"]
+        with file_of(collector, path) as write, webhooks(overrides) as hooks:
+            look = _both(_writing(collector.look, write, options["every"]), hooks.look)
             _look_at_reports(overrides, options["duration"], look)
     else:
         settle = effective_config(overrides).config.thresholds.settle
@@ -135,6 +138,14 @@ def _look_at_reports(
             look(report)
         if is_once:
             run.raise_if_lost(patience_s=0.0)
+
+
+def _both(first: Look, second: Look) -> Look:
+    def look(report: Report) -> None:
+        first(report)
+        second(report)
+
+    return look
 
 
 def _writing(look: Look, write: Callable[[], None], every: Millis) -> Look:

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import click
 
+from zktop.app.alerts.webhooks import Webhooks
 from zktop.app.record_file import FailsafeFile, header_of, recorder_of
 from zktop.app.ring.folder import RingFolder, open_ring
 from zktop.app.ring.retention import RingLimits
@@ -15,6 +16,7 @@ from zktop.app.ring.ring_recorder import RingRecorder
 from zktop.cli.common.options import DURATION, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
+from zktop.cli.common.webhooks import webhooks
 from zktop.config.overrides import Overrides
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import Millis
@@ -102,13 +104,17 @@ def command(
 def _record_file(
     overrides: Overrides, output: Path, duration: Millis | None, *, redact: bool
 ) -> None:
-    with live_run(overrides, SAMPLE_EVERY_S) as run, _open(output) as file:
+    with (
+        live_run(overrides, SAMPLE_EVERY_S) as run,
+        _open(output) as file,
+        webhooks(overrides) as hooks,
+    ):
         run.recorder = recorder_of(file, run, redact=redact)
         try:
             run.read()
             narrate("recording; ctrl-c ends it")
-            for _ in run.reports(None if duration is None else duration / SECOND_MS):
-                pass
+            for report in run.reports(None if duration is None else duration / SECOND_MS):
+                hooks.look(report)
         finally:
             report = run.look()
             run.recorder.close()
@@ -130,17 +136,18 @@ def _record_ring(
 ) -> None:
     """Record one run after the other. Only the first one must connect at once."""
     end = None if duration is None else time.monotonic() + duration / SECOND_MS
-    _record_run(overrides, ring, end, redact=redact)
-    while end is None or time.monotonic() < end:
-        try:
-            _record_run(overrides, ring, end, redact=redact)
-        except NoConnectionError as error:
-            narrate(f"{error} Trying again.")
-            time.sleep(RETRY_S)
+    with webhooks(overrides) as hooks:
+        _record_run(overrides, ring, end, hooks, redact=redact)
+        while end is None or time.monotonic() < end:
+            try:
+                _record_run(overrides, ring, end, hooks, redact=redact)
+            except NoConnectionError as error:
+                narrate(f"{error} Trying again.")
+                time.sleep(RETRY_S)
 
 
 def _record_run(
-    overrides: Overrides, ring: RingFolder, end: float | None, *, redact: bool
+    overrides: Overrides, ring: RingFolder, end: float | None, hooks: Webhooks, *, redact: bool
 ) -> None:
     """Record until the end, or until the connection has been lost for too long."""
     with live_run(overrides, SAMPLE_EVERY_S) as run:
@@ -152,6 +159,7 @@ def _record_run(
             narrate(f"recording to {ring.path}; ctrl-c ends it")
             for report in run.reports(None if end is None else max(0.0, end - time.monotonic())):
                 recorder.judge(report)
+                hooks.look(report)
                 if run.lost_s() > PATIENCE_S:
                     return
         finally:

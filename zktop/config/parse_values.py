@@ -274,6 +274,15 @@ def word(text: str) -> str:
     return text
 
 
+def webhook(text: str) -> str:
+    """Check an address to post to; the error does not repeat it."""
+    if not text.startswith(("http://", "https://", "env:", "file:")):
+        raise ValueError("expected http://, https://, env:NAME or file:PATH")
+    if "@" in text.partition("://")[2].partition("/")[0]:
+        raise ValueError("cannot have a user and a password; use token")
+    return text
+
+
 def one_of(what: str, known: Iterable[str]) -> Form:
     """Return a form that accepts only known names."""
     names = sorted(known)
@@ -299,6 +308,7 @@ def forms(layouts: Iterable[str], themes: Iterable[str]) -> dict[str, Form]:
         "server": server,
         "theme": one_of("theme", themes),
         "timeout": timeout,
+        "webhook": webhook,
         "word": word,
     }
 

@@ -104,6 +104,14 @@ class UiSection(Section, frozen=True):
     command: Word | None = None
 
 
+class WebhookSection(Section, frozen=True):
+    """An address to which `zktop record`, `zktop metrics` and the UI post findings."""
+
+    url: Annotated[str, Meta(extra={"form": "webhook", "secret": True})]
+    token: Secret | None = None  # sent as `Authorization: Bearer`
+    severity: Literal["critical", "warning", "info"] = "critical"  # and what is worse
+
+
 class CommandSection(Section, frozen=True):
     """One of the user's keys, which runs a program on the selected item."""
 
@@ -126,6 +134,7 @@ class Config(ConnectionSection, frozen=True):
     thresholds: Thresholds = Thresholds()
     budget: BudgetSection = BudgetSection()
     demo: DemoSection = DemoSection()
+    webhooks: tuple[WebhookSection, ...] = ()
     ui: UiSection = UiSection()
     commands: tuple[CommandSection, ...] = ()
 

@@ -1,0 +1,227 @@
+"""Posts to webhooks: a real receiver that refuses, stalls, redirects or is not there."""
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from output.test_webhook_body import DEADLOCK, LATER, report
+from servers import free_port
+from waiting import PATIENCE_S, eventually
+
+from zktop.app.alerts import webhooks
+from zktop.app.alerts.webhooks import MAX_ALERTS, MAX_WAITING, Webhooks
+from zktop.config.types import WebhookSection
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+def code(status: int) -> Answer:
+    """Answer with this status."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Location", "/elsewhere")
+        request.end_headers()
+
+    return answer
+
+
+class Receiver:
+    """Receives posts; the first ones get these answers, all others 200."""
+
+    def __init__(self, *answers: Answer, port: int = 0) -> None:
+        self.posts: queue.Queue[tuple[dict[str, str], Any]] = queue.Queue()
+        left = [*answers]
+        posts = self.posts
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                posts.put((dict(self.headers), body))
+                (left.pop(0) if left else code(200))(self)
+
+            def log_message(self, *_args: object) -> None:
+                """Print nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def next(self) -> Any:
+        """The body of the next post."""
+        return self.posts.get(timeout=PATIENCE_S)[1]
+
+    def close(self) -> None:
+        """Refuse connections from now on."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@contextmanager
+def receiving(*answers: Answer, port: int = 0) -> Iterator[Receiver]:
+    """A receiver in this block."""
+    receiver = Receiver(*answers, port=port)
+    try:
+        yield receiver
+    finally:
+        receiver.close()
+
+
+@contextmanager
+def hooks_to(url: str, complaints: list[str] | None = None, **more: Any) -> Iterator[Webhooks]:
+    """A webhook with this address."""
+    said = [] if complaints is None else complaints
+    with Webhooks([WebhookSection(url=url, **more)], "prod", said.append) as hooks:
+        yield hooks
+
+
+@pytest.fixture(autouse=True)
+def _retries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(webhooks, "LAST_RETRY_S", 0.01)
+
+
+def statuses(body: Any) -> list[str]:
+    """The status of each alert."""
+    return [one["status"] for one in body["alerts"]]
+
+
+def test_a_finding_is_posted_when_it_comes_and_when_it_is_over() -> None:
+    """As JSON, with the name of the cluster."""
+    with receiving() as receiver, hooks_to(receiver.url) as hooks:
+        hooks.look(report(DEADLOCK))
+        headers, body = receiver.posts.get(timeout=PATIENCE_S)
+        hooks.look(report(at=LATER + 1))
+
+        assert statuses(receiver.next()) == ["resolved"]
+    assert (headers["Content-Type"], headers.get("Authorization")) == ("application/json", None)
+    assert (statuses(body), body["alerts"][0]["labels"]["cluster"]) == (["firing"], "prod")
+
+
+@pytest.mark.parametrize("kind", ["plain", "env", "file"])
+def test_the_token_is_plain_or_in_the_environment_or_in_a_file(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file may end with a new line."""
+    file = tmp_path / "token"
+    file.write_text("s3cret\n", encoding="utf-8")
+    monkeypatch.setenv("HOOK_TOKEN", "s3cret")
+    token = {"plain": "s3cret", "env": "env:HOOK_TOKEN", "file": f"file:{file}"}[kind]
+    with receiving() as receiver, hooks_to(receiver.url, token=token) as hooks:
+        hooks.look(report(DEADLOCK))
+        headers, _ = receiver.posts.get(timeout=PATIENCE_S)
+
+    assert headers["Authorization"] == "Bearer s3cret"
+
+
+def test_a_file_that_comes_later_is_found(tmp_path: Path) -> None:
+    """The address may be a secret, too; it is read for every post."""
+    file, complaints = tmp_path / "url", list[str]()
+    with receiving() as receiver, hooks_to(f"file:{file}", complaints) as hooks:
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: complaints)
+        file.write_text(receiver.url, encoding="utf-8")
+
+        assert statuses(receiver.next()) == ["firing"]
+    assert complaints[0] == f"webhook: {file}: No such file or directory."
+
+
+@pytest.mark.parametrize("status", [500, 503, 429, 408])
+def test_a_failed_post_is_repeated(status: int) -> None:
+    """The failure is a complaint, once, and so is its end."""
+    complaints: list[str] = []
+    failures = [code(status)] * 3
+    with receiving(*failures) as receiver, hooks_to(receiver.url, complaints) as hooks:
+        hooks.look(report(DEADLOCK))
+        bodies = [receiver.next() for _ in range(4)]
+        eventually(lambda: len(complaints) == 2)
+
+    assert bodies == bodies[:1] * 4
+    assert complaints[0].startswith(f"webhook: the receiver answered {status} ")
+    assert complaints[1] == "webhook: the receiver accepts alerts again."
+
+
+def test_only_the_newest_state_is_sent_to_a_receiver_that_was_down() -> None:
+    """Whatever has happened in the meantime."""
+    port, complaints = free_port(), list[str]()
+    with hooks_to(f"http://127.0.0.1:{port}/", complaints) as hooks:
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: complaints)
+        hooks.look(report(at=LATER + 1))
+        with receiving(port=port) as receiver:
+            assert statuses(receiver.next()) == ["resolved"]
+            eventually(lambda: len(complaints) == 2)
+    assert complaints[0] == "webhook: the receiver cannot be reached: Connection refused."
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [(400, "Bad Request"), (404, "Not Found"), (307, "Temporary Redirect")]
+)
+def test_a_refused_alert_is_dropped_and_the_next_one_sent(status: int, reason: str) -> None:
+    """A redirection is a refusal: the address in the config should be the right one."""
+    complaints: list[str] = []
+    with receiving(code(status)) as receiver, hooks_to(receiver.url, complaints) as hooks:
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: complaints)
+        hooks.look(report(at=LATER + 1))
+        bodies = [receiver.next(), receiver.next()]
+
+    assert [statuses(body) for body in bodies] == [["firing"], ["resolved"]]
+    assert complaints[0] == f"webhook: the receiver answered {status} {reason}; 1 alert dropped."
+
+
+def test_a_stalled_receiver_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports go on, and so does the end of zktop."""
+    monkeypatch.setattr(webhooks, "CLOSE_S", 0.05)
+    is_over, done = threading.Event(), threading.Event()
+    with receiving(lambda _request: done.wait(PATIENCE_S)) as receiver:
+
+        def look_and_close() -> None:
+            with hooks_to(receiver.url) as hooks:
+                hooks.look(report(DEADLOCK))
+                receiver.next()
+                hooks.look(report(at=LATER + 1))
+            is_over.set()
+
+        threading.Thread(target=look_and_close, daemon=True).start()
+        assert is_over.wait(PATIENCE_S)
+        done.set()
+
+
+def test_what_is_left_is_sent_at_the_end() -> None:
+    """The last report may have ended a deadlock."""
+    with receiving() as receiver:
+        with hooks_to(receiver.url) as hooks:
+            hooks.look(report(DEADLOCK))
+
+        assert statuses(receiver.next()) == ["firing"]
+
+
+def test_thousands_of_alerts_are_sent_in_several_posts() -> None:
+    """And what waits for a receiver is bounded: the oldest are dropped."""
+    many = [replace(DEADLOCK, id=f"D1-{number}") for number in range(MAX_WAITING + 5)]
+    complaints: list[str] = []
+    with receiving() as receiver, hooks_to(receiver.url, complaints) as hooks:
+        hooks.look(report(*many))
+        sizes = [len(receiver.next()["alerts"]) for _ in range(MAX_WAITING // MAX_ALERTS)]
+
+    assert set(sizes) == {MAX_ALERTS}
+    assert "dropped" in complaints[0]
+
+
+@pytest.mark.parametrize("url", ["env:NO_SUCH_VARIABLE", "http://127.0.0.1:http/s3cret"])
+def test_an_address_is_never_repeated(url: str) -> None:
+    """It may be a secret. Nothing else happens, and zktop goes on."""
+    complaints: list[str] = []
+    with hooks_to(url, complaints) as hooks:
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: complaints)
+
+    assert "s3cret" not in complaints[0]

@@ -1,0 +1,144 @@
+"""Findings as the alerts of a webhook: when there is one, and what it says."""
+
+import json
+
+import pytest
+from model.builders import NOW, lock, own, world
+from msgspec.structs import replace
+
+from zktop.model.examiner import Examiner
+from zktop.model.findings.finding import Finding, Severity
+from zktop.model.report import Report
+from zktop.output.webhook_body import FindingAlerts, WebhookAlert, webhook_body
+
+LATER = NOW + 10_000
+AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
+CONNECTED = own()
+DEADLOCKED = Examiner().look(world(*AB_BA, CONNECTED), LATER)
+DEADLOCK = next(
+    replace(one, severity="critical") for one in DEADLOCKED.findings if one.rule == "D1"
+)
+
+
+def report(*findings: Finding, at: int = LATER, state: str = "connected") -> Report:
+    """A report with these findings."""
+    link = replace(CONNECTED, state=state)
+    seen = replace(DEADLOCKED.world, link=link)
+    return replace(DEADLOCKED, world=seen, findings=findings, now=at)
+
+
+def alerts_of(*reports: Report, severity: Severity = "info") -> list[list[str]]:
+    """The status and the rule of the alerts after each report."""
+    alerts = FindingAlerts("prod", severity)
+    return [[f"{one.status} {one.labels['rule']}" for one in alerts.after(r)] for r in reports]
+
+
+def test_a_finding_has_an_alert_when_it_comes_and_when_it_is_over() -> None:
+    """While it lasts it has none."""
+    there, gone = report(DEADLOCK), report(at=LATER + 60_000)
+
+    assert alerts_of(there, there, gone, gone) == [["firing D1"], [], ["resolved D1"], []]
+
+
+@pytest.mark.parametrize(
+    ("change", "is_news"),
+    [
+        ({"sentence": "alice has waited for 9s."}, False),
+        ({"nodes": ()}, False),
+        ({"severity": "warning"}, True),
+        ({"confidence": "C1"}, True),
+    ],
+)
+def test_it_has_another_one_when_it_is_more_or_less_severe_or_sure(
+    change: dict[str, object],
+    is_news: bool,  # noqa: FBT001  a parameter of pytest
+) -> None:
+    """An older one is no news: its sentence may have changed at every look."""
+    first, second = alerts_of(report(DEADLOCK), report(replace(DEADLOCK, **change)))
+
+    assert second == (first if is_news else [])
+
+
+def test_consequences_have_no_alert() -> None:
+    """One deadlock is one alert, whoever waits behind it."""
+    assert alerts_of(report(replace(DEADLOCK, cause="D1-1234"))) == [[]]
+
+
+def test_what_is_less_severe_than_wanted_has_no_alert() -> None:
+    """If it gets worse, it has one; if it gets better, that one is over."""
+    note = replace(DEADLOCK, severity="warning")
+    found = alerts_of(report(note), report(DEADLOCK), report(note), severity="critical")
+
+    assert found == [[], ["firing D1"], ["resolved D1"]]
+
+
+@pytest.mark.parametrize("state", ["suspended", "lost"])
+def test_without_a_connection_nothing_is_over(state: str) -> None:
+    """Zktop does not know; afterwards it does."""
+    found = alerts_of(report(DEADLOCK), report(state=state), report(at=LATER + 60_000))
+
+    assert found == [["firing D1"], [], ["resolved D1"]]
+
+
+def one_alert(finding: Finding = DEADLOCK, cluster: str = "prod") -> WebhookAlert:
+    """The alert about a new finding."""
+    (alert,) = FindingAlerts(cluster, "info").after(report(finding))
+    return alert
+
+
+def test_the_body_is_that_of_alertmanager() -> None:
+    """With the keys that https://prometheus.io/docs/alerting/latest/configuration names."""
+    body = json.loads(webhook_body([one_alert()], "prod"))
+
+    assert {name: type(value) for name, value in body.items()} == {
+        "version": str,
+        "groupKey": str,
+        "truncatedAlerts": int,
+        "status": str,
+        "receiver": str,
+        "groupLabels": dict,
+        "commonLabels": dict,
+        "commonAnnotations": dict,
+        "externalURL": str,
+        "alerts": list,
+    }
+    (alert,) = body["alerts"]
+    assert (body["version"], body["status"], alert["status"]) == ("4", "firing", "firing")
+    assert alert["labels"] == {
+        "alertname": "deadlock",
+        "cluster": "prod",
+        "rule": "D1",
+        "severity": "critical",
+        "confidence": DEADLOCK.confidence,
+        "lock": DEADLOCK.lock,
+    }
+    assert alert["annotations"]["summary"] == DEADLOCK.sentence
+    assert alert["annotations"]["description"] == DEADLOCK.advice
+    assert (alert["endsAt"], alert["generatorURL"]) == ("0001-01-01T00:00:00Z", "")
+
+
+def test_the_end_of_an_alert_says_when_it_began() -> None:
+    """With the same fingerprint, so that a receiver can close what it has opened."""
+    alerts = FindingAlerts("prod", "info")
+    (begin,) = alerts.after(report(replace(DEADLOCK, since=LATER - 5_000)))
+    (end,) = alerts.after(report(at=LATER + 60_000))
+
+    assert end.fingerprint == begin.fingerprint
+    assert end.starts_at == begin.starts_at < end.ends_at
+    assert json.loads(webhook_body([end], "prod"))["status"] == "resolved"
+
+
+def test_the_fingerprint_is_that_of_the_finding_in_its_cluster() -> None:
+    """Two zktops send the same one, and two clusters never do."""
+    worse = replace(DEADLOCK, severity="warning", sentence="other words")
+
+    assert one_alert().fingerprint == one_alert(worse).fingerprint
+    assert one_alert().fingerprint != one_alert(cluster="test").fingerprint
+
+
+def test_common_labels_are_those_that_all_alerts_have() -> None:
+    """As in Alertmanager's own groups."""
+    other = replace(DEADLOCK, id="D1-other", lock=None, confidence="C1")
+    body = json.loads(webhook_body([one_alert(), one_alert(other)], "prod"))
+
+    assert sorted(body["commonLabels"]) == ["alertname", "cluster", "rule", "severity"]

@@ -1,0 +1,1 @@
+"""Tell others about findings: run a command, post to webhooks."""

@@ -1,0 +1,194 @@
+"""Post findings to webhooks: each address has a thread that sends and retries.
+
+The caller's thread only looks at reports and never waits for a receiver. What cannot be sent stays
+in memory, the newest state of each finding, and is sent as soon as the receiver answers.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from http.client import HTTPException
+from pathlib import Path
+from typing import Final, Self
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from zktop.config.types import WebhookSection
+from zktop.model.format import count
+from zktop.model.report import Report
+from zktop.output.webhook_body import FindingAlerts, WebhookAlert, webhook_body
+
+TIMEOUT_S: Final = 10.0  # of one post
+FIRST_RETRY_S: Final = 1.0
+LAST_RETRY_S: Final = 60.0
+CLOSE_S: Final = 3.0  # to send what is left when zktop ends
+MAX_ALERTS: Final = 100  # in one post
+MAX_WAITING: Final = 10_000  # alerts; then the oldest are dropped
+SCHEMES: Final = ("http://", "https://")
+RETRIED: Final = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+Complain = Callable[[str], None]
+
+
+class Webhooks:
+    """All webhooks of one cluster, within a `with` block."""
+
+    def __init__(
+        self, sections: Sequence[WebhookSection], cluster: str, complain: Complain
+    ) -> None:
+        """Start a thread for each; `complain` is called in these threads."""
+        self._hooks = [Webhook(one, cluster, complain) for one in sections]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def look(self, report: Report) -> None:
+        """Send what this report has changed."""
+        for hook in self._hooks:
+            hook.look(report)
+
+    def close(self) -> None:
+        """Try for a moment to send what is left."""
+        for hook in self._hooks:
+            hook.end()
+        for hook in self._hooks:
+            hook.wait()
+
+
+class Webhook:
+    """Sends alerts to one address."""
+
+    def __init__(self, section: WebhookSection, cluster: str, complain: Complain) -> None:
+        self._section, self._cluster, self._complain = section, cluster, complain
+        self._findings = FindingAlerts(cluster, section.severity)
+        self._waiting: dict[str, WebhookAlert] = {}  # by fingerprint, the oldest first
+        self._has_news = threading.Condition()
+        self._is_over = threading.Event()
+        self._is_failing = False
+        self._opener = build_opener(_NoRedirect)
+        self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
+        self._thread.start()
+
+    def look(self, report: Report) -> None:
+        alerts = self._findings.after(report)
+        if not alerts:
+            return
+        with self._has_news:
+            for alert in alerts:
+                self._waiting.pop(alert.fingerprint, None)
+                self._waiting[alert.fingerprint] = alert
+            dropped = len(self._waiting) - MAX_WAITING
+            for fingerprint in [*self._waiting][: max(0, dropped)]:
+                del self._waiting[fingerprint]
+            self._has_news.notify()
+        if dropped > 0:
+            self._complain(
+                f"webhook: {dropped} old alerts were dropped; too many wait to be sent."
+            )
+
+    def end(self) -> None:
+        """Let the thread end after one more try."""
+        self._is_over.set()
+        with self._has_news:
+            self._has_news.notify()
+
+    def wait(self) -> None:
+        """Wait for the thread, but not for a slow receiver."""
+        self._thread.join(CLOSE_S)
+
+    def _run(self) -> None:
+        pause_s = FIRST_RETRY_S
+        while alerts := self._next():
+            try:
+                self._post(alerts)
+            except _RefusedError as error:
+                self._report(f"{error}; {count(len(alerts), 'alert')} dropped")
+            except (OSError, HTTPException, ValueError) as error:
+                self._report(_sentence(error))
+                self._put_back(alerts)
+                if self._is_over.wait(pause_s):
+                    return
+                pause_s = min(2 * pause_s, LAST_RETRY_S)
+            else:
+                self._report("")
+                pause_s = FIRST_RETRY_S
+
+    def _next(self) -> list[WebhookAlert]:
+        """Wait for alerts and take the oldest; nothing is left when it is over."""
+        with self._has_news:
+            self._has_news.wait_for(lambda: self._waiting or self._is_over.is_set())
+            names = [*self._waiting][:MAX_ALERTS]
+            return [self._waiting.pop(name) for name in names]
+
+    def _put_back(self, alerts: Sequence[WebhookAlert]) -> None:
+        """Put alerts back to the front, unless there is something newer about them."""
+        with self._has_news:
+            self._waiting = {one.fingerprint: one for one in alerts} | self._waiting
+
+    def _report(self, problem: str) -> None:
+        """Complain about a failure once, and say when it is over."""
+        if problem and not self._is_failing:
+            self._complain(f"webhook: {problem}.")
+        elif self._is_failing and not problem:
+            self._complain("webhook: the receiver accepts alerts again.")
+        self._is_failing = bool(problem)
+
+    def _post(self, alerts: Sequence[WebhookAlert]) -> None:
+        """Post once; raise _RefusedError if another try would not help."""
+        headers = {"Content-Type": "application/json", "User-Agent": "zktop"}
+        if self._section.token is not None:
+            headers["Authorization"] = f"Bearer {secret(self._section.token)}"
+        url = secret(self._section.url)
+        if not url.startswith(SCHEMES):
+            raise ValueError(f"the address begins with neither {' nor '.join(SCHEMES)}")
+        request = Request(url, webhook_body(alerts, self._cluster), headers)  # noqa: S310  checked
+        try:
+            self._opener.open(request, timeout=TIMEOUT_S).close()
+        except HTTPError as error:
+            if error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in RETRIED:
+                raise _RefusedError(_sentence(error)) from error
+            raise
+
+
+class _RefusedError(Exception):
+    """The receiver will never accept these alerts."""
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Makes a redirection an error: a post would silently become a get."""
+
+    def redirect_request(self, *_args: object) -> None:
+        return None
+
+
+def secret(written: str) -> str:
+    """Return what `env:NAME` or `file:PATH` stands for; any other text stands for itself."""
+    kind, _, name = written.partition(":")
+    if kind == "file":
+        return Path(name).expanduser().read_text(encoding="utf-8").strip()
+    if kind != "env":
+        return written
+    if name not in os.environ:
+        raise ValueError(f"the environment has no {name}")
+    return os.environ[name]
+
+
+def _sentence(error: Exception) -> str:
+    """Say what went wrong; the address is left out, because it may be a secret."""
+    if isinstance(error, HTTPError):
+        return f"the receiver answered {error.code} {error.reason}"
+    if isinstance(error, URLError):
+        return f"the receiver cannot be reached: {_sentence_of(error.reason)}"
+    if isinstance(error, HTTPException):
+        return f"the receiver's answer is not HTTP ({type(error).__name__})"
+    return _sentence_of(error)
+
+
+def _sentence_of(error: object) -> str:
+    if not isinstance(error, OSError):
+        return str(error)
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"

@@ -1,0 +1,131 @@
+"""Findings as alerts, in the form in which Alertmanager posts them to webhooks.
+
+`FindingAlerts` is a fold over reports: it returns an alert for each finding that is new, has
+become more or less severe or sure, or is over. A finding that follows from another one has no
+alert of its own.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from zktop.model.facts import Millis
+from zktop.model.findings.finding import SEVERITIES, Finding, Severity
+from zktop.model.format import iso
+from zktop.model.report import Report
+from zktop.model.session_ids import session_text
+
+NOT_OVER: Final = "0001-01-01T00:00:00Z"  # as Alertmanager writes it
+CONNECTED: Final = ("connected", "read-only")
+FINGERPRINT_DIGITS: Final = 16
+
+
+class WebhookAlert(msgspec.Struct, frozen=True, rename="camel"):
+    """One finding."""
+
+    status: Literal["firing", "resolved"]
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    starts_at: str
+    ends_at: str
+    fingerprint: str  # the same while the finding lasts, and for every zktop that sees it
+    generator_url: str = msgspec.field(name="generatorURL", default="")
+
+
+class WebhookBody(msgspec.Struct, frozen=True, rename="camel"):
+    """What is posted; a receiver of Alertmanager's webhooks accepts it."""
+
+    status: Literal["firing", "resolved"]
+    alerts: Sequence[WebhookAlert]
+    group_labels: dict[str, str]
+    common_labels: dict[str, str]
+    group_key: str
+    common_annotations: dict[str, str] = {}
+    version: str = "4"
+    receiver: str = "zktop"
+    truncated_alerts: int = 0
+    external_url: str = msgspec.field(name="externalURL", default="")
+
+
+def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
+    """Return the JSON of some alerts about one cluster."""
+    is_firing = any(one.status == "firing" for one in alerts)
+    common = set.intersection(*(set(one.labels.items()) for one in alerts))
+    body = WebhookBody(
+        status="firing" if is_firing else "resolved",
+        alerts=alerts,
+        group_labels={"cluster": cluster},
+        common_labels=dict(sorted(common)),
+        group_key=f'{{}}:{{cluster="{cluster}"}}',
+    )
+    return msgspec.json.encode(body)
+
+
+class FindingAlerts:
+    """The alerts about one cluster, from report to report."""
+
+    def __init__(self, cluster: str, severity: Severity) -> None:
+        """Prepare; findings that are less severe have no alerts."""
+        self._cluster = cluster
+        self._severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
+        self._firing: dict[str, WebhookAlert] = {}  # by the id of the finding
+
+    def after(self, report: Report) -> list[WebhookAlert]:
+        """Return what is new. Without a connection nothing is known, so nothing changes."""
+        link = report.world.link
+        if link is None or link.state not in CONNECTED:
+            return []
+        findings = {
+            one.id: one
+            for one in report.findings
+            if one.severity in self._severities and one.cause is None
+        }
+        over = [self._firing.pop(id_) for id_ in self._firing.keys() - findings.keys()]
+        ended = [replace(one, status="resolved", ends_at=iso(report.now)) for one in over]
+        changed = {
+            id_: self._alert(finding, report.now)
+            for id_, finding in findings.items()
+            if id_ not in self._firing or self._firing[id_].labels != self._labels(finding)
+        }
+        self._firing |= changed
+        return [*ended, *changed.values()]
+
+    def _labels(self, finding: Finding) -> dict[str, str]:
+        labels = {
+            "alertname": finding.name,
+            "cluster": self._cluster,
+            "rule": finding.rule,
+            "severity": finding.severity,
+            "confidence": finding.confidence,
+            "lock": finding.lock or "",
+        }
+        return _without_empty(labels)
+
+    def _alert(self, finding: Finding, now: Millis) -> WebhookAlert:
+        known = self._firing.get(finding.id)
+        begin = now if finding.since is None else min(finding.since, now)
+        annotations = {
+            "summary": finding.sentence,
+            "description": finding.advice,
+            "evidence": "\n".join(one.text for one in finding.evidence),
+            "sessions": " ".join(map(session_text, finding.sessions)),
+        }
+        return WebhookAlert(
+            status="firing",
+            labels=self._labels(finding),
+            annotations=_without_empty(annotations),
+            starts_at=known.starts_at if known else iso(begin),
+            ends_at=NOT_OVER,
+            fingerprint=_fingerprint(self._cluster, finding.id),
+        )
+
+
+def _fingerprint(cluster: str, finding: str) -> str:
+    return sha256(f"{cluster}\n{finding}".encode()).hexdigest()[:FINGERPRINT_DIGITS]
+
+
+def _without_empty(texts: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
