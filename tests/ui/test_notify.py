@@ -10,7 +10,7 @@ from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import FakeFeed, app_of, frames, settled
 
-from zktop.app.finding_command import FindingCommand
+from zktop.app.alerts.finding_command import FindingCommand
 from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.ui.app import Zktop

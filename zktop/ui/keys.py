@@ -137,6 +137,8 @@ KEYS: Final = (
         pages=(TIMELINE,)),
     Action("compare", "c", "compare the mark with the cursor; without a mark, with now", "time",
         pages=(TIMELINE,), short="Compare"),
+    Action("accounts", "b", "who blocked others, and for how long, in the time in view or from "
+        "the mark to the cursor", "time", pages=(TIMELINE,), short="Blocked"),
     Action("new", "N", "start a demo client", "contenders", short="New", writes=True),
     Action("new_reader", "R", "add a demo reader to this lock", "contenders", pages=CONTENDING,
         writes=True),

@@ -1,20 +1,18 @@
 """Copy to the clipboard, and export files: reports, recordings and pictures of the screen."""
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from zktop.model.format import count
+from zktop.ui.actions.on_a_thread import on_a_thread
 from zktop.ui.actions.svg_picture import portable_svg
 from zktop.ui.dialogs.export import FORMATS, ExportDialog, ExportRequest
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import TimeRange
 
-Result = TypeVar("Result")
 MAX_QUOTED_CHARS: Final = 60  # of the copied text
 LEAD_MS: Final = 60_000  # before a clip: evidence for the verdicts at its start
 REPLAY_HINT: Final = ". Open it with `zktop replay`; it includes the minute before."
@@ -46,7 +44,7 @@ class ExportActions(Shell):
     async def _copy(self, text: str) -> None:
         copy, place = self.settings.copy, None
         if copy is not None:
-            place = await _on_a_thread(partial(copy, text))
+            place = await on_a_thread(partial(copy, text))
         if place is None:
             place = "the terminal (OSC 52)"
             self.copy_to_clipboard(text)
@@ -91,18 +89,12 @@ class ExportActions(Shell):
 
     async def _write(self, file: Path, content: Callable[[], bytes], more: str = "") -> None:
         try:
-            await _on_a_thread(lambda: write_new(file, content()))
+            await on_a_thread(lambda: write_new(file, content()))
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or str(error)
             self.show_message(f"Could not write {file}: {why}.", is_wrong=True)
         else:
             self.show_message(f"Written: {file}{more}")
-
-
-async def _on_a_thread(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread that ends with it; those of `to_thread` would stay."""
-    with ThreadPoolExecutor(1) as one:
-        return await asyncio.get_running_loop().run_in_executor(one, work)
 
 
 def write_new(file: Path, content: bytes) -> None:

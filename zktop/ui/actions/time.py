@@ -1,14 +1,18 @@
 """Moving through time, live or in a recording."""
 
+from functools import partial
 from time import perf_counter
 
 from textual.timer import Timer
 
 from zktop.model.facts import Millis
+from zktop.ui.actions.on_a_thread import on_a_thread
+from zktop.ui.dialogs.accounts import AccountsDialog, accounts_of
 from zktop.ui.dialogs.compare import CompareDialog, ComparedMoment
 from zktop.ui.dialogs.question import SeekDialog
 from zktop.ui.messages import SeekTo
 from zktop.ui.shell import Shell
+from zktop.ui.view_state import TimeRange
 
 TICK_S = 0.05  # between two frames of the past during playback
 NO_DATA = "No data yet."
@@ -159,3 +163,19 @@ class TimeActions(Shell):
         else:
             now = ComparedMoment("now", newest.at, newest.report)
             self.push_screen(CompareDialog(here, now))
+
+    def action_accounts(self) -> None:
+        """Show who made others wait between the mark and the cursor, or in the time in view."""
+        period = self.page.marked_range if self.page is not None else None
+        if period is None:
+            self.show_message(NO_DATA)
+            return
+        self.run_worker(self._show_accounts(period), exclusive=True, group="accounts")
+
+    async def _show_accounts(self, period: TimeRange) -> None:
+        """Add up on a thread: with thousands of locks it takes a second."""
+        begin = max(period.begin, self.tape.begin or 0)
+        reports = [one.report for one in self.tape.frames(begin)]
+        accounts = await on_a_thread(partial(accounts_of, reports, begin, period.end))
+        is_thinned = self.tape.times_thinned > 0
+        self.push_screen(AccountsDialog(accounts, is_thinned=is_thinned))

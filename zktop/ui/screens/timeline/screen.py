@@ -55,7 +55,8 @@ class TimelineScreen(Page):
 
     `m` marks a moment. `c` compares it with the moment of the cursor; without a mark, the cursor
     with now. `x` exports the time between the mark and the cursor, or without a mark the time in
-    view, as a recording: its locks, sessions and findings.
+    view, as a recording: its locks, sessions and findings. `b` adds up who made others wait in the
+    same time.
     """
     HELP_KEYS: ClassVar[Mapping[str, str]] = {
         "step_back": "previous change",

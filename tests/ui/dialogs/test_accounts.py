@@ -1,0 +1,96 @@
+"""Who made others wait in the time in view."""
+
+import pytest
+from model.builders import NOW, lock, own
+from ui.example_past import past
+from ui.fake_feed import Moment, app_of, frames, settled
+
+from zktop.ui.dialogs.accounts import account_lines, accounts_of
+from zktop.ui.styled_text import text_of
+
+SECOND_MS = 1000
+
+
+def drawn(*moments: Moment, since: int = NOW, until: int, is_thinned: bool = False) -> list[str]:
+    """The lines of the dialog in a window of 96 columns."""
+    reports = [one.report for one in frames(*moments)]
+    accounts = accounts_of(reports, since, until)
+    return [text_of(one).rstrip() for one in account_lines(accounts, 96, is_thinned=is_thinned)]
+
+
+def after(seconds: int) -> int:
+    """The moment so many seconds after the beginning."""
+    return NOW + seconds * SECOND_MS
+
+
+HELD: Moment = (NOW, [own(), *lock("/locks/stock", "ann", "bob", "cid")])
+
+
+def test_a_holder_is_charged_with_the_time_that_others_waited() -> None:
+    """Bob and Cid wait for a minute each."""
+    lines = drawn(HELD, (after(60), []), until=after(60))
+
+    text = " ".join(lines)
+    assert "In these 1m00s clients waited 2m00s in all" in text
+    assert any(one.split()[:2] == ["ann", "2m00s"] for one in lines)
+    assert any(one.split() == ["bob", "1m00s"] for one in lines)
+    assert any(one.split() == ["/locks/stock", "2m00s", "ann", "2m00s"] for one in lines)
+
+
+def test_only_the_period_counts() -> None:
+    """From the mark to the cursor, whatever is known of other times."""
+    moments = [(after(at), []) for at in (10, 20, 30, 40)]
+    lines = drawn(HELD, *moments, since=after(10), until=after(30))
+
+    assert any(one.split()[:2] == ["ann", "40s"] for one in lines)
+
+
+def test_it_says_that_nobody_waited() -> None:
+    """There are no empty tables."""
+    lines = drawn((NOW, lock("/locks/stock", "ann")), (after(60), []), until=after(60))
+
+    assert lines == ["In these 1m00s nobody was seen to wait for a lock."]
+
+
+def test_it_says_what_is_not_known() -> None:
+    """Moments that are no longer kept, and times without a connection."""
+    lost = (after(10), [own(state="lost", at=after(10))])
+    back = (after(40), [own(at=after(40))])
+    text = " ".join(drawn(HELD, lost, back, (after(60), []), until=after(60), is_thinned=True))
+
+    assert "Only some moments of this time are kept, so short waits are missing." in text
+    assert "Nothing is known of 30s without a connection." in text
+    assert "clients waited 1m00s in all" in text
+
+
+def test_locks_that_differ_only_in_ids_are_added_up() -> None:
+    """Nobody wants to read a hundred lines about one mistake."""
+    moment = (
+        NOW,
+        [*lock("/locks/order-17", "ann", "bob"), *lock("/locks/order-18", "ann", "bob")],
+    )
+    lines = drawn(moment, (after(60), []), until=after(60))
+
+    assert any(one.split()[:3] == ["/locks/order-*", "2m00s", "2"] for one in lines)
+
+
+def test_a_long_list_is_cut() -> None:
+    """It says how many are left out."""
+    queues = [one for n in range(30) for one in lock(f"/l/{chr(65 + n)}x", f"h{n}", f"w{n}")]
+    lines = drawn((NOW, queues), (after(60), []), until=after(60))
+
+    assert "and 40 more" in lines  # clients: 30 blocked others, 30 waited
+    assert "and 10 more" in lines  # locks
+
+
+@pytest.mark.parametrize("keys", [(), ("m", "H")], ids=["in view", "from the mark"])
+async def test_a_key_opens_it_on_the_timeline(keys: tuple[str, ...]) -> None:
+    """For the time in view, or from the mark to the cursor."""
+    app = app_of(*past())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("5", *keys, "b")
+        text = "\n".join(await settled(pilot))
+
+    assert "Who made others wait" in text
+    assert "1s" in text if keys else "clients waited" in text

@@ -1,0 +1,137 @@
+"""Who made others wait in a part of the past: by client, by lock, and by class of locks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, LockAccount
+from zktop.model.accounting.ledger import Ledger
+from zktop.model.facts import Millis
+from zktop.model.format import count, span
+from zktop.model.report import Report
+from zktop.ui.dialogs.base import TextDialog
+from zktop.ui.inks import Ink
+from zktop.ui.screens.common.format import time_ms
+from zktop.ui.styled_text import Line, fitted, line, right, wrapped
+
+MAX_ROWS: Final = 20
+COST_CELLS: Final = 14
+TIME_CELLS: Final = 9
+LEAST_NAME_CELLS: Final = 16
+Row = Sequence[tuple[str, Ink]]
+
+
+def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Accounts:
+    """Sum up a period; the first report is the one that its beginning shows."""
+    ledger = Ledger(since)
+    for report in reports:
+        if report.now > until:
+            break
+        ledger.look(report)
+    return ledger.accounts(until)
+
+
+class AccountsDialog(TextDialog):
+    """Shows the accounts of a period, what cost most first."""
+
+    def __init__(self, accounts: Accounts, *, is_thinned: bool) -> None:
+        """Prepare; `is_thinned` if some moments of the period are no longer in memory."""
+        begin, end = time_ms(accounts.since), time_ms(accounts.until)
+        super().__init__(f"Who made others wait: {begin} to {end}Z", "esc close")
+        self._accounts, self._is_thinned = accounts, is_thinned
+
+    def lines(self, width: int) -> list[Line]:
+        return list(account_lines(self._accounts, width, is_thinned=self._is_thinned))
+
+
+def account_lines(accounts: Accounts, width: int, *, is_thinned: bool) -> Iterator[Line]:
+    """Draw the accounts."""
+    yield from wrapped(_summary(accounts, is_thinned=is_thinned), width, "dim")
+    if not accounts.blocked_ms:
+        return
+    names = {one.actor: one.name for one in accounts.actors}
+    clients = [one for one in accounts.actors if one.charge.at_most_ms or one.waited_ms]
+    locks = [one for one in accounts.locks if one.blocked_ms]
+    classes = [one for one in accounts.classes if one.blocked_ms]
+    head = ("CLIENT", "BLOCKED OTHERS", "ITSELF", "WAITED", "WORST LOCK")
+    yield from _table(head, map(_client_row, clients), len(clients), width)
+    head = ("LOCK", "CLIENTS WAITED", "", "GAVE UP", "MOSTLY FOR")
+    yield from _table(head, (_lock_row(one, names) for one in locks), len(locks), width)
+    if any(one.locks > 1 for one in classes):
+        head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "GAVE UP", "MOSTLY FOR")
+        yield from _table(head, (_lock_row(one, names) for one in classes), len(classes), width)
+
+
+def _summary(accounts: Accounts, *, is_thinned: bool) -> str:
+    length = span(accounts.until - accounts.since)
+    if not accounts.blocked_ms:
+        said = f"In these {length} nobody was seen to wait for a lock."
+    else:
+        said = (
+            f"In these {length} clients waited {span(accounts.blocked_ms)} in all, added up. A "
+            "client blocks others while it holds a lock that they wait for; ITSELF is the part of "
+            "it in which it waited for another lock: look at the holder of that one."
+        )
+    if is_thinned:
+        said += " Only some moments of this time are kept, so short waits are missing."
+    if accounts.unseen_ms:
+        said += f" Nothing is known of {span(accounts.unseen_ms)} without a connection."
+    if accounts.deadlocks:
+        said += f" There {'was' if accounts.deadlocks == 1 else 'were'} "
+        said += f"{count(accounts.deadlocks, 'deadlock')}."
+    return said
+
+
+def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) -> Iterator[Line]:
+    """A heading and the first rows; names share what the figures leave of the width."""
+    yield ()
+    yield _cells([(text, "dim") for text in head], width)
+    for at, row in enumerate(rows):
+        if at == MAX_ROWS:
+            yield line((f"and {number - MAX_ROWS} more", "dim"))
+            return
+        yield _cells(row, width)
+
+
+def _cells(row: Row, width: int) -> Line:
+    figures = COST_CELLS + 2 * TIME_CELLS + 4
+    room = max(2 * LEAST_NAME_CELLS, width - figures)
+    widths = (room // 2, COST_CELLS, TIME_CELLS, TIME_CELLS, room - room // 2)
+    drawn: list[Line] = []
+    for at, (cell, cells) in enumerate(zip(row, widths, strict=True)):
+        is_name = at in (0, len(row) - 1)
+        drawn.append(fitted(line(cell), cells) if is_name else right(line(cell), cells))
+    return tuple(run for one in drawn for run in (*one, *line(" ")))
+
+
+def _client_row(one: ActorAccount) -> Row:
+    has_address = one.client and one.client != one.name
+    return (
+        (f"{one.name} {one.client}" if has_address else one.name, "strong"),
+        (_cost(one.charge), "warning"),
+        (_time(one.charge.itself_ms), "plain"),
+        (_time(one.waited_ms), "waits"),
+        (one.worst_lock or "", "plain"),
+    )
+
+
+def _lock_row(one: LockAccount, names: Mapping[str, str]) -> Row:
+    most = [f"{names.get(actor, actor)} {_cost(charge)}" for actor, charge in one.charged[:1]]
+    return (
+        (one.path, "strong"),
+        (_time(one.blocked_ms), "warning"),
+        (str(one.locks) if one.locks > 1 else "", "plain"),
+        (str(one.figures.given_up or ""), "plain"),
+        ("".join(most), "plain"),
+    )
+
+
+def _cost(charge: Charge) -> str:
+    """The time that others waited; two bounds if several clients held the lock together."""
+    if not charge.shared_ms:
+        return _time(charge.alone_ms)
+    least = f"{span(charge.alone_ms)}.." if charge.alone_ms else "≤"
+    return f"{least}{span(charge.at_most_ms)}"
+
+
+def _time(ms: Millis) -> str:
+    return span(ms) if ms else ""
