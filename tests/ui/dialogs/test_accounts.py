@@ -11,11 +11,13 @@ from zktop.ui.styled_text import text_of
 SECOND_MS = 1000
 
 
-def drawn(*moments: Moment, since: int = NOW, until: int, is_thinned: bool = False) -> list[str]:
-    """The lines of the dialog in a window of 96 columns."""
+def drawn(
+    *moments: Moment, since: int = NOW, until: int, is_thinned: bool = False, width: int = 96
+) -> list[str]:
+    """The lines of the dialog."""
     reports = [one.report for one in frames(*moments)]
     accounts = accounts_of(reports, since, until)
-    return [text_of(one).rstrip() for one in account_lines(accounts, 96, is_thinned=is_thinned)]
+    return [text_of(one).rstrip() for one in account_lines(accounts, width, is_thinned=is_thinned)]
 
 
 def after(seconds: int) -> int:
@@ -35,6 +37,15 @@ def test_a_holder_is_charged_with_the_time_that_others_waited() -> None:
     assert any(one.split()[:2] == ["ann", "2m00s"] for one in lines)
     assert any(one.split() == ["bob", "1m00s"] for one in lines)
     assert any(one.split() == ["/locks/stock", "2m00s", "ann", "2m00s"] for one in lines)
+
+
+@pytest.mark.parametrize(("width", "has_all"), [(96, True), (70, True), (52, False)])
+def test_the_tables_fit_the_width(width: int, *, has_all: bool) -> None:
+    """Nothing is cut off at the right; a narrow window leaves out the last column."""
+    lines = drawn(HELD, (after(60), []), until=after(60), width=width)
+
+    assert not [one for one in lines if len(one) > width or one.endswith("…")]
+    assert has_all is any("WORST LOCK" in one for one in lines)
 
 
 def test_only_the_period_counts() -> None:

@@ -11,11 +11,12 @@ from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Line, fitted, line, right, wrapped
+from zktop.ui.styled_text import Line, fitted, joined, line, right, wrapped
 
 MAX_ROWS: Final = 20
 COST_CELLS: Final = 14
 TIME_CELLS: Final = 9
+FIGURE_CELLS: Final = COST_CELLS + 2 * TIME_CELLS + 4
 LEAST_NAME_CELLS: Final = 16
 Row = Sequence[tuple[str, Ink]]
 
@@ -93,14 +94,12 @@ def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) ->
 
 
 def _cells(row: Row, width: int) -> Line:
-    figures = COST_CELLS + 2 * TIME_CELLS + 4
-    room = max(2 * LEAST_NAME_CELLS, width - figures)
-    widths = (room // 2, COST_CELLS, TIME_CELLS, TIME_CELLS, room - room // 2)
-    drawn: list[Line] = []
-    for at, (cell, cells) in enumerate(zip(row, widths, strict=True)):
-        is_name = at in (0, len(row) - 1)
-        drawn.append(fitted(line(cell), cells) if is_name else right(line(cell), cells))
-    return tuple(run for one in drawn for run in (*one, *line(" ")))
+    figures, room = (COST_CELLS, TIME_CELLS, TIME_CELLS), width - FIGURE_CELLS
+    name, *numbers, last = row
+    rest = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # in a narrow window, there is no room
+    drawn = [fitted(line(name), room - rest)]
+    drawn += [right(line(cell), cells) for cell, cells in zip(numbers, figures, strict=True)]
+    return joined([*drawn, fitted(line(last), rest)], " ")
 
 
 def _client_row(one: ActorAccount) -> Row:
