@@ -70,7 +70,7 @@ KEYS: Final = (
     Action("open", "enter", "open the selected item", "move", short="Open",
         panes=("locks", "alerts", "minute", "blockers", "waits", "events", "lock-queue",
             "lock-minute", "lock-tree", "cases", "case", "case-minute", "sessions", "servers",
-            "session-minute", "strips", "index", "contenders")),
+            "session-minute", "strips", "index", "scene-minute", "contenders")),
     Action("back", "escape", "go back; clear the filter or end the pause", "move", short="Back"),
     Action("previous_place", "alt+left", "back to where you were: screen and selection", "move"),
     Action("next_place", "alt+right", "forward again", "move"),

@@ -275,3 +275,22 @@ async def test_a_filter_of_an_owner_shows_its_log() -> None:
 
     assert "I wait for it." in text
     assert "I hold it." not in text
+
+
+@pytest.mark.parametrize(("size", "is_there"), [((200, 60), True), ((120, 36), False)])
+async def test_a_large_window_shows_the_last_minute_of_the_demo_clients(
+    size: tuple[int, int], *, is_there: bool
+) -> None:
+    """Below the lesson, where a smaller one has no room."""
+    stage = FakeContenders(states=[ANN, BOB])
+    app = Zktop(FakeFeed(*trouble()), stage, settings=UiSettings(page="demo"))
+    async with app.run_test(size=size) as pilot:
+        text = "\n".join(await settled(pilot))
+
+        assert ("Last 60 s" in text) is is_there
+        if is_there:
+            app.screen.query_one("#scene-minute").focus()
+            await pilot.press("enter")
+            await settled(pilot)
+            assert app.page is not None
+            assert app.page.entry.name != "demo"

@@ -12,6 +12,7 @@ from zktop.ui.interfaces import ContendersPort
 from zktop.ui.messages import PlayScene, PressKey, ShowPage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import time_s
+from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.demo.contender_table import ContenderTable, passes
 from zktop.ui.screens.demo.counters import counters, deadlocks_below
@@ -27,6 +28,7 @@ from zktop.ui.screens.demo.lesson import (
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
+from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
 from zktop.ui.styled_text import NOTHING, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
@@ -132,6 +134,7 @@ class DemoScreen(Page):
                 with Vertical(id="lesson"):
                     yield ListPanel(id="picture")
                     yield TextPanel(id="scene")
+                    yield MinutePanel(id="scene-minute")
                 with Vertical(id="clients"):
                     yield ContenderTable()
                     yield LogPanel(id="log")
@@ -148,9 +151,7 @@ class DemoScreen(Page):
         self.passed = FilterCount(len(contenders), len(port.states)) if state.filter else None
         self._show_contenders(contenders, port)
         self._show_log(port, state.filter)
-        self._set_heights(
-            picture, text, max(1, len(contenders)) + 1, has_contenders=bool(port.states)
-        )
+        self._set_heights(port, state, picture, text, max(1, len(contenders)) + 1)
 
     def _count(self, port: ContendersPort, state: ViewState) -> None:
         """Keep the sentences of `counters`, to show them while the next part of a lesson plays."""
@@ -164,7 +165,7 @@ class DemoScreen(Page):
             self._done.add(name)
 
     def _set_heights(
-        self, picture: int, text: int, contenders: int, *, has_contenders: bool
+        self, port: ContendersPort, state: ViewState, picture: int, text: int, contenders: int
     ) -> None:
         stage, clients = self.query_one("#stage"), self.query_one("#clients")
         room, is_beside = stage.size.height, self.app.screen.has_class("-triple")
@@ -173,9 +174,12 @@ class DemoScreen(Page):
         if is_beside:
             lesson = share(room, wanted[0], room, 0, is_alone=False)
             beside = share(room, 0, 0, wanted[2], is_alone=False)
-            heights = Heights(lesson.picture, room - lesson.picture, *beside[2:])
+            text_room = room - lesson.picture
+            text_room -= self._show_minute(port, state, text_room - wanted[1])
+            heights = Heights(lesson.picture, text_room, *beside[2:])
         else:
-            heights = share(room, *wanted, is_alone=has_contenders and not picture)
+            self.query_one(MinutePanel).hide()
+            heights = share(room, *wanted, is_alone=bool(port.states) and not picture)
         clients.display = heights.log > 0
         clients.styles.height = room if is_beside else heights.contenders + heights.log
         self.query_one("#lesson").styles.height = room if is_beside else "1fr"
@@ -183,6 +187,20 @@ class DemoScreen(Page):
             pane = self.query_one(f"#{name}")
             pane.display = height > 0
             pane.styles.height = height
+
+    def _show_minute(self, port: ContendersPort, state: ViewState, left: int) -> int:
+        """Show the last minute of the demo clients if there is room; return its height."""
+        minute, report = self.query_one(MinutePanel), state.report
+        room, width = left - minute.gutter.height, self._lesson_width
+        first = tuple(one.session for one in port.states if one.session)
+        if report is None or not first or room < MIN_LINES:
+            minute.hide()
+        else:
+            minute.show_minute(
+                lambda strips: strips.lines(state, report, width, room, first),
+                (first, width, room, state.chosen_moment),
+            )
+        return minute.wanted_height
 
     @property
     def _lesson_width(self) -> int:
@@ -316,7 +334,10 @@ class DemoScreen(Page):
             if self.subject.path:
                 self.post_message(ShowPage("lock", self.subject))
             return
-        if isinstance(self._index.target, RecipeInfo):
+        link = self.query_one(MinutePanel).target
+        if self.focused_pane == "scene-minute" and isinstance(link, LineLink):
+            self.post_message(ShowPage(link.page, link.subject))
+        elif isinstance(self._index.target, RecipeInfo):
             self.post_message(PressKey("new"))
         elif (scene := self._chosen_scene) is not None:
             self.post_message(PlayScene(scene))
