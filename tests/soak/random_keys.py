@@ -93,7 +93,7 @@ class RandomKeys:
 
     def run(self, seconds: float) -> None:
         """Run rounds for this many seconds."""
-        self._end_the_scene()  # `zktop demo` begins with one; zktop would ask before it starts over
+        self._end_the_scene()  # `zktop demo` begins with one; zktop asks before it plays again
         while time.monotonic() - self._begin < seconds:
             self._play(self._chance.choice(SCENES).name)
             self._press_at_random(time.monotonic() + min(PRESSED_S, seconds / 4))
