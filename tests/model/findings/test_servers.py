@@ -1,4 +1,4 @@
-"""P11 to P15: servers that are down or behind, and mass expiries; with a near miss each."""
+"""P11 to P16: servers that are down, behind or crowded; mass expiries. Each has a near miss."""
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
@@ -169,6 +169,49 @@ def test_p12_is_quiet_when(other: Server) -> None:
 def test_p12_is_blind_without_our_servers_zxid() -> None:
     """A missing figure does not prove that it is fresh."""
     assert lacks("P12", reading_from_zk1(at_zxid(ZK1, None)))
+
+
+def crowds(*connections: int | None, state: ServerState = "up") -> EnsembleContext:
+    """Servers with so many connections."""
+    servers = (ZK1, ZK2, ZK3)[: len(connections)]
+    return ensemble_context(
+        *(
+            replace(figures(one), state=state, connections=number)
+            for one, number in zip(servers, connections, strict=True)
+        )
+    )
+
+
+def test_p16_fires_for_a_server_with_most_of_the_clients() -> None:
+    """It says how many should reconnect: some of them choose the same server again."""
+    finding = only("P16", crowds(700, 190, 10))
+
+    assert finding.sentence == (
+        "zk1:2181 serves 700 of 900 connections, zk3:2181 10: clients stay where they are, even "
+        "when a server has come back."
+    )
+    assert (finding.severity, finding.confidence) == ("info", "C4")
+    assert "with 86 percent" in finding.advice
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(crowds(430, 250, 220), id="less than one and a half times the mean"),
+        pytest.param(crowds(150, 20, 10), id="few clients in all"),
+        pytest.param(crowds(900), id="one server"),
+        pytest.param(crowds(900, None), id="one server counts"),
+        pytest.param(crowds(900, 10, state="down"), id="they are down"),
+    ],
+)
+def test_p16_is_quiet_when(case: EnsembleContext) -> None:
+    """Chance alone never spreads clients evenly."""
+    assert not found("P16", case)
+
+
+def test_p16_keeps_its_id_while_clients_come_and_go() -> None:
+    """One alert, whatever the numbers are."""
+    assert only("P16", crowds(700, 190, 10)).id == only("P16", crowds(650, 200, 60)).id
 
 
 def test_p11_fires_for_a_later_node_with_an_earlier_time() -> None:

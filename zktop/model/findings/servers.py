@@ -1,4 +1,4 @@
-"""P11 to P15: servers that are down, silent or behind, their clocks, and mass expiries."""
+"""P11 to P16: servers that are down, silent, behind or crowded, clocks, and mass expiries."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -171,6 +171,42 @@ def _stale(ours: Server, other: Server, behind: int) -> RuleMatch:
         evidence=((True, f"{short(other.server)} was asked first and is ahead"),),
         advice="Do not trust ages and alarms now; connect zktop to another server.",
         as_of=ours.at,
+    )
+
+
+CROWDED_SHARE: Final = 1.5  # times the mean
+MIN_CROWD: Final = 100  # connections above the mean
+
+
+@Rule("P16", "crowded-server", "info", "server")
+def crowded_server(ctx: EnsembleContext) -> Iterator[RuleResult]:
+    """One server has far more than its share of the clients.
+
+    Clients choose a server when they connect, and stay there. So a server that was restarted has
+    few of them, and the others keep its share.
+    """
+    counts = {one: one.connections for one in _servers(ctx) if one.is_up and one.connections}
+    if len(counts) < 2:  # noqa: PLR2004  one server has all
+        return
+    total, mean = sum(counts.values()), sum(counts.values()) / len(counts)
+    busiest, idlest = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
+    crowd = counts[busiest] - mean
+    if crowd < MIN_CROWD or counts[busiest] < CROWDED_SHARE * mean:
+        return
+    name = short(busiest.server)
+    # Of the clients that reconnect, some choose the same server again.
+    percent = round(100 * crowd / (counts[busiest] * (1 - 1 / len(counts))))
+    yield RuleMatch(
+        about=FindingSubject(key=("crowded", busiest.server)),
+        sentence=f"{name} serves {counts[busiest]} of {total} connections, "
+        f"{short(idlest.server)} {counts[idlest]}: clients stay where they are, even when a "
+        "server has come back.",
+        confidence="C4",
+        evidence=((True, f"connections as each of {len(counts)} servers counts them"),),
+        advice=f"If {name} is slow, restart some of its clients, a few at a time. Servers newer "
+        f"than 3.9 can make clients reconnect: shed_connections of the AdminServer, with "
+        f"{min(percent, 100)} percent.",
+        as_of=busiest.at,
     )
 
 
