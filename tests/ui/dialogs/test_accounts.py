@@ -1,11 +1,14 @@
 """Who made others wait in the time in view."""
 
 import pytest
-from model.builders import NOW, lock, own
+from model.builders import NOW, lock, own, session
 from ui.example_past import past
 from ui.fake_feed import Moment, app_of, frames, settled
 
-from zktop.ui.dialogs.accounts import account_lines, accounts_of
+from zktop.model.format import session_name
+from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
+from zktop.model.text import Text
+from zktop.ui.dialogs.accounts import account_lines, accounts_of, expiry_lines
 from zktop.ui.styled_text import text_of
 
 SECOND_MS = 1000
@@ -92,6 +95,27 @@ def test_a_long_list_is_cut() -> None:
 
     assert "and 40 more" in lines  # clients: 30 blocked others, 30 waited
     assert "and 10 more" in lines  # locks
+
+
+def test_expired_sessions_are_listed_newest_first() -> None:
+    """What that freed, who got it and how soon, and the queues that they left."""
+    freed = (
+        FreedLock(Text("/locks/stock"), Text("bob"), session("bob"), 2_000),
+        FreedLock(Text("/locks/orders")),
+    )
+    first = ExpiredSession(NOW, session("ann"), Text("ann"), Text("10.0.0.1:4711"), freed)
+    second = ExpiredSession(after(5), session("cid"), None, None, left=(Text("/locks/mail"),))
+
+    lines = [text_of(one) for one in expiry_lines([first, second], 96)]
+
+    assert lines[1] == "2 sessions expired"
+    assert lines[2].endswith(f"  {session_name(session('cid'))}")
+    assert lines[3] == "  left the queue of /locks/mail"
+    assert lines[4].endswith("  ann 10.0.0.1:4711")
+    assert lines[5:] == [
+        "  freed /locks/stock: bob got it 2s later",
+        "  freed /locks/orders: nobody has got it yet",
+    ]
 
 
 @pytest.mark.parametrize("keys", [(), ("m", "H")], ids=["in view", "from the mark"])

@@ -177,5 +177,6 @@ class TimeActions(Shell):
         begin = max(period.begin, self.tape.begin or 0)
         reports = [one.report for one in self.tape.frames(begin)]
         accounts = await on_a_thread(partial(accounts_of, reports, begin, period.end))
+        expired = reports[-1].expiries if reports else ()
         is_thinned = self.tape.times_thinned > 0
-        self.push_screen(AccountsDialog(accounts, is_thinned=is_thinned))
+        self.push_screen(AccountsDialog(accounts, expired, is_thinned=is_thinned))

@@ -1,4 +1,4 @@
-"""Who made others wait in a part of the past: by client, by lock, and by class of locks."""
+"""Who made others wait in a part of the past, and the sessions that expired in it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -6,12 +6,13 @@ from typing import Final
 from zktop.model.accounting.accounts import Accounts, ActorAccount, Charge, LockAccount
 from zktop.model.accounting.ledger import Ledger
 from zktop.model.facts import Millis
-from zktop.model.format import count, span
+from zktop.model.format import count, session_name, several, span
+from zktop.model.history.expiry_ledger import ExpiredSession, FreedLock
 from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Line, fitted, joined, line, right, wrapped
+from zktop.ui.styled_text import Line, fitted, hanging, joined, line, right, wrapped
 
 MAX_ROWS: Final = 20
 COST_CELLS: Final = 14
@@ -34,14 +35,18 @@ def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Acco
 class AccountsDialog(TextDialog):
     """Shows the accounts of a period, what cost most first."""
 
-    def __init__(self, accounts: Accounts, *, is_thinned: bool) -> None:
+    def __init__(
+        self, accounts: Accounts, expired: Sequence[ExpiredSession], *, is_thinned: bool
+    ) -> None:
         """Prepare; `is_thinned` if some moments of the period are no longer in memory."""
         begin, end = time_ms(accounts.since), time_ms(accounts.until)
         super().__init__(f"Who made others wait: {begin} to {end}Z", "esc close")
         self._accounts, self._is_thinned = accounts, is_thinned
+        self._expired = [one for one in expired if accounts.since <= one.at <= accounts.until]
 
     def lines(self, width: int) -> list[Line]:
-        return list(account_lines(self._accounts, width, is_thinned=self._is_thinned))
+        accounts = account_lines(self._accounts, width, is_thinned=self._is_thinned)
+        return [*accounts, *expiry_lines(self._expired, width)]
 
 
 def account_lines(accounts: Accounts, width: int, *, is_thinned: bool) -> Iterator[Line]:
@@ -60,6 +65,30 @@ def account_lines(accounts: Accounts, width: int, *, is_thinned: bool) -> Iterat
     if any(one.locks > 1 for one in classes):
         head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "GAVE UP", "MOSTLY FOR")
         yield from _table(head, (_lock_row(one, names) for one in classes), len(classes), width)
+
+
+def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line]:
+    """Draw the sessions that expired: what that freed, and who got it."""
+    if expired:
+        yield ()
+        yield line((count(len(expired), "session") + " expired", "title"))
+    for one in reversed(expired[-MAX_ROWS:]):
+        name = one.owner or one.client or session_name(one.session)
+        client = f" {one.client}" if one.client and one.client != name else ""
+        yield line((time_ms(one.at), "dim"), (f"  {name}", "strong"), (client, "dim"))
+        for freed in one.freed:
+            yield from hanging(line("  freed "), f"{freed.lock}: {_next(freed)}", width)
+        if one.left:
+            yield from hanging(line("  left the queue of "), several(one.left), width)
+    if len(expired) > MAX_ROWS:
+        yield line((f"and {len(expired) - MAX_ROWS} before", "dim"))
+
+
+def _next(freed: FreedLock) -> str:
+    if freed.next_session is None:
+        return "nobody has got it yet"
+    name = freed.next or session_name(freed.next_session)
+    return f"{name} got it" + ("" if freed.after_ms is None else f" {span(freed.after_ms)} later")
 
 
 def _summary(accounts: Accounts, *, is_thinned: bool) -> str:
