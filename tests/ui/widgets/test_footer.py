@@ -72,6 +72,7 @@ def test_every_pane_of_the_table_is_a_pane_of_the_ui() -> None:
         "lock-tree",
         "case-minute",
         "session-minute",
+        "scene-minute",
     }
     known |= {"sessions", "servers", "detail", "strips", "instant", "index", "scene"}
     known |= {"contenders", "log", "minute", "picture"}
