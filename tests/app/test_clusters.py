@@ -7,7 +7,7 @@ from servers import RunningServer, sandbox_server
 from ui.fake_feed import settled, until
 
 from zktop.app.clusters import Clusters, live_ports
-from zktop.config.types import Config
+from zktop.config.types import Config, WebhookSection
 from zktop.model.settings import Root
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
@@ -48,3 +48,13 @@ async def test_switching_between_two_servers(
             assert all(frames)
     finally:
         clusters.close()
+
+
+def test_demo_clients_on_the_sandbox_alert_nobody() -> None:
+    """Their deadlock is no incident, although the user's config has a webhook."""
+    config = Config(webhooks=(WebhookSection(url="http://127.0.0.1:9/"),))
+    ports = [live_ports("demo", config, sandbox) for sandbox in (None, "127.0.0.1:1")]
+
+    assert [bool(one.feed.webhooks) for one in ports] == [True, False]
+    for one in ports:
+        one.feed.stop()

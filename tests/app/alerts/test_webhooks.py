@@ -216,6 +216,23 @@ def test_thousands_of_alerts_are_sent_in_several_posts() -> None:
     assert "dropped" in complaints[0]
 
 
+@pytest.mark.parametrize("token", ["s3cret\nand more", "s3cret\u20ac"])
+def test_a_token_is_never_repeated(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even one that HTTP does not allow."""
+    complaints: list[str] = []
+    monkeypatch.setenv("HOOK_TOKEN", token)
+    with (
+        receiving() as receiver,
+        hooks_to(receiver.url, complaints, token="env:HOOK_TOKEN") as hooks,
+    ):
+        hooks.look(report(DEADLOCK))
+        eventually(lambda: complaints)
+
+    assert complaints[0] == (
+        "webhook: the address or the token has characters that HTTP does not allow."
+    )
+
+
 @pytest.mark.parametrize("url", ["env:NO_SUCH_VARIABLE", "http://127.0.0.1:http/s3cret"])
 def test_an_address_is_never_repeated(url: str) -> None:
     """It may be a secret. Nothing else happens, and zktop goes on."""

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 from pathlib import Path
 from typing import Final, Self
 from urllib.error import HTTPError, URLError
@@ -90,7 +90,7 @@ class Webhook:
             )
 
     def end(self) -> None:
-        """Let the thread end after one more try."""
+        """Let the thread send what waits, and end; what has failed is not tried again."""
         self._is_over.set()
         with self._has_news:
             self._has_news.notify()
@@ -151,6 +151,10 @@ class Webhook:
             if error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in RETRIED:
                 raise _RefusedError(_sentence(error)) from error
             raise
+        except (InvalidURL, ValueError):  # their texts repeat what may be a secret
+            raise ValueError(
+                "the address or the token has characters that HTTP does not allow"
+            ) from None
 
 
 class _RefusedError(Exception):
