@@ -97,8 +97,9 @@ def command(
 ) -> None:
     """Print locks, waits, findings and servers as metrics for Prometheus.
 
-    With --listen or --textfile it runs until ctrl-c, otherwise it prints them once. It needs the
-    package prometheus-client. docs/monitoring has alert rules and a Grafana dashboard.
+    With --listen or --textfile it runs until ctrl-c, and posts findings to the webhooks of the
+    config; otherwise it prints them once. It needs the package prometheus-client. docs/monitoring
+    has alert rules and a Grafana dashboard.
     """
     _check(options, has_file=file is not None)
     exports = _exports()

@@ -88,7 +88,8 @@ def command(
     The file is valid up to its last line however the recording ends. With --dir it is a ring of
     recordings, each of at most ten minutes; the oldest are deleted. It continues after a lost
     connection, a restart or a full disk. Other commands open DIR as one recording. The minutes
-    around each critical finding are kept in DIR/findings.
+    around each critical finding are kept in DIR/findings. Findings are posted to the webhooks of
+    the config.
     """
     if (output is None) == (folder is None):
         raise click.UsageError("Give either -o FILE or --dir DIR.")
