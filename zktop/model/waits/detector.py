@@ -74,7 +74,6 @@ class DeadlockDetector:
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
-        self._is_changed = False  # something has changed since the last look
         self._ranks_next = False  # the ranking is due and left to the next look
 
     @property
@@ -84,7 +83,7 @@ class DeadlockDetector:
 
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
-        self._is_unranked = self._is_unjudged = self._is_changed = True
+        self._is_unranked = self._is_unjudged = True
         lock = change.after
         gone_at = lock.seen_zxid if lock else 0
         for name, queue, created, deleted in queue_updates(
@@ -125,11 +124,11 @@ class DeadlockDetector:
         pause_ms = self._pause_ms if self._is_unjudged else JUDGED_FACTOR_AT_REST * self._pause_ms
         is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
         if is_due or (self._is_unjudged and self._is_any_over(locks)):
-            self._judged_at, self._is_unjudged = now_ms, False
+            has_news, self._is_unjudged = self._is_unjudged, False
+            self._judged_at = now_ms
             self._verdict = self._judge_now(ensemble, histories, locks, now_ms, client_names)
             self._pause_ms = self._pause_after(self.graph)
-            self._rank_root_blockers(now_ms, may_wait=not is_thorough)
-        self._is_changed = False
+            self._rank_root_blockers(now_ms, may_wait=has_news and not is_thorough)
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
     @staticmethod
@@ -201,8 +200,8 @@ class DeadlockDetector:
         if self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms:
             return
         is_slow = len(self.graph.queues) > RANKED_AT_ONCE and self._ranked_at is not None
-        has_better_time = self._is_changed and not self._pause_ms and not self._ranks_next
-        self._ranks_next = may_wait and is_slow and has_better_time
+        is_first_time = not self._pause_ms and not self._ranks_next
+        self._ranks_next = may_wait and is_slow and is_first_time
         if not self._ranks_next:
             self._ranked_at, self._is_unranked = now_ms, False
             self._blockers = root_blockers(self.graph, now_ms, self._wait_sums)
