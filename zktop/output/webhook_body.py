@@ -83,7 +83,7 @@ class FindingAlerts:
             for one in report.findings
             if one.severity in self._severities and one.cause is None
         }
-        over = [self._firing.pop(id_) for id_ in self._firing.keys() - findings.keys()]
+        over = [self._firing.pop(id_) for id_ in [*self._firing] if id_ not in findings]
         ended = [replace(one, status="resolved", ends_at=iso(report.now)) for one in over]
         changed = {
             id_: self._alert(finding, report.now)

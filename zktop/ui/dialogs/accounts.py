@@ -81,7 +81,7 @@ def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line
         if one.left:
             yield from hanging(line("  left the queue of "), several(one.left), width)
     if len(expired) > MAX_ROWS:
-        yield line((f"and {len(expired) - MAX_ROWS} before", "dim"))
+        yield line((f"and {len(expired) - MAX_ROWS} earlier ones", "dim"))
 
 
 def _next(freed: FreedLock) -> str:
