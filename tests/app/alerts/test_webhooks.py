@@ -52,7 +52,7 @@ class Receiver:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def next(self) -> Any:
         """The body of the next post."""
@@ -161,8 +161,27 @@ def test_only_the_newest_state_is_sent_to_a_receiver_that_was_down() -> None:
     assert complaints[0] == "webhook: the receiver cannot be reached: Connection refused."
 
 
+def test_what_changes_during_a_failed_post_is_sent_instead() -> None:
+    """The older state of the same finding is not sent again."""
+    is_over = threading.Event()
+
+    def fail_later(request: BaseHTTPRequestHandler) -> None:
+        is_over.wait(PATIENCE_S)
+        code(503)(request)
+
+    with receiving(fail_later) as receiver, hooks_to(receiver.url) as hooks:
+        hooks.look(report(DEADLOCK))
+        bodies = [receiver.next()]
+        hooks.look(report(at=LATER + 1))
+        is_over.set()
+        bodies.append(receiver.next())
+
+    assert [statuses(body) for body in bodies] == [["firing"], ["resolved"]]
+
+
 @pytest.mark.parametrize(
-    ("status", "reason"), [(400, "Bad Request"), (404, "Not Found"), (307, "Temporary Redirect")]
+    ("status", "reason"),
+    [(400, "Bad Request"), (404, "Not Found"), (302, "Found"), (307, "Temporary Redirect")],
 )
 def test_a_refused_alert_is_dropped_and_the_next_one_sent(status: int, reason: str) -> None:
     """A redirection is a refusal: the address in the config should be the right one."""
