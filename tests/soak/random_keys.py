@@ -194,11 +194,7 @@ class RandomKeys:
             self._require(False, "something failed")  # noqa: FBT003  the log has the details
 
     def _sample(self) -> Sample:
-        """Measure, once the threads that followed the ended clients are over, too."""
-        pid, ends = self.pid, time.monotonic() + CLEARED_S
-        while self.samples and threads(pid) > self.samples[0].threads and time.monotonic() < ends:
-            time.sleep(0.05)  # between two looks at a condition
-        at = time.monotonic() - self._begin
+        pid, at = self.pid, time.monotonic() - self._begin
         processes = len(marked(self._mark))
         return Sample(at, memory_mb(pid), threads(pid), sockets(pid), processes)
 
