@@ -29,6 +29,7 @@ ANSWERS_S = 2.0  # median; starting demo contenders may take the CPU
 HANGS_S = 20.0
 CLEARED_S = 30.0
 HERE = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} Locks "
+RECORDS = "● REC"
 SCENE_RUNS = re.compile("─ (Playing|Paused|Finished|Failed|Cleaning)")
 TROUBLE = ("Traceback (most recent call last)", "the rest continues")
 PLAIN, SIZES = (120, 36), ((120, 36), (80, 24), (200, 60), (60, 15), (30, 8), (250, 80))
@@ -180,6 +181,13 @@ class RandomKeys:
             self._require(time.monotonic() < ends, f"contenders are left: {contenders}")
             time.sleep(0.1)  # between two looks at a condition
         self._go_to_first_screen()
+        self._end_the_recording()
+
+    def _end_the_recording(self) -> None:
+        """A recording has a thread of its own."""
+        if RECORDS in self._screen.text():
+            self._press("r")
+            self._wait_for(lambda text: RECORDS not in text)
 
     def _contenders(self) -> list[int]:
         found = marked(self._mark).items()
