@@ -19,7 +19,7 @@ owners: { 10.0.1.11: billing-1 }
 BAD = """\
 hosst: zk1:2181
 ui: { theme: zktop-drak, keys: { qiut: x }, command: 'notify "' }
-commands: [{ key: f5, title: log, run: "kubectl logs {hots}" }]
+commands: [{ key: f5, title: log }, { key: f6, title: log, run: "kubectl logs {hots}" }]
 roots: [locks]
 clusters: { prod: { hosts: "zk1:99999999" } }
 """
@@ -28,7 +28,8 @@ EVERY_MISTAKE = [
     'bad.yaml:2: ui.theme: there is no theme "zktop-drak" (did you mean zktop-dark?)',
     "bad.yaml:2: ui.keys.qiut: there is no such action (did you mean quit?)",
     "bad.yaml:2: ui.command: is not a command: no closing quotation",
-    "bad.yaml:3: commands[0].run: there is no {hots} of a session (did you mean host?)",
+    "bad.yaml:3: commands[0]: the key run is missing",
+    "bad.yaml:3: commands[1].run: there is no {hots} of a session (did you mean host?)",
     'bad.yaml:4: roots[0]: the root must start with /, got "locks"',
     'bad.yaml:5: clusters.prod.hosts: the port of "zk1:99999999" must be a number from 1 to 65535',
 ]

@@ -9,8 +9,9 @@ from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
 from zktop.config.tree import ValueOrigin
-from zktop.config.types import Config
+from zktop.config.types import Config, SaslSection
 from zktop.model.settings import Root, Settings, Thresholds
+from zktop.tls import Tls
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 
@@ -99,6 +100,19 @@ def test_sections_are_merged_key_by_key() -> None:
         "command line",
         "default",
     ]
+
+
+def test_a_cluster_has_the_certificate_and_the_login_of_the_file() -> None:
+    """So its own section needs only what differs."""
+    file = """
+tls: { cert: file.pem }
+sasl: { username: me, password: s3cret }
+clusters: { prod: { hosts: "prod:1", tls: { key: prod.key }, sasl: { username: you } } }
+"""
+    found = joined(file=file, cluster="prod").config
+
+    assert found.tls == Tls(cert="file.pem", key="prod.key")
+    assert found.sasl == SaslSection(username="you", password="s3cret")
 
 
 def test_lists_are_replaced() -> None:

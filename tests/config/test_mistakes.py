@@ -296,9 +296,38 @@ hosts: 7"""
     ]
 
 
+HIDDEN = [
+    (
+        "hosts: 7\naliases: { zk-0: a:1 }\nowners: { a: 7, b: { pod: c } }",
+        ["1: hosts", "2: aliases.zk-0", "3: owners.a", "3: owners.b"],
+    ),
+    ("tls: { ca: 7, key: a.key }", ["1: tls.ca", "1: tls.key"]),
+    (
+        "layouts: [{ name: a b, pattern: x, unseen: '[', sees: [y], watch: z }]",
+        [f"1: layouts[0].{key}" for key in ("watch", "sees[0]", "name", "unseen", "pattern")],
+    ),
+    ("sasl: { username: me, password: 12 }", ["1: sasl.password"]),
+    ("tls: { cert: 12, key: a.key }", ["1: tls.cert"]),
+    ("layouts: [{ name: a, pattern: '(?P<mode>a){SEQ}', modes: 7 }]", ["1: layouts[0].modes"]),
+]
+
+
+@pytest.mark.parametrize(("text", "places"), HIDDEN, ids=[text for text, _ in HIDDEN])
+def test_a_mistake_hides_no_other_and_causes_none(text: str, places: list[str]) -> None:
+    """What a wrong value means for the other keys of its section is unknown."""
+    assert [": ".join(line.split(": ")[:2]) for line in mistakes_in(text)] == [
+        f"config.yaml:{place}" for place in places
+    ]
+
+
 @pytest.mark.parametrize(
     "secret",
-    ["auth: [s3cret]", "auth: s3cret", "auth: [[s3cret]]", "sasl: { password: [s3cret] }"],
+    [
+        "auth: [s3cret]",
+        "auth: s3cret",
+        "auth: [[s3cret]]",
+        "sasl: { username: a, password: [s3cret] }",
+    ],
 )
 def test_a_mistake_never_repeats_a_secret(secret: str) -> None:
     """Mistakes may end up in a log file."""

@@ -1,7 +1,11 @@
 """All mistakes of one config file, those of the UI's keys, commands and theme included."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
+from itertools import count, islice
+
+from msgspec.structs import replace
 
 from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import cluster_configs, effective_config, load_sections
@@ -10,6 +14,8 @@ from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
 
 _UI_SECTIONS = frozenset({"ui", "commands"})
+_PLACE = re.compile(r"(?<=\])\..*")  # inside an item of a list
+_COMMAND = re.compile(r"commands\[(\d+)\]")
 
 
 def config_file_mistakes(
@@ -18,16 +24,27 @@ def config_file_mistakes(
     """Return every mistake of a config file, by line.
 
     The UI checks its own sections only if the rest is right. Here they are read once more,
-    without the keys that are wrong, so that a mistake elsewhere does not hide theirs.
+    without the keys and commands that are wrong, so that a mistake elsewhere does not hide theirs.
     """
     only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
     found = _mistakes(lambda: effective_config(only, environment))
     found += _mistakes(lambda: cluster_configs(only, environment))
-    wrong = frozenset(mistake.key.partition("[")[0] for mistake in found)
-    found += _mistakes(
+    wrong = frozenset(_PLACE.sub("", mistake.key) for mistake in found)
+    of_ui = _mistakes(
         lambda: ui_settings(load_sections(file, _UI_SECTIONS, wrong, environment), environment)
     )
+    found += [replace(one, key=_number_in_file(one.key, wrong)) for one in of_ui]
     return ConfigError(found).mistakes
+
+
+def _number_in_file(key: str, wrong: frozenset[str]) -> str:
+    """Return the key of a command as in the file, where wrong ones come before it."""
+    found = _COMMAND.match(key)
+    if found is None:
+        return key
+    right = (number for number in count() if f"commands[{number}]" not in wrong)
+    number = next(islice(right, int(found[1]), None))
+    return f"commands[{number}]{key[found.end() :]}"
 
 
 def _mistakes(check: Callable[[], object]) -> list[ConfigMistake]:

@@ -1,14 +1,16 @@
 """Turn a config tree into a typed value, and collect every mistake.
 
 The types define known keys, required keys, bounds and choices; their `form` names the function
-that parses a text. A wrong part becomes `WRONG`, and so does everything that contains it.
+that parses a text, their `needs` a key of the user's mapping. A wrong part becomes `WRONG`, and so
+does everything that contains it.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache, cached_property
 from typing import Any, Final
 
-from msgspec import inspect, structs
+from msgspec import NODEFAULT, inspect, structs
 
 from zktop.config import parse_values as scalars
 from zktop.config.mistakes import ConfigMistake
@@ -20,6 +22,30 @@ WRONG: Final = object()
 
 # Checks a finished value. Yields the key ("" for the whole value) and what is wrong with it.
 Check = Callable[[Any], Iterable[tuple[str, str]]]
+
+
+class WrongPartError(Exception):
+    """A check needs a part that is missing or wrong, which is a mistake of its own."""
+
+
+class RightParts:
+    """A value without its missing or wrong parts. A check ends where it needs one of those."""
+
+    def __init__(self, struct: type, values: dict[str, object]) -> None:
+        self._struct = struct
+        for field in structs.fields(struct):
+            value = values.get(field.name, field.default)
+            if value is NODEFAULT and field.default_factory is not NODEFAULT:
+                value = field.default_factory()
+            if value is not WRONG and value is not NODEFAULT:
+                setattr(self, field.name, value)
+
+    def __getattr__(self, name: str) -> object:
+        """Compute a property of right parts, or end the check."""
+        found = getattr(self._struct, name, None)
+        if isinstance(found, property) and found.fget:
+            return found.fget(self)
+        raise WrongPartError(name)
 
 
 class KnownKey:
@@ -62,10 +88,15 @@ class ConfigReader:
             return self._wrong(tree, key, str(error))
 
     def read_form(self, kind: inspect.Metadata, tree: ConfigNode, key: str) -> object:
-        """Read a value that has its own notation, like a duration."""
-        form = (kind.extra or {}).get("form")
+        """Read a value that has its own notation, like a duration, or a key that must be there."""
+        extra = kind.extra or {}
+        form = extra.get("form")
         if form is None:
-            return self.read(kind.type, tree, key)
+            value = self.read(kind.type, tree, key)
+            needed = extra.get("needs")
+            if needed and isinstance(tree, MapNode) and tree.get(needed) is None:
+                return self._wrong(tree, key, f"the key {needed} is missing")
+            return value
         try:
             is_text = isinstance(kind.type, inspect.StrType)
             written = scalars.text(tree) if is_text else scalars.scalar(tree).text
@@ -98,15 +129,23 @@ class ConfigReader:
         """Read a mapping with keys of the user's choice."""
         if not isinstance(tree, MapNode):
             return self._wrong(tree, key, f"expected a mapping (key: value), got {kind_of(tree)}")
-        values = {}
-        for name, value in self._unique_pairs(tree, key):
-            try:
-                values[scalars.printable(name)] = self.read(
-                    kind.value_type, value, inner_key(key, name.text)
-                )
-            except ValueError as error:
-                values[""] = self._wrong(name, key, f"a key {error}")
-        return WRONG if _any_wrong(values.values()) else values
+        pairs = [
+            (
+                self._read_name(kind.key_type, name, key),
+                self.read(kind.value_type, value, inner_key(key, name.text)),
+            )
+            for name, value in self._unique_pairs(tree, key)
+        ]
+        return WRONG if any(map(_any_wrong, pairs)) else dict(pairs)
+
+    def _read_name(self, kind: inspect.Type, name: TextNode, key: str) -> object:
+        """Read a key of the user's choice; one that is an address has a form."""
+        try:
+            written = scalars.printable(name)
+        except ValueError as error:
+            return self._wrong(name, key, f"a key {error}")
+        is_any = isinstance(kind, inspect.StrType)
+        return written if is_any else self.read(kind, name, inner_key(key, written))
 
     def read_struct(self, struct: type, tree: ConfigNode, key: str = "") -> object:
         """Read a mapping with known keys as a value of type `struct`."""
@@ -132,13 +171,14 @@ class ConfigReader:
         missing = [name for name in required if name not in values]
         for name in missing:
             self._wrong(tree, key, f"the key {name} is missing")
-        if missing or _any_wrong(values.values()):
-            return WRONG
-        value = struct(**values)
-        for name, what in self._checks.get(struct, _no_check)(value):
-            inner = inner_key(key, name) if name else key
-            self.mistakes.append(ConfigMistake(self.origins.get(inner, tree.origin), inner, what))
-        return value
+        is_wrong = bool(missing) or _any_wrong(values.values())
+        value = RightParts(struct, values) if is_wrong else struct(**values)
+        with suppress(WrongPartError):
+            for name, what in self._checks.get(struct, _no_check)(value):
+                inner = inner_key(key, name) if name else key
+                origin = self.origins.get(inner, tree.origin)
+                self.mistakes.append(ConfigMistake(origin, inner, what))
+        return WRONG if is_wrong else value
 
     def _unique_pairs(self, tree: MapNode, key: str) -> list[tuple[TextNode, ConfigNode]]:
         first: dict[str, tuple[TextNode, ConfigNode]] = {}

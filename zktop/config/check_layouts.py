@@ -27,9 +27,9 @@ def layout_mistakes(layout: Layout) -> Mistakes:
     >>> list(layout_mistakes(Layout(name="mine", pattern="^job-(?P<idd>.+)-{SEQ}$")))
     [('pattern', 'unknown group "idd" (did you mean id?)')]
     """
+    yield from _name_mistakes(layout)
     broken = {key: _pattern_error(getattr(layout, key)) for key in ("pattern", "unseen")}
     yield from ((key, what) for key, what in broken.items() if what is not None)
-    yield from _name_mistakes(layout)
     if broken["pattern"] is None:
         wrong = [*_unknown_words(layout)]
         yield from wrong or _group_mistakes(layout)

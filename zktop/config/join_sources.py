@@ -23,10 +23,20 @@ from zktop.config.overrides import (
     Overrides,
     cluster_tree,
     layout_roots,
+    with_inherited,
     with_layouts,
 )
 from zktop.config.parse_values import forms
-from zktop.config.tree import DEFAULT, EMPTY, ListNode, MapNode, TextNode, ValueOrigin, merge
+from zktop.config.tree import (
+    DEFAULT,
+    EMPTY,
+    ConfigNode,
+    ListNode,
+    MapNode,
+    TextNode,
+    ValueOrigin,
+    merge,
+)
 from zktop.config.types import Config, ConnectionSection
 from zktop.model.locks.shapes import LAYOUTS
 
@@ -65,9 +75,12 @@ def load_sections(
 ) -> EffectiveConfig:
     """Read some sections of a config file, without the keys that are known to be wrong."""
     written = file_tree(file)
-    pairs = tuple(pair for pair in written.pairs if pair[0].text in sections)
-    chosen = _without(replace(written, pairs=pairs), wrong)
-    return _joined(Overrides(), environment, None, chosen)
+    pairs = (
+        (name, _without(value, wrong, name.text))
+        for name, value in written.pairs
+        if name.text in sections - wrong
+    )
+    return _joined(Overrides(), environment, None, replace(written, pairs=tuple(pairs)))
 
 
 def effective_config(
@@ -110,6 +123,7 @@ def _joined(
     file: Override | None,
     written: MapNode,
 ) -> EffectiveConfig:
+    written = with_inherited(written)
     mistakes = list(_duplicate_layouts(written))
     layouts = layout_roots(overrides.layouts, mistakes) if overrides.layouts else ()
     cluster = cluster_tree(overrides.cluster, written, mistakes) if overrides.cluster else EMPTY
@@ -127,14 +141,20 @@ def _joined(
     return EffectiveConfig(config, file, overrides.cluster, check.origins)
 
 
-def _without(tree: MapNode, wrong: frozenset[str], key: str = "") -> MapNode:
-    """Return a mapping without some keys, which are written as in mistakes: ui.keys.quit."""
-    pairs = (
-        (name, _without(value, wrong, inner) if isinstance(value, MapNode) else value)
-        for name, value in tree.pairs
-        if (inner := inner_key(key, name.text)) not in wrong
-    )
-    return replace(tree, pairs=tuple(pairs))
+def _without(tree: ConfigNode, wrong: frozenset[str], key: str) -> ConfigNode:
+    """Return a tree without some keys, which are written as in mistakes: ui.keys.quit."""
+    if isinstance(tree, MapNode):
+        pairs = (
+            (name, _without(value, wrong, inner))
+            for name, value in tree.pairs
+            if (inner := inner_key(key, name.text)) not in wrong
+        )
+        return replace(tree, pairs=tuple(pairs))
+    if isinstance(tree, ListNode):
+        numbered = ((f"{key}[{number}]", item) for number, item in enumerate(tree.items))
+        items = (_without(item, wrong, inner) for inner, item in numbered if inner not in wrong)
+        return replace(tree, items=tuple(items))
+    return tree
 
 
 class _Check:

@@ -7,9 +7,19 @@ import msgspec
 from zktop.config.mistakes import ConfigMistake
 from zktop.config.parse_values import one_of
 from zktop.config.suggest import quoted
-from zktop.config.tree import EMPTY, ConfigNode, ListNode, MapNode, TextNode, ValueOrigin, merge
+from zktop.config.tree import (
+    DEFAULT,
+    EMPTY,
+    ConfigNode,
+    ListNode,
+    MapNode,
+    TextNode,
+    ValueOrigin,
+    merge,
+)
 
 COMMAND_LINE = "command line"
+_COMPLETED = ("sasl", "tls")  # checked as a whole: a key needs a certificate
 
 
 class Override(msgspec.Struct, frozen=True):
@@ -91,6 +101,33 @@ def with_layouts(tree: MapNode, layouts: tuple[MapNode, ...]) -> MapNode:
             roots[at] = merge(below, layout) if isinstance(below, MapNode) else layout
     origin = layouts[0].origin
     return merge(tree, _map(origin, roots=ListNode(tuple(roots), origin)))
+
+
+def with_inherited(written: MapNode) -> MapNode:
+    """Complete the login and the TLS settings of clusters by those above them in the file."""
+    clusters = written.get("clusters")
+    if not isinstance(clusters, MapNode):
+        return written
+    above = MapNode(tuple(one for one in written.pairs if one[0].text in _COMPLETED), DEFAULT)
+    pairs = tuple((name, _completed(cluster, above)) for name, cluster in clusters.pairs)
+    completed = MapNode(pairs, clusters.origin)
+    return MapNode(
+        tuple((k, completed if v is clusters else v) for k, v in written.pairs), written.origin
+    )
+
+
+def _completed(tree: ConfigNode, above: MapNode) -> ConfigNode:
+    """Add what is missing in the mappings inside a mapping, and keep what is given twice."""
+    if not isinstance(tree, MapNode):
+        return tree
+    pairs: list[tuple[TextNode, ConfigNode]] = []
+    for name, value in tree.pairs:
+        base, completed = above.get(name.text), value
+        if isinstance(base, MapNode) and isinstance(value, MapNode):
+            more = (pair for pair in base.pairs if value.get(pair[0].text) is None)
+            completed = MapNode((*value.pairs, *more), value.origin)
+        pairs.append((name, completed))
+    return MapNode(tuple(pairs), tree.origin)
 
 
 def cluster_tree(option: Override, written: MapNode, mistakes: list[ConfigMistake]) -> MapNode:

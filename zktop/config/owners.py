@@ -5,14 +5,13 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect
 
-from zktop.config.check_across_keys import owner_mistakes
 from zktop.config.check_keys import ConfigReader
 from zktop.config.files import file_tree
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.parse_values import word
 from zktop.config.tree import ValueOrigin
 from zktop.config.types import Config
-from zktop.model.owner_list import OwnerEntry
+from zktop.model.owner_list import NAME, OwnerEntry
 
 _OWNERS = next(
     field.type
@@ -31,18 +30,17 @@ def read_owners(file: str) -> dict[str, OwnerEntry]:
         owners = _json.decode(Path(file).expanduser().read_bytes())
     except (OSError, msgspec.DecodeError):
         return _read_yaml(file)
-    if mistakes := [*owner_mistakes(owners)]:
-        raise ConfigError([ConfigMistake(ValueOrigin(file), *one) for one in mistakes])
+    nameless = [key for key, one in owners.items() if isinstance(one, dict) and NAME not in one]
+    if nameless:
+        what, origin = f"the key {NAME} is missing", ValueOrigin(file)
+        raise ConfigError([ConfigMistake(origin, key, what) for key in nameless])
     return owners
 
 
 def _read_yaml(file: str) -> dict[str, OwnerEntry]:
     reader = ConfigReader({"word": word}, {})
-    tree = file_tree(file)
-    owners = reader.read(_OWNERS, tree)
-    if not reader.mistakes:
-        assert isinstance(owners, dict)  # noqa: S101  without mistakes it is what the type says
-        reader.mistakes += [ConfigMistake(tree.origin, *one) for one in owner_mistakes(owners)]
+    owners = reader.read(_OWNERS, file_tree(file))
     if reader.mistakes:
         raise ConfigError(reader.mistakes)
-    return owners  # type: ignore[return-value]  # a dict, as asserted
+    assert isinstance(owners, dict)  # noqa: S101  without mistakes it is what the type says
+    return owners

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from zktop.model.layouts.layout import Layout
+from zktop.model.owner_list import NAME
 from zktop.model.settings import Root, RootPath, Settings, Thresholds
 from zktop.tls import Tls
 
@@ -23,6 +24,9 @@ Secret = Annotated[str, Meta(extra={"secret": True})]
 Word = Annotated[str, Meta(extra={"form": "word"})]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Positive = Annotated[int, Meta(ge=1)]
+OwnerMapping = Annotated[  # a name, and what else is known
+    dict[str, Word], Meta(extra={"needs": NAME}, extra_json_schema={"required": [NAME]})
+]
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -55,7 +59,7 @@ class ConnectionSection(Section, frozen=True):
     """How to reach an ensemble."""
 
     hosts: Hosts = "127.0.0.1:2181"
-    aliases: dict[str, Server] = {}  # host:port of a member or its AdminServer -> reachable one
+    aliases: dict[Server, Server] = {}  # host:port of a member or its AdminServer -> reachable one
     auth: tuple[Login, ...] = ()
     sasl: SaslSection | None = None
     tls: Tls | None = None
@@ -129,7 +133,7 @@ class Config(ConnectionSection, frozen=True):
     roots: tuple[RootPath | Root, ...] = ()
     layouts: tuple[Layout, ...] = ()
     actors: ActorsSection = ActorsSection()
-    owners: dict[str, Word | dict[str, Word]] = {}  # a name, or a mapping with `name`
+    owners: dict[str, Word | OwnerMapping] = {}
     owners_file: str | None = None  # more of them; read again when it changes
     thresholds: Thresholds = Thresholds()
     budget: BudgetSection = BudgetSection()
