@@ -216,11 +216,12 @@ SOON_MS: Final = 30 * DAY_MS
 MOST_MS: Final = 3_650 * DAY_MS  # a later date says nothing
 CURES: Final = {  # by the first letters of a layout
     "curator": "Curator makes them as containers, which the server deletes when they are empty, "
-    "if client and servers are 3.5.3 or newer.",
+    "if client and servers are 3.5.3 or newer. For older ones it has ChildReaper.",
     "kazoo": "kazoo never deletes the folder of a lock: delete it after the release, which fails "
     "harmlessly if a client is in it.",
     "": "Let clients delete the folder after the release, which fails harmlessly if a client is "
-    "in it, or create it as a container, which servers from 3.5.3 on delete when it is empty.",
+    "in it, or create it as a container or with a time to live: servers from 3.5.3 on delete such "
+    "folders when they are empty.",
 }
 
 
