@@ -1,6 +1,7 @@
 """`zktop free`: what it prints, what it does with --yes, and what it never does."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -68,9 +69,28 @@ def test_it_prints_the_ways_and_changes_nothing(
 
     assert (printed[0], dry[0]) == (0, 0)
     assert f"delete -v 0 {lock}/{LEFT}" in printed[1]
-    assert f"zktop free {lock} --node {LEFT} --yes --config c.yaml" in printed[1]
+    assert f"zktop free {lock} --node {LEFT} --yes --config c.yaml --root" in printed[1]
     assert dry[1].startswith(f"Dry run: would delete {lock}/{LEFT}")
     assert client.exists(f"{lock}/{LEFT}")
+
+
+def test_commands_have_the_options_but_no_secret(
+    free: Zktop, server: RunningServer, lock: str
+) -> None:
+    """A sentence names those to add."""
+    typed = ["--hosts", server.address, "--read-only-servers", "--layout", f"{lock}=plain-lock"]
+
+    code, out, _ = free(lock, *typed, "--auth", "digest:ann:s3cret")
+
+    (own,) = (line for line in out.splitlines() if line.strip().startswith("zktop free"))
+    words = shlex.split(own)[2:]
+    assert code == 0
+    assert words[:4] == [lock, "--node", LEFT, "--yes"]
+    typed += ["--config", "c.yaml", "--root", lock.rpartition("/")[0] + "/*"]
+    assert sorted(words[4:]) == sorted(typed)
+    assert "s3cret" not in out
+    assert "type `addauth digest ...`" in " ".join(out.split())
+    assert out.endswith("Add --auth to zktop's commands: secrets are left out.\n")
 
 
 def test_json_fits_its_schema(free: Zktop, lock: str) -> None:

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from zktop.app.connection_settings import demo_connection
 from zktop.app.live_run import LiveRun
 from zktop.app.node_writer import NodeWriter
-from zktop.cli.common.options import connection_options
+from zktop.app.zkcli_settings import zkcli_of
+from zktop.cli.common.options import TypedWords, connection_options, typed_words
 from zktop.cli.common.output import put, put_json
 from zktop.cli.common.sources import live_run_of, print_notes
 from zktop.cli.snapshot import first_report
@@ -74,7 +75,7 @@ def command(
     path = _checked(lock, config, is_acting=bool(node or revoke), yes=yes)
     with _looking_at(config, path) as (run, report):
         print_notes(run)
-        plan = free_plan(report, path, run.access.hosts.connection_string)
+        plan = free_plan(report, path, zkcli_of(config))
         view = report.view(path)
         if plan is None or view is None:
             raise NothingToLookAtError(f"There is no lock at {path}.")
@@ -82,7 +83,7 @@ def command(
         done = None
         if deed is not None:
             done = _perform(run, deed, config) if yes else not_done(deed)
-    _print(plan, done, form, _connection(overrides))
+    _print(plan, done, form, typed_words(overrides))
     return ExitCode.NOT_FREED if done and done.outcome == "asked" else ExitCode.FINE
 
 
@@ -112,24 +113,12 @@ def _looking_at(config: Config, path: str) -> Iterator[tuple[LiveRun, Report]]:
         yield run, first_report(run)
 
 
-def _connection(overrides: Overrides) -> tuple[str, ...]:
-    """Return the typed options that name this ensemble; those with secrets are left out."""
-    hosts = [one for one in overrides.settings if one.key == "hosts"]
-    named = (overrides.file, overrides.cluster, *hosts)
-    return tuple(
-        word
-        for one in named
-        if one is not None and one.is_typed
-        for word in (f"--{one.key}", one.texts[-1])
-    )
-
-
-def _print(plan: FreePlan, done: FreedJson | None, form: str, connection: tuple[str, ...]) -> None:
+def _print(plan: FreePlan, done: FreedJson | None, form: str, typed: TypedWords) -> None:
     told = free_json(plan, done)
     if form == "json":
         put_json(told)
         return
-    for line in done_lines(done, told) if done else free_lines(told, connection):
+    for line in done_lines(done, told) if done else free_lines(told, *typed):
         put(line)
 
 

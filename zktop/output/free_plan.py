@@ -47,11 +47,15 @@ def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
 
 
 def free_lines(
-    plan: FreeJson, connection: Sequence[str] = (), width: int = WIDTH
+    plan: FreeJson,
+    connection: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+    width: int = WIDTH,
 ) -> Iterator[str]:
     """Print what is in the way, and each way out with its commands, which are never cut.
 
-    `connection` are the options that zktop itself needs to find this ensemble again.
+    `connection` are the options that zktop itself needs to find this ensemble again, `left_out`
+    those of them that are not printed, because they have secrets.
     """
     waiting = count(plan.waiting, "client waits", "clients wait")
     state = waiting if plan.waiting else "no client waits"
@@ -73,6 +77,12 @@ def free_lines(
     if any(one.session for one in plan.blockers):
         yield ""
         yield from _wrap(NEVER, "", width, "")
+    if left_out and any(way.option for one in plan.blockers for way in one.ways):
+        yield ""
+        options = several(left_out)
+        yield from _wrap(
+            f"Add {options} to zktop's commands: secrets are left out.", "", width, ""
+        )
 
 
 def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
@@ -147,6 +157,8 @@ def _way(letter: str, way: WayToFreeJson, connection: Sequence[str], width: int)
     yield from _wrap(f"{letter}) {way.what}", "   ", width, " " * 6)
     for command in way.commands:
         yield f"        {command}"
+    if way.needs:
+        yield from _labelled("Needs", way.needs, width)
     yield from _labelled("Effect", way.effect, width)
     yield from _labelled("Believes", way.belief, width)
     if way.option:

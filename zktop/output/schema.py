@@ -289,6 +289,9 @@ class WayToFreeJson(JsonObject, frozen=True, kw_only=True):
     kind: Literal["ask-to-release", "stop-process", "end-session", "delete-node"]
     what: str
     commands: list[str]
+    needs: Annotated[
+        str | None, msgspec.Meta(description="What to add to the commands: secrets are left out")
+    ]
     effect: str
     belief: Annotated[str, msgspec.Meta(description="What its victim will believe")]
     option: list[str] | None

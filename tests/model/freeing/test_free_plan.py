@@ -7,6 +7,7 @@ from model.layouts.vectors import all_vectors, facts_of, now_of, settings_of
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, Stat
+from zktop.model.freeing.commands import ZkCli
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release
 from zktop.model.freeing.free_plan import FreePlan, free_plan
 from zktop.model.report import LockView, Report
@@ -30,7 +31,7 @@ def looked(*told: AnyFact, settings: Settings | None = None) -> tuple[Report, Lo
 def planned(*told: AnyFact) -> FreePlan:
     """The ways to free the lock at PATH."""
     report, _ = looked(*told)
-    plan = free_plan(report, PATH, "zk1:2181")
+    plan = free_plan(report, PATH, ZkCli("zk1:2181"))
     assert plan is not None
     return plan
 
@@ -71,7 +72,7 @@ def test_a_pod_that_the_list_of_owners_names_is_deleted_by_name() -> None:
     settings = Settings(owners={"10.0.0.1": pod})
     report, _ = looked(*facts(k("ann", 1)), connections(ZK1, row("ann")), settings=settings)
 
-    plan = free_plan(report, PATH, "zk1:2181")
+    plan = free_plan(report, PATH, ZkCli("zk1:2181"))
 
     assert plan is not None
     assert "kubectl delete pod -n shop api-7d4" in plan.blockers[0].ways[0].commands
@@ -153,7 +154,10 @@ def test_every_known_layout() -> None:
     for vector in all_vectors():
         examiner = Examiner(settings_of(vector))
         report = examiner.look(world(*facts_of(vector)), now_of(vector) + 2 * MINUTE)
-        plan, view = free_plan(report, vector["root"], "zk1:2181"), report.view(vector["root"])
+        plan, view = (
+            free_plan(report, vector["root"], ZkCli("zk1:2181")),
+            report.view(vector["root"]),
+        )
         if plan is None or view is None:  # not a lock
             continue
         assert plan.blockers or not plan.waiting, vector["id"]

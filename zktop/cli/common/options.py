@@ -7,7 +7,8 @@ Each connection option represents a key of the config file; together they become
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import click
 import msgspec
@@ -143,6 +144,7 @@ _OTHERS = (
     ),
 )
 
+SECRETS = ("auth", "sasl.password")  # keys of options that are never printed
 OPTIONS = (_hosts_option("127.0.0.1:2181"), *_OTHERS)
 
 
@@ -208,6 +210,28 @@ def overrides_of(context: click.Context, values: list[tuple[ConfigOption, Any]])
         overrides.pop(INTROSPECT if overrides[INTROSPECT].texts == ("auto",) else LARGE_TABLES)
     parts = _sasl_parts(sasl) if sasl else ()
     return Overrides(file, cluster, layouts, (*overrides.values(), *parts)).over(Overrides())
+
+
+class TypedWords(NamedTuple):
+    """The connection options that a user typed, to be typed again."""
+
+    words: tuple[str, ...]
+    left_out: tuple[str, ...]  # options with secrets
+
+
+def typed_words(overrides: Overrides) -> TypedWords:
+    """Return the typed connection options as words of a command line, without secrets."""
+    settings = (overrides.file, overrides.cluster, *overrides.settings, overrides.layouts)
+    typed = [one for one in settings if one is not None and one.is_typed]
+    secret = dict.fromkeys(one.origin.option or "" for one in typed if one.key in SECRETS)
+    flags = {option.flag: option.flag_word is not None for option in OPTIONS}
+    words: dict[str, tuple[str, ...]] = {}
+    for one in typed:
+        option = one.origin.option
+        if option in flags and option not in secret:
+            values = ((option, text) for text in one.texts)
+            words[option] = (option,) if flags[option] else tuple(chain.from_iterable(values))
+    return TypedWords(tuple(chain.from_iterable(words.values())), tuple(secret))
 
 
 def _texts(option: ConfigOption, value: Any) -> tuple[str, ...]:

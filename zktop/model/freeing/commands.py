@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Final
 
+from msgspec import Struct
+
 from zktop.model.facts import Session
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -76,16 +78,30 @@ def end_session_commands(session: Session) -> tuple[str, ...]:
     return tuple(line.replace("{session}", session_text(session)) for line in _JMX)
 
 
-def delete_command(servers: str, path: str, version: int) -> str | None:
-    """A command that deletes a node if its data still has this version; None for odd names.
+class ZkCli(Struct, frozen=True):
+    """How ZooKeeper's own client reaches the ensemble."""
 
-    >>> delete_command("zk1:2181/app", "/locks/import/lock-7", 0)
-    'zkCli.sh -server zk1:2181/app delete -v 0 /locks/import/lock-7'
-    >>> delete_command("zk1:2181", "/locks/a\u241bb", 0)
+    servers: str
+    prepare: str | None = None  # a command to run before it
+    jvm_flags: tuple[str, ...] = ()
+    needs: str | None = None  # what the user must add, because zktop does not print secrets
+
+
+def delete_commands(cli: ZkCli, path: str, version: int) -> tuple[str, ...]:
+    """Commands that delete a node if its data still has this version; none for odd names.
+
+    >>> delete_commands(ZkCli("zk1:2181/app"), "/locks/import/lock-7", 0)
+    ('zkCli.sh -server zk1:2181/app delete -v 0 /locks/import/lock-7',)
+    >>> delete_commands(ZkCli("zk1:2281", jvm_flags=("-Da=b", "-Dc=d e")), "/l/7", 0)
+    ("CLIENT_JVMFLAGS='-Da=b -Dc=d e' zkCli.sh -server zk1:2281 delete -v 0 /l/7",)
+    >>> delete_commands(ZkCli("zk1:2181"), "/locks/a\u241bb", 0)
+    ()
     """
     if not is_exact(path):
-        return None
-    return shlex.join(["zkCli.sh", "-server", servers, "delete", "-v", str(version), path])
+        return ()
+    flags = f"CLIENT_JVMFLAGS={shlex.quote(' '.join(cli.jvm_flags))} " if cli.jvm_flags else ""
+    delete = shlex.join(["zkCli.sh", "-server", cli.servers, "delete", "-v", str(version), path])
+    return tuple(filter(None, (cli.prepare, flags + delete)))
 
 
 def is_exact(path: str) -> bool:

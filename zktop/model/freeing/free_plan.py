@@ -14,7 +14,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Stat
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, several, short, span
-from zktop.model.freeing.commands import pod_command
+from zktop.model.freeing.commands import ZkCli, pod_command
 from zktop.model.freeing.refusals import (
     REVOCABLE_LAYOUTS,
     ask_refusal,
@@ -73,13 +73,13 @@ class FreePlan(Struct, frozen=True, kw_only=True):
     more: int  # holders beyond MAX_BLOCKERS
 
 
-def free_plan(report: Report, path: str, servers: str) -> FreePlan | None:
-    """What is in the way of a lock, and the ways out; `servers` is for commands. None: no lock."""
+def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
+    """What is in the way of a lock, and the ways out; None: there is no lock."""
     view = report.view(path)
     if view is None:
         return None
     lock = view.lock
-    planner = _Planner(report, servers)
+    planner = _Planner(report, cli)
     deadlocks = tuple(one for one in report.deadlocks if path in one.locks)
     found = list(planner.blockers(view, deadlocks))
     kept = {one.path: one for one in found}  # a holder in two deadlocks is listed once
@@ -105,8 +105,8 @@ def free_plan(report: Report, path: str, servers: str) -> FreePlan | None:
 class _Planner:
     """Finds the ways for each node in the way of one lock."""
 
-    def __init__(self, report: Report, servers: str) -> None:
-        self._report, self._servers = report, servers
+    def __init__(self, report: Report, cli: ZkCli) -> None:
+        self._report, self._cli = report, cli
 
     def name(self, member: Member) -> str:
         """The display name of a node's owner; the node's own name if no session owns it."""
@@ -203,7 +203,7 @@ class _Planner:
             lost = f" Its {count(stat.data_length, 'byte')} of data are lost."
             effect = freed + (lost if stat.data_length else "")
             refusal = delete_refusal(self._report, lock, member)
-            yield delete_node(place, self._servers, effect, refusal)
+            yield delete_node(place, self._cli, effect, refusal)
             return
         if member.layout in REVOCABLE_LAYOUTS and lock.queue_of(member).holds(member):
             refusal = ask_refusal(view, member)

@@ -7,7 +7,8 @@ from msgspec import Struct
 from zktop.model.facts import Session
 from zktop.model.format import count, several, span
 from zktop.model.freeing.commands import (
-    delete_command,
+    ZkCli,
+    delete_commands,
     end_session_commands,
     find_command,
 )
@@ -31,6 +32,7 @@ class WayToFree(Struct, frozen=True, kw_only=True):
     kind: WayKind
     what: str
     commands: tuple[str, ...] = ()
+    needs: str | None = None  # what the commands lack
     effect: str
     belief: str  # of the client that loses the lock
     option: tuple[str, ...] | None = None
@@ -113,13 +115,14 @@ def ask_to_release(lock: str, name: str, freed: str, refusal: str | None) -> Way
     )
 
 
-def delete_node(place: NodePlace, servers: str, freed: str, refusal: str | None) -> WayToFree:
+def delete_node(place: NodePlace, cli: ZkCli, freed: str, refusal: str | None) -> WayToFree:
     """Delete a node that no session owns, unless its data has changed."""
-    command = delete_command(servers, place.path, place.version)
+    commands = delete_commands(cli, place.path, place.version)
     return WayToFree(
         kind="delete-node",
         what="Delete the node, if its data still has the same version.",
-        commands=(command,) if command else (),
+        commands=commands,
+        needs=cli.needs if commands else None,
         effect=freed,
         belief="no client is told. If the process that made the node still runs, it goes on as "
         "if it held the lock.",
