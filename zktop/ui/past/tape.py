@@ -23,6 +23,7 @@ from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.world.world import TableFacts
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.tracks import Tracks
 
 LIVE_BYTES: Final = 20_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
@@ -204,6 +205,7 @@ class Tape:
         self.first_alarm: Millis | None = None  # when the first one of this run began
         self.times_thinned = 0
         self.events: deque[Event] = deque(maxlen=self._limits.events)
+        self.tracks = Tracks()
         self._stored: list[StoredFrame] = []
         self._weight_bytes = 0
 
@@ -284,6 +286,7 @@ class Tape:
         self._record_deadlocks(frame.report)
         before = self._stored[-1] if self._stored else None
         one = self._compared(before.number + 1 if before else 1, frame)
+        self.tracks.add(self.last.report if self.last else None, frame, one.changed)
         if one.alarms and self.first_alarm is None:
             self.first_alarm = one.at
         self.last = frame
@@ -298,6 +301,7 @@ class Tape:
             self._stored = thinned(self._stored, limit_bytes, is_even=self._limits.is_even)
             self._weight_bytes = weight(self._stored)
             self.times_thinned += 1
+            self.tracks.forget_before(self._stored[0].at)
 
     def _compared(self, number: int, frame: Frame) -> StoredFrame:
         """A frame with its differences from the newest one."""

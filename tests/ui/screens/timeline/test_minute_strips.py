@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import pytest
 from model.builders import NOW, lock, session
-from msgspec.structs import replace
-from ui.example_ensemble import deadlock, servers, trouble
+from ui.example_ensemble import trouble
 from ui.example_past import BEGIN, A, B, past
 from ui.fake_feed import app_of, frames, panel, settled
 
-from zktop.model.report import Report
 from zktop.ui.interfaces import Frame
-from zktop.ui.past import states
 from zktop.ui.past.tape import Tape
-from zktop.ui.screens.timeline import minute_strips
-from zktop.ui.screens.timeline.minute_strips import DECIDED_EVERY_MS, important_clients
+from zktop.ui.screens.timeline.minute_strips import (
+    DECIDED_EVERY_MS,
+    important_clients,
+    minute_lines,
+)
 
 
 def tape(told: Sequence[Frame]) -> Tape:
@@ -123,42 +123,13 @@ async def test_enter_on_a_strip_opens_the_timeline_of_that_client() -> None:
         assert app.subject.session in (A, B)
 
 
-def test_a_column_that_is_over_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the time goes on, a strip costs one look at a report."""
-    film = frames(
-        (NOW, [*servers(), *deadlock()]), *((NOW + 1_000 * second, []) for second in range(1, 70))
-    )
-    app = app_of(*film)
-    known, report = app.tape, film[-1].report
-    for frame in film:
-        known.add(frame)
-        app.visit.pulse.add(frame)
-    strips = minute_strips.MinuteStrips()
-    strips.lines(app.view_state, report, 80, 9)
-    asked: list[int] = []
-    plain = states.uses
-
-    def counted(report: Report, session: int) -> tuple[bool, bool]:
-        asked.append(session)
-        return plain(report, session)
-
-    monkeypatch.setattr("zktop.ui.screens.timeline.strips.uses", counted)
-    later = Frame(replace(report, now=report.now + 1_000))
-    known.add(later)
-    drawn = strips.lines(app.view_state, later.report, 80, 9)
-    clients = sum(one.link is not None for one in drawn)
-
-    assert clients > 1
-    assert len(asked) <= 3 * clients
-
-
 def test_before_the_first_data_a_strip_is_blank() -> None:
     """Unknown is not idle."""
     told = frames((BEGIN, lock("/locks/a", "ann", "bob", at=BEGIN)))
     app = app_of(*told)
     app.tape.add(told[0])
     app.visit.pulse.add(told[0])
-    (strip, *_) = minute_strips.MinuteStrips().lines(app.view_state, told[0].report, 80, 9)
+    (strip, *_) = minute_lines(app.view_state, told[0].report, 80, 9)
     cells = "".join(run.text for run in strip.drawn)
 
     assert cells.split() == ["ann", "━"]

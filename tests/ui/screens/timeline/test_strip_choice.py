@@ -5,14 +5,16 @@ from collections.abc import Sequence
 import pytest
 from model.builders import NOW, session
 from output.stories import facts
+from ui.example_past import B, past
 from ui.fake_feed import Moment, app_of, frames, panel, settled
 
 from zktop.model.facts import Gone, Session
 from zktop.model.text import Text
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips, time_axis
-from zktop.ui.screens.timeline.strip_choice import StripSubject, strip_counts
+from zktop.ui.screens.timeline.strip_choice import StripSubject, strip_counts, strip_sessions
 from zktop.ui.styled_text import text_of
+from zktop.ui.view_state import Selection
 
 BEGIN = NOW + 1_000_000
 END = BEGIN + 12_000
@@ -62,7 +64,8 @@ def drawn(sessions: Sequence[Session], window: time_axis.TimeWindow) -> str:
     tape = Tape()
     for frame in frames(*moments()):
         tape.add(frame)
-    return text_of(strips.session_strip(sessions, strips.column_ends(tape, window), {}))
+    alarms = strips.column_alarms(tape.tracks, window)
+    return text_of(strips.session_strip(tape.tracks, sessions, window, alarms, {}))
 
 
 @pytest.mark.parametrize("column_ms", [100, 500, 2_000, 5_000])
@@ -80,6 +83,17 @@ def test_a_tape_has_the_history_of_a_group() -> None:
     window = time_axis.window_around(END, BEGIN, END, 1_000, 40)
 
     assert drawn(group().sessions, window) == "....----#####"
+
+
+def test_a_selected_session_that_has_left_keeps_its_name() -> None:
+    """Its last event has it."""
+    told = past()
+    app = app_of(*told)
+    for frame in told:
+        app.tape.add(frame)
+    app.visit.subject = Selection(session=B)
+
+    assert next(strip_sessions(app.view_state, told[-1].report, [])) == StripSubject("B", (B,))
 
 
 @pytest.mark.parametrize("locks", [0, 1, 4, 100])

@@ -10,7 +10,7 @@ from ui.past.test_playback import tape
 from zktop.model.text import Text
 from zktop.model.waits.confidence import Confidence
 from zktop.ui.past.contacts_and_packet_rates import contacts
-from zktop.ui.past.states import LockState, expired_at, lock_states
+from zktop.ui.past.states import LockState
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline import strips, time_axis
 from zktop.ui.styled_text import text_of
@@ -27,7 +27,7 @@ def seen(column_ms: int, columns: int = 40) -> time_axis.TimeWindow:
 def test_a_lock_shows_its_holder_and_its_queue() -> None:
     """Each column has a letter, and the longest queue below it."""
     window = seen(1_000)
-    states = lock_states(tape(), Text("/locks/y"), window.begin, window.end)
+    states = tape().tracks.lock_states(Text("/locks/y"), window.begin, window.end)
     held, queue = strips.lock_strip(states, window, LETTERS)
 
     assert text_of(held) == "  BBBBBBBBBBBBBBBBBBAA"
@@ -49,10 +49,12 @@ SURE_OR_NOT = [("C4", "!", "critical"), ("C3", "!", "critical"), ("C2", "?", "wa
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str, ink: str) -> None:
     """Holding, then stuck or probably stuck, then gone or holding again; red is confirmed."""
-    known = as_sure_as(confidence)
-    ends, expired = strips.column_ends(known, seen(1_000)), expired_at(known)
-    drawn = strips.session_strip([A], ends, expired)
-    second = text_of(strips.session_strip([B], ends, expired))
+    tracks, window = as_sure_as(confidence).tracks, seen(1_000)
+    alarms = strips.column_alarms(tracks, window)
+    drawn, other = (
+        strips.session_strip(tracks, [one], window, alarms, tracks.expired) for one in (A, B)
+    )
+    second = text_of(other)
 
     assert text_of(drawn) == f"##{sign * 18}##"
     assert second[:20] == f"..{sign * 18}"
@@ -63,7 +65,7 @@ def test_an_actor_shows_where_the_deadlock_is(confidence: Confidence, sign: str,
 @pytest.mark.parametrize(("confidence", "sign", "ink"), SURE_OR_NOT)
 def test_alarms_have_a_strip(confidence: Confidence, sign: str, ink: str) -> None:
     """For as long as there is a critical problem, or probably one."""
-    drawn = strips.alarm_strip(strips.column_ends(as_sure_as(confidence), seen(1_000)))
+    drawn = strips.alarm_strip(strips.column_alarms(as_sure_as(confidence).tracks, seen(1_000)))
 
     assert text_of(drawn) == f"..{sign * 18}.."
     assert {run.ink for run in drawn if sign in run.text} == {ink}
@@ -72,9 +74,9 @@ def test_alarms_have_a_strip(confidence: Confidence, sign: str, ink: str) -> Non
 def test_a_column_that_hides_turns_says_so() -> None:
     """A letter stands for one turn; two turns in one column are a colon."""
     states = [
-        LockState(BEGIN), LockState(BEGIN + 100, (A,), queue=0),
-        LockState(BEGIN + 200, (B,), queue=12), LockState(BEGIN + 1_100, (A,), queue=0),
-        LockState(BEGIN + 1_200, (B,), queue=0), LockState(BEGIN + 1_300, (A,), queue=0),
+        LockState(BEGIN), LockState(BEGIN + 100, A, 1, queue=0),
+        LockState(BEGIN + 200, B, 1, queue=12), LockState(BEGIN + 1_100, A, 1, queue=0),
+        LockState(BEGIN + 1_200, B, 1, queue=0), LockState(BEGIN + 1_300, A, 1, queue=0),
     ]  # fmt: skip
 
     held, queue = strips.lock_strip(states, seen(1_000), LETTERS)

@@ -29,6 +29,7 @@ from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import NOTHING, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, ListPanel, LogPanel, TextPanel
@@ -197,7 +198,7 @@ class DemoScreen(Page):
             minute.hide()
         else:
             minute.show_minute(
-                lambda strips: strips.lines(state, report, width, room, first),
+                lambda: minute_lines(state, report, width, room, first),
                 (first, width, room, state.chosen_moment),
             )
         return minute.wanted_height

@@ -35,6 +35,7 @@ from zktop.ui.screens.findings.list import (
 )
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
 from zktop.ui.view_state import Selection, ViewState
@@ -202,7 +203,7 @@ class FindingsScreen(SplitPage):
             return
         width, first = self.side_cells - 4, self._sessions(state, report)
         self._minute.show_minute(
-            lambda strips: strips.lines(state, report, width, room, first),
+            lambda: minute_lines(state, report, width, room, first),
             (self._case, width, room, state.chosen_moment),
         )
 

@@ -31,6 +31,7 @@ from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_strips import minute_lines_of_lock
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import tree_of
@@ -282,7 +283,7 @@ class LockScreen(SplitPage):
             self._past.display = False
             return
         minute.show_minute(
-            lambda strips: strips.of_lock(state, detail.report, detail.path, width, room),
+            lambda: minute_lines_of_lock(state, detail.report, detail.path, width, room),
             (detail.path, width, room, state.chosen_moment),
         )
         self._show_past(detail, left - minute.wanted_height, width)

@@ -31,7 +31,7 @@ from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.preview import preview_lines
 from zktop.ui.screens.locks.pulse_graphs import GRAPHS, SHOWN_S, pulse_lines
-from zktop.ui.screens.timeline.minute_strips import MinuteStrips
+from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import Line, joined, line
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
 from zktop.ui.trees.wait_tree import overview
@@ -247,12 +247,11 @@ class MinutePane(Pane):
 
     def __init__(self) -> None:
         super().__init__(id="minute")
-        self._strips = MinuteStrips()
 
     def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
         room = height - self.gutter.height
-        lines = self._strips.lines(state, report, width, room) if height else []
+        lines = minute_lines(state, report, width, room) if height else []
         self.frame(FrameWords(f"Last {SHOWN_S} s", "5 timeline"))
         self.put([one.drawn for one in lines], [one.link for one in lines], (), height)
 

@@ -35,6 +35,7 @@ from zktop.ui.screens.sessions.rows import (
 )
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
 from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.view_state import Selection, ViewState
@@ -236,7 +237,7 @@ class SessionsScreen(Page):
         else:
             session = row.session
             self._minute.show_minute(
-                lambda strips: strips.lines(state, report, width, room, (session,)),
+                lambda: minute_lines(state, report, width, room, (session,)),
                 (session, width, room, state.chosen_moment),
             )
         return self._minute.wanted_height

@@ -11,7 +11,7 @@ from zktop.model.text import Text
 from zktop.ui.dialogs.compare import lock_state, problems
 from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
-from zktop.ui.past.states import LockState, lock_states
+from zktop.ui.past.states import LockState
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.event_lines import event_lines
 from zktop.ui.screens.common.format import age, with_spaces
@@ -115,7 +115,7 @@ def _is_election(report: Report, path: Text) -> bool:
 def blocked_ms(tape: Tape, path: Text, window: TimeWindow) -> Millis:
     """Add up the waits of all waiters for a lock within the window."""
     end = min(window.end, window.newest)
-    states = [*lock_states(tape, path, window.begin, end), LockState(end)]
+    states = [*tape.tracks.lock_states(path, window.begin, end), LockState(end)]
     return sum((one.queue or 0) * max(0, after.at - one.at) for one, after in pairwise(states))
 
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Final
 
 from zktop.ui.screens.common.throttle import Throttle
-from zktop.ui.screens.timeline.minute_strips import MinuteLine, MinuteStrips
+from zktop.ui.screens.timeline.minute_strips import MinuteLine
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, set_height
 
 MIN_LINES: Final = 8  # a lower pane would say too little
 PAUSE_S: Final = 0.5  # from one drawing to the next
 
-DrawMinute = Callable[[MinuteStrips], list[MinuteLine]]
+DrawMinute = Callable[[], list[MinuteLine]]
 
 
 class MinutePanel(LinkPanel):
@@ -20,9 +20,8 @@ class MinutePanel(LinkPanel):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._strips = MinuteStrips()
         self._throttle = Throttle(self, self._draw, PAUSE_S)
-        self._draw_minute: DrawMinute = lambda _strips: []
+        self._draw_minute: DrawMinute = list
         self._chosen: object = None
         self.wanted_height = 0  # in lines with the frame; Textual gives it with its next layout
 
@@ -37,10 +36,10 @@ class MinutePanel(LinkPanel):
 
     def hide(self) -> None:
         """Show nothing."""
-        self.show_minute(lambda _strips: [], None)
+        self.show_minute(list, None)
 
     def _draw(self) -> None:
-        drawn = self._draw_minute(self._strips)
+        drawn = self._draw_minute()
         self.display = bool(drawn)
         self.wanted_height = len(drawn) + self.gutter.height if drawn else 0
         set_height(self, self.wanted_height)

@@ -1,7 +1,6 @@
 """Strips of the last minute: what clients did, and how many waited.
 
-Columns begin at fixed times, so the signs of past columns never change and are stored. While
-little happens, only the newest column of each client is computed.
+Columns begin at fixed times, so the signs of past columns never change.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,12 +13,11 @@ from zktop.model.format import clock, middle
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.past.states import Alarms, alarms_in, lock_states, name_in
+from zktop.ui.past.states import name_in
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.timeline import strips
-from zktop.ui.screens.timeline.strips import ColumnEnd
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, fitted, line
 from zktop.ui.view_state import Selection, ViewState
@@ -35,7 +33,6 @@ EVENTS_SEARCHED: Final = 200  # for recently active clients
 LOCKS_SEARCHED: Final = 50  # for any other clients
 MAX_WAITERS: Final = 10  # of a lock in a deadlock
 DECIDED_EVERY_MS: Final[Millis] = 5_000
-MAX_SIGNS: Final = 5_000  # stored; fewer than a thousand are in sight
 
 AXIS_LINES: Final = 1
 
@@ -98,104 +95,76 @@ def _sessions(actors: Iterable[str]) -> Iterator[Session]:
     return (one for one in map(session_of, actors) if one is not None)
 
 
-class MinuteStrips:
-    """Draws the minute before a moment."""
+def minute_lines(
+    state: ViewState,
+    report: Report,
+    width: int,
+    room: int,
+    first: Iterable[Session] = (),
+) -> list[MinuteLine]:
+    """At most `room` lines: the strips, the graph of waiting clients, and the axis.
 
-    def __init__(self) -> None:
-        self._signs: dict[tuple[Session, Millis], str] = {}  # by the beginning of the column
-        self._alarms: dict[Millis, Alarms] = {}
-        self._column_ms = 0
+    The strips begin with those of the clients in `first`.
+    """
+    label = _label_cells(width)
+    columns = max(MIN_COLUMNS, width - label - 1)
+    window = _window(state, report, columns)
+    graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
+    most = max(0, room - AXIS_LINES - graph)
+    others = important_clients(report, state.tape, most)
+    clients = list(dict.fromkeys((*first, *others)))[:most]
+    has_waited = strips.waiting_area(state.pulse, window, 1, is_ascii=state.is_ascii)[1] > 0
+    if not clients and not has_waited:
+        return []
+    graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
+    height = _graph_lines(graph)
+    waiting = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
+    return [
+        *_strips(state, report, window, clients, label),
+        *_graph(waiting, graph, label),
+        MinuteLine((*line(" " * label), *_axis(state, window))),
+    ]
 
-    def lines(
-        self,
-        state: ViewState,
-        report: Report,
-        width: int,
-        room: int,
-        first: Iterable[Session] = (),
-    ) -> list[MinuteLine]:
-        """At most `room` lines: the strips, the graph of waiting clients, and the axis.
 
-        The strips begin with those of the clients in `first`.
-        """
-        label = _label_cells(width)
-        columns = max(MIN_COLUMNS, width - label - 1)
-        window = self._window(state, report, columns)
-        graph = min(MAX_GRAPH_LINES, max(MIN_GRAPH_LINES, (room - AXIS_LINES) // 3))
-        most = max(0, room - AXIS_LINES - graph)
-        others = important_clients(report, state.tape, most)
-        clients = list(dict.fromkeys((*first, *others)))[:most]
-        has_waited = strips.waiting_area(state.pulse, window, 1, is_ascii=state.is_ascii)[1] > 0
-        if not clients and not has_waited:
-            return []
-        graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
-        height = _graph_lines(graph)
-        waiting = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
-        return [
-            *(self._strip(state, report, window, one, label) for one in clients),
-            *_graph(waiting, graph, label),
-            MinuteLine((*line(" " * label), *_axis(state, window))),
-        ]
+def minute_lines_of_lock(
+    state: ViewState, report: Report, path: Text, width: int, room: int
+) -> list[MinuteLine]:
+    """At most `room` lines about one lock: its clients, and the graph of its queue."""
+    label = _label_cells(width)
+    window = _window(state, report, max(MIN_COLUMNS, width - label - 1))
+    lock = report.parts[path].lock
+    clients = dict.fromkeys(one.owner for one in (*lock.holders, *lock.waiters) if one.owner)
+    shown = list(clients)[: max(0, room - AXIS_LINES - MIN_GRAPH_LINES)]
+    graph = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
+    states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
+    waiting = strips.queue_area(states, window, _graph_lines(graph), is_ascii=state.is_ascii)
+    return [
+        *_strips(state, report, window, shown, label),
+        *_graph(waiting, graph, label),
+        MinuteLine((*line(" " * label), *_axis(state, window))),
+    ]
 
-    def of_lock(
-        self, state: ViewState, report: Report, path: Text, width: int, room: int
-    ) -> list[MinuteLine]:
-        """At most `room` lines about one lock: its clients, and the graph of its queue."""
-        label = _label_cells(width)
-        window = self._window(state, report, max(MIN_COLUMNS, width - label - 1))
-        lock = report.parts[path].lock
-        clients = dict.fromkeys(one.owner for one in (*lock.holders, *lock.waiters) if one.owner)
-        shown = list(clients)[: max(0, room - AXIS_LINES - MIN_GRAPH_LINES)]
-        graph = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
-        states = lock_states(state.tape, path, window.begin, min(window.end, window.newest + 1))
-        waiting = strips.queue_area(states, window, _graph_lines(graph), is_ascii=state.is_ascii)
-        return [
-            *(self._strip(state, report, window, one, label) for one in shown),
-            *_graph(waiting, graph, label),
-            MinuteLine((*line(" " * label), *_axis(state, window))),
-        ]
 
-    def _window(self, state: ViewState, report: Report, columns: int) -> TimeWindow:
-        """The minute in columns of equal length, an even number of milliseconds."""
-        column_ms = 2 * -(-MINUTE_MS // (2 * columns))
-        if column_ms != self._column_ms or len(self._signs) > MAX_SIGNS:
-            self._signs, self._alarms, self._column_ms = {}, {}, column_ms
-        at = state.at if state.at is not None else report.now
-        begin = at - at % column_ms - (columns - 1) * column_ms
-        return TimeWindow(begin, column_ms, columns, at)
+def _window(state: ViewState, report: Report, columns: int) -> TimeWindow:
+    """The minute in columns of equal length, an even number of milliseconds."""
+    column_ms = 2 * -(-MINUTE_MS // (2 * columns))
+    at = state.at if state.at is not None else report.now
+    begin = at - at % column_ms - (columns - 1) * column_ms
+    return TimeWindow(begin, column_ms, columns, at)
 
-    def _strip(
-        self, state: ViewState, report: Report, window: TimeWindow, session: Session, label: int
-    ) -> MinuteLine:
-        begin = window.begin
-        cells = "".join(
-            self._sign(state.tape, session, begin + column * window.column_ms)
-            for column in range(window.columns)
-        )
-        drawn = strips.inked(cells)
+
+def _strips(
+    state: ViewState, report: Report, window: TimeWindow, clients: Iterable[Session], label: int
+) -> Iterator[MinuteLine]:
+    tracks = state.tape.tracks
+    alarms = strips.column_alarms(tracks, window)
+    for session in clients:
+        drawn = strips.session_strip(tracks, (session,), window, alarms, {})
         name = name_in(report, session) or report.client_names(session, None)
         ink: Ink = "ours" if session in report.ours else "plain"
         named = fitted(line(" ", (middle(name, label - 3), ink)), label)
         link = LineLink("timeline", Selection(session=session))
-        return MinuteLine((*named, *(drawn if state.is_ascii else strips.solid(drawn))), link)
-
-    def _sign(self, tape: Tape, session: Session, begin: Millis) -> str:
-        """What a session does at the end of a column."""
-        known = self._signs.get((session, begin))
-        if known is not None:
-            return known
-        end, newest = begin + self._column_ms - 1, tape.end or 0
-        if end < (tape.begin or 0) or begin > newest:
-            return " "
-        at = min(end, newest)
-        frame = tape.frame_at(at)
-        if frame is None or at < frame.at:
-            return " "
-        alarms = self._alarms.get(begin) or alarms_in(frame.report)
-        sign = strips.sign(session, ColumnEnd(at, frame.report, alarms), {})
-        if newest > end:
-            self._signs[session, begin], self._alarms[begin] = sign, alarms
-        return sign
+        yield MinuteLine((*named, *(drawn if state.is_ascii else strips.solid(drawn))), link)
 
 
 def _label_cells(width: int) -> int:

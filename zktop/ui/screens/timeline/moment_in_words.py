@@ -9,7 +9,8 @@ from zktop.model.format import count, several, spoken
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.past.pulse import Pulse
-from zktop.ui.past.states import alarms_in, locks_held, uses
+from zktop.ui.past.states import Alarms, SessionState, locks_held
+from zktop.ui.past.tracks import Tracks
 from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, line
@@ -19,10 +20,17 @@ MAX_NAMED: Final = 50  # waiters of a lock; the others are counted
 
 
 class Moment(NamedTuple):
-    """A moment of the past, and the report of that moment."""
+    """A moment of the past, and its report if that is in memory."""
 
     at: Millis
-    report: Report
+    tracks: Tracks
+    report: Report | None
+
+    def alarms(self) -> Alarms:
+        return self.tracks.alarm_states(self.at, self.at + 1)[-1].alarms
+
+    def session(self, session: Session) -> SessionState:
+        return self.tracks.session_states(session, self.at, self.at + 1)[-1]
 
 
 def overview(state: ViewState, window: TimeWindow) -> Line:
@@ -50,12 +58,14 @@ def pointed_at(at: Millis, words: str) -> Line:
 
 def alert_words(moment: Moment) -> str:
     """The worst problem at a moment, and the number of others."""
-    report = moment.report
-    alarms = alarms_in(report)
-    sentences = [one.sentence for one in report.deadlocks]
-    sentences += [one.sentence for one in report.findings if one.severity == "critical"]
-    if not alarms.number or not sentences:
+    report, alarms = moment.report, moment.alarms()
+    if not alarms.number:
         return "no critical problem"
+    sentences = [one.sentence for one in report.deadlocks] if report is not None else []
+    critical = report.findings if report is not None else ()
+    sentences += [one.sentence for one in critical if one.severity == "critical"]
+    if not sentences:
+        return count(alarms.number, "critical problem")
     more = f" (and {alarms.number - 1} more)" if alarms.number > 1 else ""
     return f"{sentences[0]}{more}"
 
@@ -63,6 +73,8 @@ def alert_words(moment: Moment) -> str:
 def lock_words(moment: Moment, path: Text) -> str:
     """The holders and waiters of a lock."""
     report = moment.report
+    if report is None:
+        return _lock_in_short(moment, path)
     part = report.parts.get(path)
     if part is None:
         return f"{path} does not exist"
@@ -76,15 +88,32 @@ def lock_words(moment: Moment, path: Text) -> str:
     return f"{path} {held}{waits if waiters else ''}"
 
 
+def _lock_in_short(moment: Moment, path: Text) -> str:
+    """The only holder of a lock, and the number of waiters."""
+    state = moment.tracks.lock_states(path, moment.at, moment.at + 1)[-1]
+    if state.queue is None:
+        return f"{path} does not exist"
+    held = "held" if state.holders else "free"
+    if state.holders == 1:
+        held = f"held by {moment.tracks.name(state.holder)}"
+    elif state.holders:
+        held = f"held by {count(state.holders, 'reader' if state.are_readers else 'lease')}"
+    waiting = f"; {count(state.queue, 'client')} waiting" if state.queue else ""
+    return f"{path} {held}{waiting}"
+
+
 def session_words(moment: Moment, name: str, session: Session) -> str:
     """The locks that a session holds and waits for, and whether it is in a deadlock."""
-    report = moment.report
-    held = locks_held(report, session)
-    nodes = Counter(report.locks_of.get(session, ()))
-    waited = [path for path in sorted(nodes) if nodes[path] > held.count(path)]
-    said = [f"holds {several(held)}"] if held else []
-    said += [f"waits for {several(waited)}"] if waited else []
-    alarms = alarms_in(report)
+    report, state = moment.report, moment.session(session)
+    said = ["holds a lock"] if state.holds else []
+    said += ["waits for a lock"] if state.waits else []
+    if report is not None:
+        held = locks_held(report, session)
+        nodes = Counter(report.locks_of.get(session, ()))
+        waited = [path for path in sorted(nodes) if nodes[path] > held.count(path)]
+        said = [f"holds {several(held)}"] if held else []
+        said += [f"waits for {several(waited)}"] if waited else []
+    alarms = moment.alarms()
     stuck = ": deadlock" if session in alarms.proven else ""
     stuck = ": likely deadlock" if session in alarms.suspected else stuck
     return f"{name} {' and '.join(said) or 'uses no lock'}{stuck}"
@@ -98,8 +127,8 @@ def waiting_words(moment: Moment, pulse: Pulse) -> str:
 
 def group_words(moment: Moment, name: str, sessions: Sequence[Session]) -> str:
     """How many sessions of a group hold a lock, and how many wait."""
-    found = [uses(moment.report, one) for one in sessions]
-    holding, waiting = (sum(used) for used in zip(*found, strict=True))
-    idle = sum(not any(used) for used in found)
+    found = [moment.session(one) for one in sessions]
+    holding, waiting = sum(one.holds for one in found), sum(one.waits for one in found)
+    idle = sum(not one.holds and not one.waits for one in found)
     parts = ((holding, "holding"), (waiting, "waiting"), (idle, "idle"))
     return f"{name}: {', '.join(f'{number} {word}' for number, word in parts if number)}"

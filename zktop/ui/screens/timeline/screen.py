@@ -177,14 +177,16 @@ class TimelineScreen(Page):
         place = self._pointed
         if place is None or place.column not in window.known:
             return overview(state, window)
-        at = window.time(place.column)
-        frame = state.tape.frame_at(at)
-        if frame is None or at < frame.at:
+        at, tracks = window.time(place.column), state.tape.tracks
+        if at < tracks.begin:
             return pointed_at(at, "before the first data")
+        frame = state.tape.frame_at(at)
+        report = frame.report if frame is not None and frame.at <= at else None
+        moment = Moment(at, tracks, report)
         if place.line < 0:
-            return pointed_at(at, alert_words(Moment(at, frame.report)))
+            return pointed_at(at, alert_words(moment))
         words = self._lines[place.line].words if place.line < len(self._lines) else None
-        return pointed_at(at, words(Moment(at, frame.report)) if words is not None else "")
+        return pointed_at(at, words(moment) if words is not None else "")
 
     def on_zoomed(self, message: Zoomed) -> None:
         self._set_zoom(self._zoom + message.by, message.column)

@@ -15,7 +15,8 @@ from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.ui.past.states import busiest, name_at
+from zktop.ui.past.states import name_in
+from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.view_state import ViewState
 
@@ -128,7 +129,7 @@ def group_waiters(
 
 def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Text]:
     """The selected lock, then locks in deadlocks, then the busiest ones."""
-    busy = busiest(state.tape, window.begin, window.end)
+    busy = state.tape.tracks.busiest(window.begin, window.end)
     selected = Text(state.subject.path or "")
     paths = [selected] if selected in report.parts or selected in busy else []
     paths += [Text(path) for case in _cases(state, report) for path in case.locks]
@@ -147,7 +148,7 @@ def strip_sessions(
     """The selected session, those in deadlocks, and those that use these locks."""
     alone: dict[Session, str] = {}
     for session in _always_shown(state, report):
-        name = name_at(state.tape, session, report.now)
+        name = name_in(report, session) or _earlier_name(state.tape, report, session)
         alone.setdefault(session, name or session_text(session))
     waiters: dict[Session, str] = {}
     for record in [report.parts[path] for path in paths if path in report.parts]:
@@ -158,6 +159,13 @@ def strip_sessions(
             if one.owner:
                 waiters.setdefault(one.owner, report.client_names(one.owner, one.label))
     return group_waiters(alone, waiters)
+
+
+def _earlier_name(tape: Tape, report: Report, session: Session) -> str | None:
+    """The name of a session that has left all locks, by its last event."""
+    labels = (one.owner for one in reversed(tape.events) if one.session == session)
+    label = next(filter(None, labels), None)
+    return report.client_names(session, label) if label else None
 
 
 def _always_shown(state: ViewState, report: Report) -> Iterator[Session]:

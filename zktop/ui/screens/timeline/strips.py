@@ -5,16 +5,15 @@ more than one change of the holder, so that no change is lost silently.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis, Session
-from zktop.model.report import Report
 from zktop.ui.inks import Ink
 from zktop.ui.past.pulse import Pulse
-from zktop.ui.past.states import Alarms, LockState, alarms_in, uses
-from zktop.ui.past.tape import Tape
+from zktop.ui.past.states import Alarms, LockState
+from zktop.ui.past.tracks import Tracks
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, Run, fitted, line, merged, text_of  # noqa: F401  for the examples
@@ -30,36 +29,38 @@ INKS: Final[dict[str, Ink]] = {
 
 Letters = Mapping[Session, str]  # of the sessions that are not in a group
 MATTERS_MOST: Final = "!?=#-x."  # a group shows the first of these signs that a session has
-MAY_EXPIRE: Final = "."  # the sign that may change without a new report
+IDLE: Final = "."
+SIGNS: Final = {  # by whether a session holds a lock, and whether it waits for one
+    (True, True): "=",
+    (True, False): "#",
+    (False, True): "-",
+    (False, False): IDLE,
+}
+PROVEN: Final = str.maketrans("=#-", "!!!")  # for a session in a deadlock
+SUSPECTED: Final = str.maketrans("=#-", "???")
 
 
-class ColumnEnd(NamedTuple):
-    """The last moment of a column, with the report and the alarms of that moment."""
+class ColumnAlarms(NamedTuple):
+    """The alarms at the ends of some columns."""
 
-    at: Millis
-    report: Report
+    first: int
+    end: int
     alarms: Alarms
 
 
-def column_ends(tape: Tape, window: TimeWindow) -> list[ColumnEnd | None]:
-    """The ends of the columns up to the newest moment; None before the tape begins."""
-    ends: list[ColumnEnd | None] = []
-    last: ColumnEnd | None = None
-    for at in map(window.time, window.known):
-        frame = tape.frame_at(at)
-        if frame is None or at < frame.at:
-            ends.append(None)
-            continue
-        is_same = last is not None and last.report is frame.report
-        alarms = last.alarms if last is not None and is_same else alarms_in(frame.report)
-        last = ColumnEnd(at, frame.report, alarms)
-        ends.append(last)
-    return ends
+def column_alarms(tracks: Tracks, window: TimeWindow) -> list[ColumnAlarms]:
+    """The alarms in all known columns, from the first data on."""
+    known = len(window.known)
+    states = tracks.alarm_states(window.begin, window.known_end)
+    firsts = [window.column(one.at) for one in states]
+    spans = zip(states, firsts, (*firsts[1:], known), strict=True)
+    return [ColumnAlarms(first, end, one.alarms) for one, first, end in spans if first < end]
 
 
-def alarm_strip(ends: Iterable[ColumnEnd | None]) -> Line:
+def alarm_strip(alarms: Sequence[ColumnAlarms]) -> Line:
     """Draw when there were critical problems, confirmed (!) or likely (?)."""
-    return inked("".join(_alarm(one.alarms) if one else " " for one in ends))
+    blank = " " * alarms[0].first if alarms else ""
+    return inked(blank + "".join(_alarm(one.alarms) * (one.end - one.first) for one in alarms))
 
 
 def _alarm(one: Alarms) -> str:
@@ -71,7 +72,7 @@ def lock_strip(
 ) -> tuple[Line, Line]:
     """Draw the holders of a lock, and the length of its queue."""
     before, *changes = states
-    others: dict[tuple[Session, ...], str] = {}
+    others: dict[Session, str] = {}
     held: list[str] = []
     queue: list[str] = []
     state = before
@@ -85,7 +86,7 @@ def lock_strip(
             queue.append(digit)
             continue
         passed = [one for one in (state, *by_column[column]) if one.queue is not None]
-        turns = sum(one.holders != two.holders for one, two in pairwise(passed))
+        turns = sum(_is_turn(one, two) for one, two in pairwise(passed))
         state = by_column[column][-1]
         holder, digit = _holder(state, letters, others), _digit(state.queue)
         held.append(":" if turns > 1 else holder)
@@ -93,15 +94,19 @@ def lock_strip(
     return inked("".join(held), letters), inked("".join(queue))
 
 
-def _holder(state: LockState, letters: Letters, others: dict[tuple[Session, ...], str]) -> str:
+def _is_turn(before: LockState, after: LockState) -> bool:
+    return (before.holder, before.holders) != (after.holder, after.holders)
+
+
+def _holder(state: LockState, letters: Letters, others: dict[Session, str]) -> str:
     if state.queue is None:
         return " "
     if not state.holders:
-        return "."
-    if len(state.holders) > 1:
+        return IDLE
+    if state.holders > 1:
         return "R" if state.are_readers else "S"
-    known = letters.get(state.holders[0])
-    return known or others.setdefault(state.holders, OTHERS[len(others) % len(OTHERS)])
+    known = letters.get(state.holder)
+    return known or others.setdefault(state.holder, OTHERS[len(others) % len(OTHERS)])
 
 
 def _digit(queue: int | None) -> str:
@@ -111,35 +116,41 @@ def _digit(queue: int | None) -> str:
 
 
 def session_strip(
-    sessions: Collection[Session],
-    ends: Iterable[ColumnEnd | None],
+    tracks: Tracks,
+    sessions: Iterable[Session],
+    window: TimeWindow,
+    alarms: Sequence[ColumnAlarms],
     expired: Mapping[Session, Millis],
 ) -> Line:
     """Draw the signs of a session; for a group, draw the worst sign in each column."""
-    cells: list[str] = []
-    last: Report | None = None
-    for end in ends:
-        if end is None:
-            cells.append(" ")
-        elif end.report is last and cells[-1] not in MAY_EXPIRE:
-            cells.append(cells[-1])
-        else:
-            signs = (sign(one, end, expired) for one in sessions)
-            cells.append(min(signs, key=MATTERS_MOST.index))
-            last = end.report
-    return inked("".join(cells))
+    cells = {_signs(tracks, one, window, alarms, expired.get(one)) for one in sessions}
+    return inked(
+        "".join(min(column, key=MATTERS_MOST.find) for column in zip(*cells, strict=True))
+    )
 
 
-def sign(session: Session, end: ColumnEnd, expired: Mapping[Session, Millis]) -> str:
-    """What a session does at the end of a column, as one sign."""
-    holds, waits = uses(end.report, session)
-    if not holds and not waits:
-        return "x" if expired.get(session, end.at + 1) <= end.at else "."
-    if session in end.alarms.proven:
-        return "!"
-    if session in end.alarms.suspected:
-        return "?"
-    return ("=" if waits else "#") if holds else "-"
+def _signs(
+    tracks: Tracks,
+    session: Session,
+    window: TimeWindow,
+    alarms: Sequence[ColumnAlarms],
+    expired: Millis | None,
+) -> str:
+    """What a session does at the end of each known column; blank before the first data."""
+    columns = len(window.known)
+    signs = " " * columns
+    for one in tracks.session_states(session, window.begin, window.known_end):
+        column = window.column(one.at)
+        signs = signs[:column] + SIGNS[one.holds, one.waits] * (columns - column)
+    if expired is not None and expired < window.known_end:
+        column = max(0, window.column(expired))
+        signs = signs[:column] + signs[column:].replace(IDLE, "x")
+    for span in alarms:
+        if session in span.alarms.proven or session in span.alarms.suspected:
+            stuck = PROVEN if session in span.alarms.proven else SUSPECTED
+            some = signs[span.first : span.end].translate(stuck)
+            signs = signs[: span.first] + some + signs[span.end :]
+    return signs
 
 
 def contact_strip(contacts: Iterable[Millis], window: TimeWindow, begin: Millis = 0) -> Line:

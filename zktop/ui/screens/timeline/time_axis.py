@@ -45,6 +45,11 @@ class TimeWindow(NamedTuple):
         return 0 <= self.column(at) < self.columns
 
     @property
+    def known_end(self) -> Millis:
+        """The end of the time in view that has passed."""
+        return min(self.end, self.newest + 1)
+
+    @property
     def known(self) -> range:
         """The columns up to the newest moment."""
         return range(max(0, min(self.columns, self.column(self.newest) + 1)))

@@ -11,7 +11,6 @@ from zktop.model.facts import Millis, Session
 from zktop.model.format import count
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import contacts
-from zktop.ui.past.states import expired_at, lock_states
 from zktop.ui.screens.timeline import strips, time_axis
 from zktop.ui.screens.timeline.moment_in_words import (
     Moment,
@@ -58,7 +57,7 @@ class TimelineLines:
     ) -> None:
         self._state, self._window, self._chosen, self._width = state, window, chosen, width
         self._label = label_cells(width)
-        self._ends = strips.column_ends(state.tape, window)
+        self._alarms = strips.column_alarms(state.tape.tracks, window)
         self._at = state.at if state.at is not None else window.newest
         alone = [one.session for one in chosen.subjects if one.session is not None]
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
@@ -74,7 +73,7 @@ class TimelineLines:
         ]
         if not self._chosen.counts.has_alerts:
             return [words, *axis]
-        alerts = strips.alarm_strip(self._ends)
+        alerts = strips.alarm_strip(self._alarms)
         drawn = alerts if self._state.is_ascii else strips.solid(alerts)
         return [words, *axis, self._row("alert", drawn, "title")]
 
@@ -91,9 +90,8 @@ class TimelineLines:
         counts, window, state = self._chosen.counts, self._window, self._state
         if counts.legends > 1:
             yield self._legend("LOCKS", LOCK_SIGNS if state.is_ascii else LOCK_BARS)
-        end = min(window.end, window.newest + 1)
         for path in self._chosen.paths:
-            states = lock_states(state.tape, path, window.begin, end)
+            states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
             held, queue = strips.lock_strip(states, window, self._letters)
             if not state.is_ascii:
                 held, queue = strips.spans(held), strips.levels(queue)
@@ -103,14 +101,15 @@ class TimelineLines:
                 yield TimelineLine(self._row("  queue", queue, "dim"), None, words)
 
     def _clients(self) -> Iterator[TimelineLine]:
-        state = self._state
+        state, tracks = self._state, self._state.tape.tracks
         if self._chosen.counts.legends:
             yield self._legend("CLIENTS", CLIENT_SIGNS if state.is_ascii else CLIENT_BARS)
         ours = state.report.ours if state.report is not None else ()
-        expired = expired_at(state.tape)
         for one in self._chosen.subjects:
             is_ours = one.session in ours
-            drawn = strips.session_strip(one.sessions, self._ends, expired)
+            drawn = strips.session_strip(
+                tracks, one.sessions, self._window, self._alarms, tracks.expired
+            )
             drawn = drawn if state.is_ascii else strips.solid(drawn)
             name = f"{self._named(one)}{' (demo)' if is_ours else ''}"
             ink: Ink = "ours" if is_ours else "plain"
@@ -119,10 +118,11 @@ class TimelineLines:
     def _contacts(self) -> Iterator[TimelineLine]:
         """Strips of contact times, where a server lists them."""
         window, state, tape = self._window, self._state, self._state.tape
-        end = min(window.end, window.newest + 1)
         alone = [one for one in self._chosen.subjects if one.session is not None]
         alone = alone[: self._chosen.counts.contacts]
-        heard = [(one, contacts(tape, one.sessions[0], window.begin, end)) for one in alone]
+        heard = [
+            (one, contacts(tape, one.sessions[0], window.begin, window.known_end)) for one in alone
+        ]
         if any(found for _, found in heard):
             sign = "p" if state.is_ascii else "●"
             yield self._legend("SESSIONS", f"{sign} contact, by the servers' connection tables")
