@@ -6,7 +6,7 @@ import pytest
 from servers import RunningServer, sandbox_server
 from ui.fake_feed import settled, until
 
-from zktop.app.clusters import Clusters, live_ports
+from zktop.app.clusters import Clusters, exports_of, live_ports
 from zktop.config.types import Config, WebhookSection
 from zktop.model.settings import Root
 from zktop.ui.app import Zktop
@@ -58,3 +58,9 @@ def test_demo_clients_on_the_sandbox_alert_nobody() -> None:
     assert [bool(one.feed.webhooks) for one in ports] == [True, False]
     for one in ports:
         one.feed.stop()
+
+
+def test_commands_name_the_cluster_or_its_hosts() -> None:
+    """A cluster of the config file has a login there, too."""
+    assert exports_of("zk1:2181/app", "prod").connection == ("--cluster", "prod")
+    assert exports_of("zk1:2181/app", "zk1:2181/app").connection == ("--hosts", "zk1:2181/app")

@@ -73,7 +73,8 @@ class FakeFeed:
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:
     """The UI with a feed that sends this news; `look` are settings."""
     stage = FakeContenders() if is_live else None
-    feed, exports = FakeFeed(*news, is_live=is_live), ReportExports("zk1:2181")
+    feed = FakeFeed(*news, is_live=is_live)
+    exports = ReportExports("zk1:2181", connection=("--hosts", "zk1:2181"))
     return Zktop(feed, stage, exports, UiSettings(page=page, **look))
 
 

@@ -52,7 +52,7 @@ def live_ports(name: str, config: Config, sandbox: str | None = None) -> Cluster
     can_write = sandbox is not None or config.demo.allow != "never"
     contenders = Contenders(config, sandbox) if can_write else None
     feed = live_feed(name, config, contenders)
-    return ClusterPorts(feed, contenders, exports_of(config.hosts))
+    return ClusterPorts(feed, contenders, exports_of(config.hosts, name))
 
 
 def live_feed(name: str, config: Config, contenders: Contenders | None = None) -> LiveFeed:
@@ -73,7 +73,10 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
     return feed
 
 
-def exports_of(address: str) -> ReportExports:
-    """Return the exports of reports on the ensemble at this address."""
+def exports_of(address: str, cluster: str | None = None) -> ReportExports:
+    """Return the exports of reports on the ensemble at this address, or of this name."""
     hosts, slash, chroot = address.partition("/")
-    return ReportExports(hosts, slash + chroot)
+    connection = ("--hosts", address)
+    if cluster is not None and cluster != address:
+        connection = ("--cluster", cluster)
+    return ReportExports(hosts, slash + chroot, connection)

@@ -19,8 +19,10 @@ from zktop.ui.interfaces import Frame
 class ReportExports:
     """Writes reports of one ensemble in the formats of `zktop snapshot` and `zktop record`."""
 
-    def __init__(self, hosts: str | None, chroot: str = "") -> None:
-        self._hosts, self._chroot = hosts, chroot
+    def __init__(
+        self, hosts: str | None, chroot: str = "", connection: Sequence[str] = ()
+    ) -> None:
+        self._hosts, self._chroot, self.connection = hosts, chroot, connection
 
     def export(self, report: Report, form: str) -> str:
         shot = snapshot(report, self._hosts, self._chroot)

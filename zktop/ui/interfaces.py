@@ -184,7 +184,11 @@ class ContendersPort(Protocol):
 
 
 class Exports(Protocol):
-    """Exports reports, and spans of the past."""
+    """Exports reports, spans of the past, and the name of the ensemble for command lines."""
+
+    @property
+    def connection(self) -> Sequence[str]:
+        """The options with which a command of zktop reaches the ensemble."""
 
     def export(self, report: "Report", form: str) -> str:
         """The report as json, text, dot or mermaid."""

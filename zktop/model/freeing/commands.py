@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from typing import Final
 
@@ -23,13 +23,13 @@ _JMX: Final = (
 )
 
 
-def free_command(lock: str) -> str:
-    """The command that prints all ways to free a lock.
+def free_command(lock: str, connection: Sequence[str] = ()) -> str:
+    """The command that prints all ways to free a lock; `connection` are options.
 
-    >>> free_command("/locks/import"), free_command("/locks/a b")
-    ('zktop free /locks/import', "zktop free '/locks/a b'")
+    >>> free_command("/locks/import"), free_command("/locks/a b", ("--cluster", "prod"))
+    ('zktop free /locks/import', "zktop free '/locks/a b' --cluster prod")
     """
-    return shlex.join(["zktop", "free", lock])
+    return shlex.join(["zktop", "free", lock, *connection])
 
 
 def find_command(client: str | None) -> str | None:

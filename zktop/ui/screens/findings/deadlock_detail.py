@@ -124,13 +124,14 @@ def write_deadlock(writer: LineWriter, shown: ShownDeadlock) -> None:
         writer.say(shown.judged.sentence, "strong")
 
 
-def ticket_text(writer: LineWriter, shown: ShownDeadlock) -> None:
+def ticket_text(writer: LineWriter, shown: ShownDeadlock, connection: Sequence[str] = ()) -> None:
     """Write everything for a ticket: the sentence first, and all sections open."""
     dead = shown.first
     writer.write(line((f"DEADLOCK {deadlock_name(dead)}", shown.ink), f"  {_size(dead)}"))
     writer.say(shown.judged.sentence, "strong", "")
     if shown.now:
-        writer.write(line(f"All ways out, with commands: {free_command(shown.first.locks[0])}"))
+        command = free_command(shown.first.locks[0], connection)
+        writer.write(line(f"All ways out, with commands: {command}"))
     writer.write()
     write_deadlock(writer, shown)
 

@@ -1,6 +1,6 @@
 """The right pane of the findings screen: a finding or group, its evidence, and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from zktop.model.findings.catalogue import RULES
@@ -78,7 +78,9 @@ MAX_NODES: Final = 12
 MAX_SENTENCES: Final = 100
 
 
-def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
+def write_finding(
+    writer: LineWriter, finding: Finding, report: Report, connection: Sequence[str] = ()
+) -> None:
     """Write a finding other than a deadlock."""
     since = "" if finding.since is None else f"   for {elapsed(report.now - finding.since)}"
     writer.write(
@@ -99,7 +101,7 @@ def write_finding(writer: LineWriter, finding: Finding, report: Report) -> None:
         writer.title("WHAT TO DO")
         writer.say(finding.advice)
     if finding.lock and RULES_BY_ID[finding.rule].blocks:
-        command = free_command(finding.lock)
+        command = free_command(finding.lock, connection)
         if command not in finding.advice:
             writer.item((" $ ", "key"), f"{command}  prints every way to free the lock", "dim")
     write_reasons(writer, finding.confidence, finding.evidence)

@@ -246,8 +246,11 @@ class FindingsScreen(SplitPage):
     def _write(self, writer: LineWriter, state: ViewState, report: Report) -> None:
         """Write about the chosen entry."""
         shown = self._deadlock(state, report)
-        if shown is not None:
-            (write_deadlock if writer.opened is not None else ticket_text)(writer, shown)
+        connection = state.exports.connection if state.exports is not None else ()
+        if shown is not None and writer.opened is None:
+            ticket_text(writer, shown, connection)
+        elif shown is not None:
+            write_deadlock(writer, shown)
         elif self._case == BLOCKING:
             write_overview(writer, report)
         elif self._case == NO_DATA:
@@ -258,12 +261,14 @@ class FindingsScreen(SplitPage):
         elif self._kind is not None:
             write_group(writer, self._kind, report)
         else:
-            self._write_finding(writer, report)
+            self._write_finding(writer, report, connection)
 
-    def _write_finding(self, writer: LineWriter, report: Report) -> None:
+    def _write_finding(
+        self, writer: LineWriter, report: Report, connection: Sequence[str]
+    ) -> None:
         finding = next((one for one in report.findings if one.id == self._case), None)
         if finding is not None:
-            write_finding(writer, finding, report)
+            write_finding(writer, finding, report, connection)
         else:
             writer.say("It is over.", "good")
 
