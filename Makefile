@@ -46,11 +46,13 @@ check: $(TOOLS)  ## format, lint, types, import directions
 bench: $(TOOLS)  ## the budgets, one line a figure
 	@$(BIN)/python -m bench
 
-SOAK ?= 600
+SOAK    ?= 600
+DAY     ?= 1200
 UI_SOAK ?= 3600
 
-soak: $(TOOLS)  ## SOAK seconds of churn, UI_SOAK seconds of random keys: nothing may grow
+soak: $(TOOLS)  ## SOAK seconds of churn, a day of services in DAY, UI_SOAK of random keys: nothing may grow
 	@$(BIN)/python -m bench.soak $(SOAK)
+	@$(BIN)/python -m bench.soak_services $(DAY)
 	@$(BIN)/python -m bench.soak_ui $(UI_SOAK)
 
 pictures: $(READY)  ## the pictures in docs/, drawn by the code
