@@ -8,8 +8,10 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from math import ceil
+from time import perf_counter
 from typing import Any
 
 from bench.ensemble import NOW, kazoo_name
@@ -41,6 +43,7 @@ REACH_MIN = size(30.0, 0.5)
 EXPIRED = 40  # sessions that expire at the same moment, each with a request in LOCKS / 40 locks
 FIRST_EXPIRED = 0x7000000  # their session ids
 SAMPLE_S = 10
+LOOKED_AT = (0.999, 0.5, 0.3, 0.31, 0.1)  # shares of the whole past
 SERVER = Text("zk1:2181")
 
 
@@ -55,8 +58,11 @@ def figures() -> Iterator[Figure]:
         "past not reached", max(0.0, REACH_MIN - found["reach_min"]), "min", 0.0, what, 0.0
     )
     yield Figure("past reaches back", found["reach_min"], "min", MINUTES, "min played")
-    yield Figure("past frames", found["frames"], "", MINUTES, "min played")
-    yield Figure("past minutes with a report", found["minutes"], "min", REACH_MIN, "min back")
+    yield Figure("past moments", found["moments"], "", MINUTES, "min played")
+    missing = max(0.0, REACH_MIN - found["minutes"])
+    yield Figure("past minutes without a report", missing, "min", REACH_MIN, "min back", 0.0)
+    yield Figure("past packed", found["packed_mb"], "MB", MINUTES, "min played")
+    yield Figure("past slowest report", found["slowest_s"], "s", MINUTES, "min played")
     most = floor + MEMORY_ROOM_MB
     yield Figure("past memory", found["most_mb"], "MB", floor, IMPORTED, most)
 
@@ -138,14 +144,34 @@ def main(minutes: float) -> None:
     tape, most = Tape(), 0.0
     for number, frame in enumerate(churn_frames(round(minutes * 60 * LOOKS_PER_S))):
         tape.add(frame)
+        tape.make_room()
         if number % LOOKS_PER_S == 0:
             most = max(most, memory_mb())
-    ages = [((tape.end or 0) - one.at) // 1000 for one in tape.frames()]
-    print("seconds back:", ages[:: max(1, len(ages) // 40)])
-    by_minute = [sum(age // 60 == back for age in ages) for back in range(ceil(REACH_MIN))]
-    print("reports in each minute, newest first:", by_minute)
-    found = {"reach_min": ages[0] / 60, "frames": len(ages), "most_mb": most}
-    print(json.dumps({**found, "minutes": sum(map(bool, by_minute))}))
+    moments = [one.at for one in (*tape.archive.after(0), *tape.stored())]
+    end = moments[-1]
+    by_minute = Counter((end - at) // 60_000 for at in moments)
+    minutes = sum(by_minute[back] > 0 for back in range(ceil(REACH_MIN)))
+    print("moments in each minute, newest first:", [by_minute[one] for one in sorted(by_minute)])
+    looked_at = [end - round(share * (end - moments[0])) for share in LOOKED_AT]
+    found = {
+        "reach_min": (end - moments[0]) / 60_000,
+        "moments": len(moments),
+        "minutes": minutes,
+        "packed_mb": tape.archive.weight_bytes / 1e6,
+        "most_mb": most,
+        "slowest_s": max(_unpacking_s(tape, at) for at in looked_at),
+    }
+    print(json.dumps(found))
+
+
+def _unpacking_s(tape: Tape, at: int) -> float:
+    """How long it takes to show a moment of the past."""
+    begun, last = perf_counter(), tape.last
+    if last is not None and tape.is_packed(at):
+        tape.put_unpacked(tape.archive.unpacked(at, last.report.settings))
+    frame = tape.frame_at(at)
+    assert frame is not None
+    return perf_counter() - begun
 
 
 def churn_frames(looks: int) -> Iterator[Frame]:

@@ -22,7 +22,7 @@ from zktop.model.facts import AnyFact, Millis
 from zktop.model.settings import Settings
 from zktop.model.world.world import World
 from zktop.ui.app import Zktop
-from zktop.ui.interfaces import Frame, News, OnNews, Status
+from zktop.ui.interfaces import Frame, News, OnNews, Past, Status
 from zktop.ui.settings import UiSettings
 
 WAIT_S = 30.0
@@ -51,7 +51,7 @@ class FakeFeed:
         self.notes: Sequence[str] = ()
         self.news = list(news)
         self.recorded: list[Path | None] = []
-        self.recorded_past: Sequence[Frame] = ()
+        self.recorded_past: Sequence[tuple[World, Millis]] = ()
         self.send: OnNews = self.news.append
 
     def start(self, on_news: OnNews) -> None:
@@ -64,10 +64,10 @@ class FakeFeed:
     def stop(self) -> None:
         """Nothing runs."""
 
-    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
+    def record(self, path: Path | None, past: Past = ()) -> None:
         """Remember the requested file, and the past to write into it."""
         self.recorded.append(path)
-        self.recorded_past = past
+        self.recorded_past = list(past)
 
 
 def app_of(*news: News, page: str = "locks", is_live: bool = True, **look: object) -> Zktop:

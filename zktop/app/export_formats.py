@@ -8,12 +8,13 @@ import msgspec
 from zktop.app.record_file import header_of
 from zktop.model.facts import Millis
 from zktop.model.report import Report
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.output import graphs, text
 from zktop.output.snapshot import snapshot
 from zktop.recording import clip
-from zktop.ui.interfaces import Frame
+from zktop.ui.interfaces import Past
 
 
 class ReportExports:
@@ -34,11 +35,10 @@ class ReportExports:
     def excerpt(self, report: Report, paths: Collection[str], source: str) -> str:
         return "\n".join(text.lines(snapshot(part_of(report, paths), source)))
 
-    def clip(self, frames: Sequence[Frame], opens_at: Millis) -> bytes:
+    def clip(self, past: Past, settings: Settings, opens_at: Millis) -> bytes:
         file = io.BytesIO()
         hosts = (self._hosts or "") + self._chroot
-        header = header_of(hosts, frames[-1].report.settings, opens_at=opens_at)
-        clip(((frame.report.world, frame.at) for frame in frames), file, header)
+        clip(past, file, header_of(hosts, settings, opens_at=opens_at))
         return file.getvalue()
 
 

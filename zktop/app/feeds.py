@@ -16,7 +16,7 @@ from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.world.world import facts_of
-from zktop.ui.interfaces import Complaint, Frame, OnNews, Status
+from zktop.ui.interfaces import Complaint, Frame, OnNews, Past, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
@@ -32,7 +32,7 @@ STOP_TIMEOUT_S = 3.0  # then the session is left to expire
 PROGRESS_EVERY_S = 0.5  # while a recording is read
 
 
-_RecordingOrder = tuple[Path | None, Sequence[Frame]]
+_RecordingOrder = tuple[Path | None, Past]
 
 
 class LiveFeed:
@@ -82,8 +82,8 @@ class LiveFeed:
         """Show a sentence about what has failed; any thread may call this."""
         self._send(Complaint(sentence))
 
-    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
-        """Record to this file, first these frames; None ends the recording."""
+    def record(self, path: Path | None, past: Past = ()) -> None:
+        """Record to this file, first this past; None ends the recording."""
         self._record_to.put((path, past))
         if self._run is not None:
             self._run.wake()
@@ -182,12 +182,11 @@ class LiveFeed:
             except OSError as error:
                 self._recording_failed(path, error)
 
-    def _start_recording(self, path: Path, past: Sequence[Frame], run: LiveRun) -> None:
+    def _start_recording(self, path: Path, past: Past, run: LiveRun) -> None:
         self._file = FailsafeFile(path.open("wb"), self._recording_failed)
         recorder = recorder_of(self._file, run)
         if past:
-            looks = [(frame.report.world, frame.at) for frame in past]
-            run.recorder = RecorderWithPast(recorder, looks, run.world)
+            run.recorder = RecorderWithPast(recorder, past, run.world)
         else:
             run.recorder = recorder
             recorder.facts(tuple(facts_of(run.world)))
@@ -246,7 +245,7 @@ class ReplayFeed:
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT_S)
 
-    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
+    def record(self, path: Path | None, past: Past = ()) -> None:
         """Do nothing: this is a recording already."""
 
     def _read(self) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import io
 import queue
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -53,7 +53,7 @@ class RecorderWithPast:
     """
 
     def __init__(
-        self, recorder: Recorder, past: Sequence[tuple[World, Millis]], world: World
+        self, recorder: Recorder, past: Iterable[tuple[World, Millis]], world: World
     ) -> None:
         """Begin with the past, and then what has changed from its end to `world`."""
         self._recorder = recorder
@@ -78,7 +78,7 @@ class RecorderWithPast:
         while (write := self._writes.get()) is not None:
             write()
 
-    def _write_past(self, past: Sequence[tuple[World, Millis]], world: World) -> None:
+    def _write_past(self, past: Iterable[tuple[World, Millis]], world: World) -> None:
         before = World()
         for one, at in past:
             self._recorder.facts(tuple(facts_between(before, one)))

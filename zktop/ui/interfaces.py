@@ -5,7 +5,7 @@ may take seconds, so the UI calls it on another thread. Everything else here is 
 UI's thread and must not block.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from zktop.model.findings.finding import Finding
     from zktop.model.history.events import Event
     from zktop.model.report import Report
+    from zktop.model.settings import Settings
+    from zktop.model.world.world import World
 
 FeedState = Literal[
     "connecting",  # nothing read yet
@@ -70,6 +72,7 @@ class Complaint(msgspec.Struct, frozen=True):
 
 News = Frame | Status | Complaint
 OnNews = Callable[[News], None]
+Past = Iterable[tuple["World", Millis]]  # what was known at each moment
 Copy = Callable[[str], str | None]  # copies a text and returns where it went; None if it failed
 
 
@@ -94,8 +97,8 @@ class Feed(Protocol):
     def stop(self) -> None:
         """Stop the thread, and wait for it."""
 
-    def record(self, path: Path | None, past: Sequence[Frame] = ()) -> None:
-        """Record these frames and everything from now on into a file; None stops recording."""
+    def record(self, path: Path | None, past: Past = ()) -> None:
+        """Record this past and everything from now on into a file; None stops recording."""
 
 
 class WritePermission(Protocol):
@@ -196,8 +199,8 @@ class Exports(Protocol):
     def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
         """Write these locks of a report as text; `source` is the ensemble or the file."""
 
-    def clip(self, frames: Sequence[Frame], opens_at: Millis) -> bytes:
-        """These frames as a recording that opens at this moment."""
+    def clip(self, past: Past, settings: "Settings", opens_at: Millis) -> bytes:
+        """Write a past as a recording that opens at this moment."""
 
 
 class ClusterPorts(msgspec.Struct, frozen=True):

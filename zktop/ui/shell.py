@@ -14,6 +14,7 @@ from textual.message import Message
 
 from zktop.model.facts import Millis
 from zktop.model.report import Report
+from zktop.ui.actions.on_a_thread import on_a_thread
 from zktop.ui.interfaces import (
     ClusterList,
     ClusterPorts,
@@ -28,6 +29,7 @@ from zktop.ui.keys import Action, reading_only
 from zktop.ui.messages import DrawingFailed, PlayScene, PressKey, ShowMessage
 from zktop.ui.navigation_app import NavigationApp
 from zktop.ui.notify import brief, summary
+from zktop.ui.past.archive import Block, StoredFrame
 from zktop.ui.screens.page import Page
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes.draw_once import DrawnOnce
@@ -195,6 +197,9 @@ class Shell(NavigationApp):
     def _take(self, visit: Visit, news: News) -> int:
         """Store one piece of news and return the number of events in it."""
         visit.keep(news)
+        if not visit.is_packing and (surplus := visit.tape.surplus()):
+            visit.is_packing = True
+            self.run_worker(self._pack(visit, surplus), group="packing")
         if isinstance(news, Complaint):
             self._alert(visit, news.sentence)
         elif isinstance(news, Frame):
@@ -203,6 +208,16 @@ class Shell(NavigationApp):
                 self.guarded("Announcing findings", announce)
             return len(news.events)
         return 0
+
+    async def _pack(self, visit: Visit, surplus: list[StoredFrame]) -> None:
+        """Pack the oldest frames on a thread."""
+        blocks: list[Block] = []
+        try:
+            blocks = await on_a_thread(partial(visit.tape.packer.packed, surplus))
+        except Exception as error:  # noqa: BLE001  the newest frames are still there
+            self.failed("Packing the past", error)
+        visit.tape.replace(surplus, blocks)
+        visit.is_packing = False
 
     def _announce(self, visit: Visit, report: Report) -> None:
         """Announce new critical findings: by a message, the bell, and the user's command."""

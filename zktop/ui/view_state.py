@@ -59,7 +59,8 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     filter: Filter = NO_FILTER
     acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
     hides_notes: bool = False  # findings that are only information
-    index: int | None = None  # of the frame on the tape; None: the newest
+    is_newest: bool = True  # it follows the live state
+    is_unpacking: bool = False  # the frame is an earlier one until that of `at` is made again
     at: Millis | None = None  # the moment; the frame may be slightly older
     is_paused: bool = False
     is_playing: bool = False  # playing the past
@@ -76,9 +77,9 @@ class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return None if self.is_newest else self.at
 
     @property
-    def is_newest(self) -> bool:
-        """True if this is the live state."""
-        return self.feed.is_live and self.index is None
+    def past_frame(self) -> Frame | None:
+        """The frame from the past that is shown; None at the newest."""
+        return None if self.is_newest else self.frame
 
     @property
     def is_stale(self) -> bool:

@@ -41,6 +41,7 @@ class Visit:
         self.notifier = Notifier()
         self.inbox = Inbox(wake, waits=not feed.is_live)
         self.page = page  # the one to show while this cluster is on display
+        self.is_packing = False  # the oldest frames of the tape
         self.recording = ""  # the file that is being written
         self.subject = Selection()
         self.filter_text = ""
@@ -58,6 +59,12 @@ class Visit:
     def complain(self, sentence: str) -> None:
         """Show an error message. May be called on any thread."""
         self.inbox.put(Complaint(sentence))
+
+    @property
+    def is_unpacking(self) -> bool:
+        """True until the report of the moment on display is made again."""
+        at = self.playback.moment(self.tape)
+        return at is not None and not self.playback.is_newest and self.tape.is_packed(at)
 
     def remember(self, name: str) -> None:
         """Add an item of the palette to the recent ones."""
@@ -94,7 +101,8 @@ class Visit:
             exports=self.exports,
             subject=self.subject,
             filter=parsed(self.filter_text),
-            index=playback.index(self.tape),
+            is_newest=playback.is_newest,
+            is_unpacking=self.is_unpacking,
             at=playback.moment(self.tape),
             is_paused=playback.is_paused,
             is_playing=playback.is_playing,

@@ -57,7 +57,7 @@ async def test_r_offers_the_past_too(keys: list[str], seconds: list[int]) -> Non
         assert "the last 21s  " in asked
         assert isinstance(app.feed, FakeFeed)
         assert len(app.feed.recorded) == 1
-        assert [one.at for one in app.feed.recorded_past] == [
+        assert [at for _, at in app.feed.recorded_past] == [
             BEGIN + 1_000 * second for second in seconds
         ]
 

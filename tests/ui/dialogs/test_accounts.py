@@ -17,12 +17,12 @@ SECOND_MS = 1000
 
 
 def drawn(
-    *moments: Moment, since: int = NOW, until: int, is_thinned: bool = False, width: int = 96
+    *moments: Moment, since: int = NOW, until: int, is_packed: bool = False, width: int = 96
 ) -> list[str]:
     """The lines of the dialog."""
     reports = [one.report for one in frames(*moments)]
     accounts = accounts_of(reports, since, until)
-    return [text_of(one).rstrip() for one in account_lines(accounts, width, is_thinned=is_thinned)]
+    return [text_of(one).rstrip() for one in account_lines(accounts, width, is_packed=is_packed)]
 
 
 def after(seconds: int) -> int:
@@ -69,12 +69,12 @@ def test_it_says_that_nobody_waited() -> None:
 
 
 def test_it_says_what_is_not_known() -> None:
-    """Moments that are no longer kept, and times without a connection."""
+    """Moments that are kept once a second, and times without a connection."""
     lost = (after(10), [own(state="lost", at=after(10))])
     back = (after(40), [own(at=after(40))])
-    text = " ".join(drawn(HELD, lost, back, (after(60), []), until=after(60), is_thinned=True))
+    text = " ".join(drawn(HELD, lost, back, (after(60), []), until=after(60), is_packed=True))
 
-    assert "Only some moments of this time are kept, so short waits are missing." in text
+    assert "Older moments are kept once a second, so short waits are missing." in text
     assert "Nothing is known of 30s without a connection." in text
     assert "clients waited 1m00s in all" in text
 

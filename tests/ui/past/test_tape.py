@@ -1,8 +1,5 @@
 """The tape: which frames it stores, how it thins them out, and how it finds moments."""
 
-from itertools import pairwise
-
-import pytest
 from model.builders import ZK1, expiry
 from msgspec.structs import replace
 from output.stories import facts
@@ -24,7 +21,6 @@ from zktop.ui.past.tape import (
     StoredFrame,
     Tape,
     TapeLimits,
-    weight,
 )
 
 CHANGE_BYTES = FRAME_BYTES + LOCK_BYTES + 1_000  # a frame in which one small lock changed
@@ -36,17 +32,13 @@ def busy(count: int, begin: int = BEGIN, every_ms: int = 1_000) -> list[Frame]:
     return frames(*((begin + every_ms * n, some) for n, some in enumerate(story)))
 
 
-def taped(those: list[Frame], *, room: int = 10_000, is_even: bool = False) -> Tape:
+def taped(those: list[Frame], *, room: int = 10_000) -> Tape:
     """The tape of these frames, with memory for so many changes."""
-    known = Tape(TapeLimits(memory_bytes=room * CHANGE_BYTES, is_even=is_even))
+    known = Tape(TapeLimits(frames_bytes=room * CHANGE_BYTES))
     for frame in those:
         known.add(frame)
+        known.make_room()
     return known
-
-
-def ages(known: Tape) -> list[int]:
-    """How many seconds after the beginning each stored frame is."""
-    return [(one.at - BEGIN) // 1_000 for one in known.stored()]
 
 
 def test_a_frame_without_changes_is_not_stored() -> None:
@@ -95,66 +87,69 @@ def test_steps_go_from_change_to_change() -> None:
     assert known.change_before(BEGIN) is None
 
 
-def test_gaps_of_a_live_tape_grow_with_age() -> None:
-    """The newest seconds are complete, and the oldest frames are far apart."""
-    known = taped(busy(600), room=120)
+def test_a_full_tape_packs_its_oldest_seconds() -> None:
+    """Nothing of the past is missing: each moment is a frame or a step of the archive."""
+    known = taped(busy(200), room=50)
+    steps = [one.at for one in known.archive.after(0)]
 
-    steps = [later - earlier for earlier, later in pairwise(ages(known))]
-    assert ages(known)[0] == 0
-    assert ages(known)[-10:] == list(range(590, 600))
-    assert steps[0] > 3 * steps[-1]
-
-
-def widest(gone: list[int], youngest: int) -> float:
-    """The largest gap as a share of its age, among frames at least this many seconds old."""
-    pairs = ((older, newer) for older, newer in pairwise(gone) if newer >= youngest)
-    return max((older - newer) / older for older, newer in pairs)
+    assert known.begin == BEGIN
+    assert 30 <= len(known) <= 50
+    assert [*steps, *(one.at for one in known.stored())] == [one.at for one in busy(200)]
 
 
-@pytest.mark.parametrize(("count", "room"), [(200, 90), (600, 120), (900, 100)])
-def test_no_part_of_the_past_is_missing(count: int, room: int) -> None:
-    """The last minute is complete; before it, gaps are a small share of their age."""
-    known = taped(busy(count), room=room)
-    gone = [count - 1 - at for at in ages(known)]
+def test_frames_of_one_second_are_packed_together() -> None:
+    """So no step has a part of a second."""
+    known = taped(busy(200, every_ms=300), room=50)
+    first = known.in_memory_from
 
-    assert known.times_thinned
-    assert gone[0] == count - 1
-    assert gone[-61:] == list(range(60, -1, -1))
-    assert widest(gone, 60) <= 0.4
-
-
-def test_a_full_memory_thins_the_last_minute_too() -> None:
-    """The alternative would be to drop everything older."""
-    gone = [599 - at for at in ages(taped(busy(600), room=40))]
-
-    assert gone[0] == 599
-    assert gone[-5:] == [4, 3, 2, 1, 0]
-    assert widest(gone, 10) <= 0.75
+    assert first is not None
+    assert [one.at // 1_000 for one in known.archive.after(0)] == list(
+        range(BEGIN // 1_000, first // 1_000)
+    )
 
 
-@pytest.mark.parametrize("room", [3, 30])
-@pytest.mark.parametrize("is_even", [True, False])
-def test_a_tape_stays_within_its_memory(room: int, is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
+def test_a_packed_moment_has_no_report_until_it_is_made_again() -> None:
+    """Then all moments up to the next step have it."""
+    known = taped(busy(200), room=50)
+    settings = busy(1)[0].report.settings
+    at = BEGIN + 20_500
+
+    assert known.is_packed(at)
+    assert known.frame_at(at) is None
+    known.put_unpacked(known.archive.unpacked(at, settings))
+    shown = known.frame_at(at)
+    assert shown is not None
+    assert shown.at == BEGIN + 20_000
+    assert known.frame_at(BEGIN + 20_000) is shown
+    assert known.frame_at(BEGIN + 21_000) is None
+    before = known.frame_before(shown)
+    assert before is not None
+    assert before.at == BEGIN + 19_000
+
+
+def test_the_last_step_is_shown_up_to_the_first_frame() -> None:
+    """There is no gap between packed and other frames."""
+    known = taped(busy(200), room=50)
+    first, settings = known.in_memory_from, busy(1)[0].report.settings
+
+    assert first is not None
+    known.put_unpacked(known.archive.unpacked(first - 1, settings))
+    assert not known.is_packed(first - 1)
+    known.add(busy(202)[-1])
+    known.make_room()
+    assert not known.is_packed(first - 1)
+
+
+def test_a_tape_stays_within_its_memory() -> None:
     """Even if every frame of it is an alarm."""
-    alarms = [frame for _ in range(30) for frame in past()]
+    known = taped([frame for _ in range(30) for frame in past()], room=30)
 
-    assert weight(taped(alarms, room=room, is_even=is_even).stored()) <= room * CHANGE_BYTES
+    assert sum(one.weight_bytes for one in known.stored()) <= 30 * CHANGE_BYTES
 
 
 def test_the_newest_frame_is_stored_however_large_it_is() -> None:
     """A tape is never empty."""
     assert len(taped(past(), room=0)) == 1
-
-
-@pytest.mark.parametrize("room", [60, 200])
-def test_a_live_tape_uses_most_of_its_memory(room: int) -> None:
-    """It is thinned in small steps."""
-    known, used = Tape(TapeLimits(memory_bytes=room * CHANGE_BYTES)), list[int]()
-    for frame in busy(1_000):
-        known.add(frame)
-        used.append(weight(known.stored()))
-
-    assert min(used[300:]) > 0.5 * room * CHANGE_BYTES
 
 
 def last_of(known: Tape) -> StoredFrame:
@@ -197,32 +192,31 @@ def test_tables_of_the_servers_weigh_by_their_rows() -> None:
     assert 5 <= len(known) <= 20
 
 
-def test_a_recording_keeps_its_whole_length() -> None:
-    """With less detail everywhere; beginning and end stay."""
-    known = taped(busy(80), room=40, is_even=True)
+def test_steps_and_alarms_are_found_among_packed_moments() -> None:
+    """The user goes on from moment to moment, wherever they are stored."""
+    known = taped([*past(), *busy(300, BEGIN + 60_000)], room=60)
+    first = known.in_memory_from
 
-    assert 10 <= len(known) <= 40
-    assert (known.begin, known[len(known) - 1].at) == (BEGIN, BEGIN + 79_000)
-    assert known.times_thinned
-    steps = [later.at - earlier.at for earlier, later in pairwise(known.stored())]
-    assert max(steps) <= 4 * min(steps)
-
-
-@pytest.mark.parametrize("is_even", [True, False])
-def test_an_alarm_outlives_other_frames(is_even: bool) -> None:  # noqa: FBT001  a parameter of pytest
-    """Users go back to the moments at which something went wrong."""
-    known = taped([*past(), *busy(300, BEGIN + 60_000)], room=60, is_even=is_even)
-
-    assert known.times_thinned
+    assert first is not None
     assert known.alarm_after(0) == BEGIN + 2_000
+    assert known.first_alarm == BEGIN + 2_000
+    assert known.change_after(BEGIN + 70_000) == BEGIN + 71_000
+    assert known.change_before(BEGIN + 70_000) == BEGIN + 69_000
+    assert known.change_before(first) == first - 1_000
+    assert known.change_after(first - 1_000) == first
 
 
-def test_a_merged_frame_passes_on_what_changed_in_it() -> None:
-    """So the strips miss no change."""
+def test_the_whole_past_can_be_written() -> None:
+    """Packed moments first, then the others."""
     known = taped(busy(200), room=50)
+    begin, end = BEGIN, BEGIN + 199_000
 
-    assert known.times_thinned
-    assert all(one.changed for one in known.stored(1))
+    assert [at for _, at in known.worlds(begin, end)] == [one.at for one in busy(200)]
+    assert [at for _, at in known.worlds(end - 2_000, end - 1_000)] == [end - 2_000, end - 1_000]
+    assert [one.now for one in known.reports(BEGIN + 30_000, end)][:2] == [
+        BEGIN + 30_000,
+        BEGIN + 31_000,
+    ]
 
 
 def happened(*moments: int) -> list[Frame]:
@@ -241,10 +235,11 @@ def test_events_of_an_early_moment_are_found_behind_thousands() -> None:
     assert [one.at for one in known.events_until(BEGIN + 1)] == [BEGIN] * 3
 
 
-def test_the_number_of_events_is_bounded() -> None:
-    """The oldest go first; the rest come newest first."""
-    known = Tape(TapeLimits(events=4))
-    for frame in happened(BEGIN, BEGIN + 1, BEGIN + 2):
-        known.add(frame)
+def test_events_of_packed_moments_come_after_the_others() -> None:
+    """Newest first."""
+    known = taped(happened(*range(BEGIN, BEGIN + 100_000, 1_000)), room=20)
 
-    assert [one.at - BEGIN for one in known.events_until(BEGIN + 2)] == [2, 2, 2, 1]
+    assert known.archive.begin == BEGIN
+    found = [one.at for one in known.events_until(BEGIN + 99_000)]
+    assert found == sorted(found, reverse=True)
+    assert len(found) == 300

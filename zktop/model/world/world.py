@@ -253,7 +253,9 @@ def facts_between(before: World, after: World) -> Iterator[AnyFact]:
         else:
             yield from _end(path, after)
     for server in sorted(change.servers):
-        now, then = after.tables[server], before.tables.get(server, NO_TABLES)
+        now, then = after.tables.get(server), before.tables.get(server, NO_TABLES)
+        if now is None:
+            continue  # after a reconnection, until the server is asked again
         fields = ("server", "connections", "watches", "expiry")
         values = [getattr(now, field) for field in fields]
         yield from (

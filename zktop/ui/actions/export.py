@@ -80,8 +80,8 @@ class ExportActions(Shell):
             return
         elif request.form == "clip" and time_range is not None:
             begin, end = time_range
-            frames = [one for one in self.tape.frames(begin - LEAD_MS) if one.at <= end]
-            clip = partial(exports.clip, frames, begin)
+            past = self.tape.worlds(begin - LEAD_MS, end)
+            clip = partial(exports.clip, past, frame.report.settings, begin)
             self.run_worker(self._write(request.file, clip, REPLAY_HINT))
         else:
             text = partial(exports.export, frame.report, request.form)

@@ -7,6 +7,7 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.format import spoken
 from zktop.ui.dialogs.record import RecordDialog
+from zktop.ui.interfaces import Past
 from zktop.ui.shell import Shell
 
 MIN_PAST_MS: Final[Millis] = 5_000  # a shorter past is not worth a question
@@ -39,10 +40,14 @@ class RecordActions(Shell):
     def _start_recording(self, *, has_past: bool) -> None:
         path = Path.cwd() / f"zktop-{datetime.now(UTC):%Y%m%d-%H%M%S}.zktop"
         self.visit.recording = str(path)
-        self.feed.record(path, list(self.tape.frames()) if has_past else ())
+        self.feed.record(path, self._whole_past() if has_past else ())
         what = f", with the last {spoken(self._past_ms / 1000)}" if has_past else ""
         self.show_message(f"Recording to {path}{what}. Press r to stop.")
         self.draw()
+
+    def _whole_past(self) -> Past:
+        begin, end = self.tape.begin or 0, self.tape.end or 0
+        return self.tape.worlds(begin, end)
 
     def _stop_recording(self) -> None:
         self.feed.record(None)

@@ -10,7 +10,9 @@ from zktop.ui.actions.on_a_thread import on_a_thread
 from zktop.ui.dialogs.accounts import AccountsDialog, accounts_of
 from zktop.ui.dialogs.compare import CompareDialog, ComparedMoment
 from zktop.ui.dialogs.question import SeekDialog
+from zktop.ui.interfaces import Frame
 from zktop.ui.messages import SeekTo
+from zktop.ui.past.tape import Tape
 from zktop.ui.shell import Shell
 from zktop.ui.view_state import TimeRange
 
@@ -23,12 +25,34 @@ class TimeActions(Shell):
 
     _clock: Timer | None = None  # ticks during playback
     _ticked_at = 0.0
+    _is_unpacking = False
 
     def on_seek_to(self, message: SeekTo) -> None:
         """Show a moment; at the end of a live run, follow the newest one."""
         end = self.tape.end
         is_newest = self.feed.is_live and end is not None and message.at >= end
         self.seek(None if is_newest else message.at)
+
+    def draw(self) -> None:
+        """Draw the moment on display; make its report again if that was packed."""
+        super().draw()
+        if self.visit.is_unpacking and not self._is_unpacking:
+            self._is_unpacking = True
+            self.run_worker(self._unpack(self.visit.tape), group="past")
+
+    async def _unpack(self, tape: Tape) -> None:
+        """Make the report of the moment on a thread; then the next, if the user has gone on."""
+        at, last = self.playback.moment(tape), tape.last
+        try:
+            if at is not None and last is not None:
+                make = partial(tape.archive.unpacked, at, last.report.settings)
+                tape.put_unpacked(await on_a_thread(make))
+        except Exception as error:  # noqa: BLE001  the newest moment is still there
+            self.failed("Unpacking the past", error)
+            self.playback.return_to_newest()
+        finally:
+            self._is_unpacking = False
+        self.draw()
 
     def first_report(self) -> None:
         """Start the playback of a recording if the command line asks for it."""
@@ -147,9 +171,12 @@ class TimeActions(Shell):
 
     def action_compare(self) -> None:
         """Compare the cursor with the mark; without a mark, with the newest moment."""
+        self.run_worker(self._compare(), exclusive=True, group="compare")
+
+    async def _compare(self) -> None:
         frame, newest, at = self.view_state.frame, self.tape.last, self.view_state.at
         mark = self.page.mark if self.page is not None else None
-        marked = self.tape.frame_at(mark) if mark is not None else None
+        marked = await self._frame_at(mark) if mark is not None else None
         if frame is None or newest is None or at is None:
             self.show_message(NO_DATA)
             return
@@ -164,6 +191,15 @@ class TimeActions(Shell):
             now = ComparedMoment("now", newest.at, newest.report)
             self.push_screen(CompareDialog(here, now))
 
+    async def _frame_at(self, at: Millis) -> Frame | None:
+        """The frame shown at a moment; one that is packed is made again on a thread."""
+        frame = self.tape.frame_at(at)
+        if frame is None and self.tape.last is not None:
+            reports = self.tape.reports(at, at)
+            report = await on_a_thread(partial(next, reports, None))
+            return Frame(report) if report is not None else None
+        return frame
+
     def action_accounts(self) -> None:
         """Show who made others wait between the mark and the cursor, or in the time in view."""
         period = self.page.marked_range if self.page is not None else None
@@ -175,8 +211,9 @@ class TimeActions(Shell):
     async def _show_accounts(self, period: TimeRange) -> None:
         """Add up on a thread: with thousands of locks it takes a second."""
         begin = max(period.begin, self.tape.begin or 0)
-        reports = [one.report for one in self.tape.frames(begin)]
+        reports = self.tape.reports(begin, period.end)
         accounts = await on_a_thread(partial(accounts_of, reports, begin, period.end))
-        expired = reports[-1].expiries if reports else ()
-        is_thinned = self.tape.times_thinned > 0
-        self.push_screen(AccountsDialog(accounts, expired, is_thinned=is_thinned))
+        last = self.tape.last
+        expired = last.report.expiries if last is not None else ()
+        is_packed = begin < (self.tape.in_memory_from or 0)
+        self.push_screen(AccountsDialog(accounts, expired, is_packed=is_packed))

@@ -36,22 +36,22 @@ class AccountsDialog(TextDialog):
     """Shows the accounts of a period, what cost most first."""
 
     def __init__(
-        self, accounts: Accounts, expired: Sequence[ExpiredSession], *, is_thinned: bool
+        self, accounts: Accounts, expired: Sequence[ExpiredSession], *, is_packed: bool
     ) -> None:
-        """Prepare; `is_thinned` if some moments of the period are no longer in memory."""
+        """Prepare; `is_packed` if some moments of the period are kept once a second."""
         begin, end = time_ms(accounts.since), time_ms(accounts.until)
         super().__init__(f"Who made others wait: {begin} to {end}Z", "esc close")
-        self._accounts, self._is_thinned = accounts, is_thinned
+        self._accounts, self._is_packed = accounts, is_packed
         self._expired = [one for one in expired if accounts.since <= one.at <= accounts.until]
 
     def lines(self, width: int) -> list[Line]:
-        accounts = account_lines(self._accounts, width, is_thinned=self._is_thinned)
+        accounts = account_lines(self._accounts, width, is_packed=self._is_packed)
         return [*accounts, *expiry_lines(self._expired, width)]
 
 
-def account_lines(accounts: Accounts, width: int, *, is_thinned: bool) -> Iterator[Line]:
+def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterator[Line]:
     """Draw the accounts."""
-    yield from wrapped(_summary(accounts, is_thinned=is_thinned), width, "dim")
+    yield from wrapped(_summary(accounts, is_packed=is_packed), width, "dim")
     if not accounts.blocked_ms:
         return
     names = {one.actor: one.name for one in accounts.actors}
@@ -91,7 +91,7 @@ def _next(freed: FreedLock) -> str:
     return f"{name} got it" + ("" if freed.after_ms is None else f" {span(freed.after_ms)} later")
 
 
-def _summary(accounts: Accounts, *, is_thinned: bool) -> str:
+def _summary(accounts: Accounts, *, is_packed: bool) -> str:
     length = span(accounts.until - accounts.since)
     if not accounts.blocked_ms:
         said = f"In these {length} nobody was seen to wait for a lock."
@@ -101,8 +101,8 @@ def _summary(accounts: Accounts, *, is_thinned: bool) -> str:
             "client blocks others while it holds a lock that they wait for; ITSELF is the part of "
             "it in which it waited for another lock: look at the holder of that one."
         )
-    if is_thinned:
-        said += " Only some moments of this time are kept, so short waits are missing."
+    if is_packed:
+        said += " Older moments are kept once a second, so short waits are missing."
     if accounts.unseen_ms:
         said += f" Nothing is known of {span(accounts.unseen_ms)} without a connection."
     if accounts.deadlocks:

@@ -23,6 +23,7 @@ class Playback:
         self.is_all_read = is_live  # the tape reaches to the end of the recording
         self.speed = 1.0
         self._held: Frame | None = None  # the paused frame, even if the tape does not store it
+        self._shown: Frame | None = None  # the last frame from the past
 
     @property
     def is_newest(self) -> bool:
@@ -37,21 +38,17 @@ class Playback:
     def frame(self, tape: Tape) -> Frame | None:
         if self._held is not None:
             return self._held
-        if self.at is not None:
-            return tape.frame_at(self.at)
-        start = None if self.is_live else _start(tape)
-        return tape.last if start is None else tape.frame_at(start)
+        at = self.at if self.is_live or self.at is not None else _start(tape)
+        if at is None:
+            return tape.last
+        self._shown = tape.frame_at(at) or self._shown  # the one before, until it is unpacked
+        return self._shown
 
     def moment(self, tape: Tape) -> Millis | None:
         if self.at is not None:
             end = tape.end
             return min(self.at, end) if end is not None and self.is_all_read else self.at
         return tape.end if self.is_live else _start(tape)
-
-    def index(self, tape: Tape) -> int | None:
-        """Index on the tape; None while following the newest frame."""
-        at = self.moment(tape)
-        return None if self.is_newest or at is None else max(0, tape.index_at(at))
 
     def hold(self, tape: Tape) -> None:
         """Pause at the frame on display."""

@@ -1,34 +1,35 @@
-"""Reports of the last hour, thinned out with age, and their events and deadlocks.
+"""The past of one run: the newest frames as they came, older ones packed, and deadlocks.
 
 Neighbouring reports share almost everything, so the weight of a stored frame is its new data only.
-When all frames together weigh too much, those closest in time are merged. In a live run the last
-minute stays complete, and older gaps are proportional to their age. In a recording all gaps are
-about equal. Frames without changes are stored every ten seconds, so a quiet hour takes little
-memory.
+When all frames together weigh too much, the oldest are packed: the archive keeps their facts, one
+moment a second, and their reports are made again when somebody looks at them. Frames without
+changes are stored every ten seconds, so a quiet hour takes little memory.
 """
 
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import dropwhile, islice
-from typing import Final, NamedTuple
+from itertools import chain, dropwhile, islice, takewhile
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
 from zktop.model.deadlock_log import EndedDeadlock
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Millis
 from zktop.model.history.events import Event
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
-from zktop.model.world.world import TableFacts
+from zktop.model.world.world import TableFacts, World
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.archive import STEP_MS, Archive, Block, Packer, StoredFrame, UnpackedReport
 from zktop.ui.past.tracks import Tracks
 
-LIVE_BYTES: Final = 20_000_000
+FRAMES_BYTES: Final = 8_000_000
+PACKED_BYTES: Final = 17_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
+LEFT_OVER: Final = 0.75  # share of the limit that is still in use after packing
 
 # The weight of new data in a frame; measured on 2,000 locks with the tables of 6,000 sessions.
 FRAME_BYTES: Final = 16_000
@@ -37,46 +38,24 @@ MEMBER_BYTES: Final = 32
 MAP_ENTRY_BYTES: Final = 32  # of the map of all locks, which is rewritten now and then
 ROW_BYTES: Final = 200
 FINDING_BYTES: Final = 800
-
-RECENT_MS: Final = 60_000  # frames of the last minute stay as long as memory allows
-YOUNGEST_MS: Final = 1_000  # a younger frame counts as this old
-RECENT_WORTH: Final = 16  # weight of a gap in the last minute, compared with an older gap
-ALARM_WORTH: Final = 64  # weight of a gap before an alarm
-THINNING_STEPS: Final = 16  # each step merges one frame in 16
-LEFT_OVER: Final = 0.9  # share of the limit that is still in use after thinning
+EVENT_BYTES: Final = 300
 
 
-class StoredFrame(NamedTuple):
-    """A frame, and its differences from the stored frame before it."""
+def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> int:
+    """Estimate the memory that a frame does not share with the one stored before it.
 
-    number: int
-    frame: Frame
-    changed: frozenset[Text]  # paths of locks
-    alarms: tuple[str, ...] = ()  # ids of deadlocks and critical findings that began
-    expired: frozenset[Session] = frozenset()
-    has_news: bool = False  # findings or the connection changed
-    weight_bytes: int = FRAME_BYTES
-
-    @property
-    def at(self) -> Millis:
-        return self.frame.at
-
-    def weighed(self, before: "StoredFrame | None") -> "StoredFrame":
-        """Weigh this frame as the successor of another one."""
-        report = before.frame.report if before else None
-        return self._replace(weight_bytes=new_bytes(self.frame.report, self.changed, report))
-
-
-def new_bytes(report: Report, changed: Iterable[Text], before: Report | None) -> int:
-    """Estimate the memory that a report does not share with the one stored before it."""
+    The first frame shares all of it with the newest one.
+    """
+    report = frame.report
+    if before is None:
+        return FRAME_BYTES
     locks = [part.lock for path in changed if (part := report.parts.get(path)) is not None]
-    is_rewritten = before is None or before.parts.base is not report.parts.base
-    if before is None or before.findings is not report.findings:
-        known = set(map(id, before.findings)) if before else set()
+    is_rewritten = before.parts.base is not report.parts.base
+    findings = 0
+    if before.findings is not report.findings:
+        known = set(map(id, before.findings))
         findings = sum(id(one) not in known for one in report.findings)
-    else:
-        findings = 0
-    tables_before = before.world.tables if before else {}
+    tables_before = before.world.tables
     tables = report.world.tables
     rows = sum(_rows(one) for name, one in tables.items() if one is not tables_before.get(name))
     return (
@@ -86,6 +65,7 @@ def new_bytes(report: Report, changed: Iterable[Text], before: Report | None) ->
         + (MAP_ENTRY_BYTES * len(report.parts.base) if is_rewritten else 0)
         + ROW_BYTES * rows
         + FINDING_BYTES * findings
+        + EVENT_BYTES * len(frame.events)
     )
 
 
@@ -98,69 +78,6 @@ def _rows(tables: TableFacts) -> int:
         expiry.timeouts_ms if expiry else None,
     )
     return sum(len(one or ()) for one in large)
-
-
-def thinned(
-    stored: Sequence[StoredFrame], limit_bytes: int, *, is_even: bool = False
-) -> list[StoredFrame]:
-    """Merge the least needed frames until all weigh no more than the limit."""
-    left = list(stored)
-    while weight(left) > limit_bytes and len(left) > 2:  # noqa: PLR2004  both ends stay
-        left = _merged(left, _least_needed(left, is_even=is_even))
-    return _newest(left, limit_bytes)
-
-
-def weight(stored: Iterable[StoredFrame]) -> int:
-    return sum(one.weight_bytes for one in stored)
-
-
-def _least_needed(stored: Sequence[StoredFrame], *, is_even: bool) -> set[int]:
-    """Indexes of the frames that leave the smallest gaps for their age; never two neighbours."""
-    newest = stored[-1].at
-
-    def need(index: int) -> float:
-        """The gap that the frame would leave, as a share of its age."""
-        one, gap = stored[index], stored[index + 1].at - stored[index - 1].at
-        age = 1 if is_even else max(newest - one.at, YOUNGEST_MS)
-        is_recent = not is_even and age <= RECENT_MS
-        worth = (ALARM_WORTH if one.alarms else 1) * (RECENT_WORTH if is_recent else 1)
-        return worth * gap / age
-
-    ranked = sorted(range(1, len(stored) - 1), key=need)
-    chosen: set[int] = set()
-    for index in ranked[: 1 + len(ranked) // THINNING_STEPS]:
-        if chosen.isdisjoint((index - 1, index + 1)):
-            chosen.add(index)
-    return {stored[index].number for index in chosen}
-
-
-def _merged(stored: Sequence[StoredFrame], unwanted: set[int]) -> list[StoredFrame]:
-    """Merge each unwanted frame into the next one that stays; the last one always stays."""
-    left: list[StoredFrame] = []
-    waiting: StoredFrame | None = None
-    for one in stored:
-        joined = one
-        if waiting is not None:
-            joined = one._replace(
-                changed=waiting.changed | one.changed,
-                expired=waiting.expired | one.expired,
-                alarms=waiting.alarms + one.alarms,
-            )
-        if one.number in unwanted and one is not stored[-1]:
-            waiting = joined
-        else:
-            left.append(joined.weighed(left[-1] if left else None) if waiting else one)
-            waiting = None
-    return left
-
-
-def _newest(stored: list[StoredFrame], limit_bytes: int) -> list[StoredFrame]:
-    """Drop the oldest frames until the rest is within the limit; at least one stays."""
-    total, dropped = weight(stored), 0
-    while total > limit_bytes and dropped < len(stored) - 1:
-        total -= stored[dropped].weight_bytes
-        dropped += 1
-    return stored[dropped:]
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):
@@ -183,15 +100,30 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
         return next((one for one in report.over if one.deadlock.number == number), None)
 
 
+class PastMoment(Protocol):
+    """A stored frame, or a step of the archive."""
+
+    @property
+    def at(self) -> Millis:
+        """When it begins to be shown."""
+
+    @property
+    def has_change(self) -> bool:
+        """True if a lock changed or an alarm began."""
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Ids of deadlocks and critical findings that began."""
+
+
 class TapeLimits(NamedTuple):
-    """How much a tape keeps, and how it thins out."""
+    """How much a tape keeps."""
 
-    memory_bytes: int = LIVE_BYTES
-    events: int = 20_000
-    is_even: bool = False  # the oldest frames are worth as much as the newest
+    frames_bytes: int = FRAMES_BYTES
+    packed_bytes: int = PACKED_BYTES
 
 
-REPLAY: Final = TapeLimits(memory_bytes=20 * LIVE_BYTES, events=50_000, is_even=True)
+REPLAY: Final = TapeLimits(20 * FRAMES_BYTES, 10 * PACKED_BYTES)
 
 
 class Tape:
@@ -203,11 +135,12 @@ class Tape:
         self.last: Frame | None = None  # the newest frame, stored or not
         self.changed_at: Millis = 0  # the time of the newest frame with anything new
         self.first_alarm: Millis | None = None  # when the first one of this run began
-        self.times_thinned = 0
-        self.events: deque[Event] = deque(maxlen=self._limits.events)
+        self.archive = Archive(self._limits.packed_bytes)
+        self.packer = Packer()
         self.tracks = Tracks()
         self._stored: list[StoredFrame] = []
         self._weight_bytes = 0
+        self._unpacked: UnpackedReport | None = None  # the last report made from the archive
 
     def __len__(self) -> int:
         return len(self._stored)
@@ -217,18 +150,23 @@ class Tape:
 
     @property
     def begin(self) -> Millis | None:
-        """The moment of the oldest frame."""
-        return self._stored[0].at if self._stored else None
+        """The moment of the oldest frame, packed or not."""
+        return self.in_memory_from if self.archive.begin is None else self.archive.begin
 
     @property
     def end(self) -> Millis | None:
         """The moment of the newest frame."""
         return self.last.at if self.last else None
 
+    @property
+    def in_memory_from(self) -> Millis | None:
+        """The moment of the oldest frame that is not packed."""
+        return self._stored[0].at if self._stored else None
+
     # Looking back
 
     def frames(self, begin: Millis = 0) -> Iterator[Frame]:
-        """The frame shown at this moment and all later ones, to the newest, stored or not."""
+        """The frame shown at this moment and all later ones that are not packed, to the newest."""
         shown = None
         for one in self.stored(max(0, self.index_at(begin))):
             shown = one.frame
@@ -244,82 +182,160 @@ class Tape:
         """Index of the newest stored frame not after this moment; -1 when all are later."""
         return bisect_right(self._stored, moment, key=lambda one: one.at) - 1
 
+    def is_packed(self, moment: Millis) -> bool:
+        """True if the report of this moment must be made again from the archive."""
+        return self._is_older(moment) and not (self._unpacked and self._unpacked.shows(moment))
+
+    def _is_older(self, moment: Millis) -> bool:
+        """True if a moment is older than the frames, and there is an archive."""
+        first = self.in_memory_from
+        return self.archive.begin is not None and first is not None and moment < first
+
+    def put_unpacked(self, report: UnpackedReport) -> None:
+        """Keep a report that was made from the archive."""
+        until = self.in_memory_from if report.until is None else report.until
+        self._unpacked = report._replace(until=until)
+
     def frame_at(self, moment: Millis) -> Frame | None:
-        """The frame shown at this moment; before the first frame, the first."""
+        """The frame shown at this moment; before the first frame, the first.
+
+        None if it is packed.
+        """
         if self.last is not None and moment >= self.last.at:
             return self.last
+        if self.is_packed(moment):
+            return None
+        if self._unpacked and self._unpacked.shows(moment):
+            return self._unpacked.frame
         return self._stored[max(0, self.index_at(moment))].frame if self._stored else None
 
-    def frame_before(self, moment: Millis) -> Frame | None:
-        """The frame stored before the one that is shown at this moment."""
-        index = self.index_at(moment) - 1
+    def frame_before(self, frame: Frame) -> Frame | None:
+        """The frame before one that is shown."""
+        if self._unpacked and frame is self._unpacked.frame:
+            return self._unpacked.before
+        index = self.index_at(frame.at) - 1
         return self._stored[index].frame if index >= 0 else None
 
     def events_until(self, moment: Millis) -> Iterator[Event]:
         """Events up to a moment, and those read shortly after it, newest first."""
         end = moment + READ_LATE_MS
-        return dropwhile(lambda one: one.at > end, reversed(self.events))
+        indexes = range(self.index_at(end + STEP_MS), -1, -1)
+        stored = (reversed(self._stored[index].frame.events) for index in indexes)
+        both = chain(chain.from_iterable(stored), self.archive.events_until(end))
+        return dropwhile(lambda one: one.at > end, both)
 
     def change_after(self, moment: Millis) -> Millis | None:
         """Time of the first change after this moment."""
-        later = self.stored(self.index_at(moment) + 1)
-        return next((one.at for one in later if one.changed or one.alarms), None)
+        return next((one.at for one in self._after(moment) if one.has_change), None)
 
     def change_before(self, moment: Millis) -> Millis | None:
         """Time of the last change before this moment; else that of the first frame."""
-        for index in range(self.index_at(moment - 1), -1, -1):
-            one = self._stored[index]
-            if one.changed or one.alarms or not index:
-                return one.at
-        return None
+        before = (one.at for one in self._before(moment) if one.has_change)
+        first = self.begin if self.begin is not None and self.begin < moment else None
+        return next(before, first)
 
     def alarm_after(self, moment: Millis) -> Millis | None:
         """The first time after this moment at which a deadlock or critical finding began."""
-        later = self.stored(self.index_at(moment) + 1)
-        return next((one.at for one in later if one.alarms), None)
+        return next((one.at for one in self._after(moment) if one.alarms), None)
+
+    def _after(self, moment: Millis) -> Iterator[PastMoment]:
+        yield from self.archive.after(moment)
+        yield from self.stored(self.index_at(moment) + 1)
+
+    def _before(self, moment: Millis) -> Iterator[PastMoment]:
+        for index in range(self.index_at(moment - 1), -1, -1):
+            yield self._stored[index]
+        yield from self.archive.before(moment)
+
+    def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
+        """What was known at each moment of a span of time; another thread may unpack it."""
+        frames = [(one.report.world, one.at) for one in self.frames(begin)]
+        stored = takewhile(lambda one: one[1] <= end, frames)
+        if not self._is_older(begin):
+            return stored
+        return chain(self.archive.worlds(begin, end), stored)
+
+    def reports(self, begin: Millis, end: Millis) -> Iterator[Report]:
+        """The reports of a span of time; another thread may make those that are packed."""
+        frames = [one.report for one in self.frames(begin)]
+        stored = takewhile(lambda one: one.now <= end, frames)
+        if not self._is_older(begin):
+            return stored
+        return chain(self.archive.reports(begin, end, frames[0].settings), stored)
 
     # Recording
 
     def add(self, frame: Frame) -> None:
-        """Add the next frame; thin out older ones when the tape is full."""
-        self.events.extend(frame.events)
+        """Add the next frame."""
         self._record_deadlocks(frame.report)
         before = self._stored[-1] if self._stored else None
-        one = self._compared(before.number + 1 if before else 1, frame)
-        self.tracks.add(self.last.report if self.last else None, frame, one.changed)
-        if one.alarms and self.first_alarm is None:
-            self.first_alarm = one.at
+        changed = frozenset[Text]()
+        if self.last is not None:
+            changed = frozenset(frame.report.parts.changed_since(self.last.report.parts))
+        alarms = self._new_alarms(frame)
+        self.tracks.add(self.last.report if self.last else None, frame, changed)
+        if alarms and self.first_alarm is None:
+            self.first_alarm = frame.at
+        is_new = bool(changed or frame.events) or self._has_news(frame)
         self.last = frame
-        is_new = one.changed or one.has_news
         if before is None or is_new:
             self.changed_at = frame.at
         if before is None or is_new or frame.at - before.at >= QUIET_MS:
-            self._stored.append(one.weighed(before))
-            self._weight_bytes += self._stored[-1].weight_bytes
-        if self._weight_bytes > self._limits.memory_bytes:
-            limit_bytes = int(LEFT_OVER * self._limits.memory_bytes)
-            self._stored = thinned(self._stored, limit_bytes, is_even=self._limits.is_even)
-            self._weight_bytes = weight(self._stored)
-            self.times_thinned += 1
-            self.tracks.forget_before(self._stored[0].at)
+            weight = new_bytes(frame, changed, before.frame.report if before else None)
+            has_change = bool(changed or alarms)
+            self._stored.append(StoredFrame(frame, has_change, alarms, weight))
+            self._weight_bytes += weight
 
-    def _compared(self, number: int, frame: Frame) -> StoredFrame:
-        """A frame with its differences from the newest one."""
+    def _new_alarms(self, frame: Frame) -> tuple[str, ...]:
+        """Ids of the alarms that the newest frame does not have."""
         if self.last is None:
-            return StoredFrame(number, frame, frozenset(), tuple(_alarms(frame.report)))
+            return tuple(_alarms(frame.report))
+        before, now = self.last.report, frame.report
+        if before.findings is now.findings and before.deadlocks is now.deadlocks:
+            return ()
+        known = set(_alarms(before))
+        return tuple(one for one in _alarms(now) if one not in known)
+
+    def _has_news(self, frame: Frame) -> bool:
+        """True if findings or the connection changed."""
+        if self.last is None:
+            return True
         before, now = self.last.report, frame.report
         is_same = before.findings is now.findings and before.deadlocks is now.deadlocks
-        known = () if is_same else set(_alarms(before))
-        expired = (one.session for one in frame.events if one.event == "expired" and one.session)
-        return StoredFrame(
-            number,
-            frame,
-            changed=frozenset(now.parts.changed_since(before.parts)),
-            alarms=() if is_same else tuple(one for one in _alarms(now) if one not in known),
-            expired=frozenset(expired),
-            has_news=not (is_same or _verdicts(before) == _verdicts(now))
-            or before.world.link is not now.world.link,
-        )
+        has_verdicts = not is_same and _verdicts(before) != _verdicts(now)
+        return has_verdicts or before.world.link is not now.world.link
+
+    # Packing
+
+    def surplus(self) -> list[StoredFrame]:
+        """The oldest frames, in whole seconds, if all frames take too much memory."""
+        over = self._weight_bytes - LEFT_OVER * self._limits.frames_bytes
+        if self._weight_bytes <= self._limits.frames_bytes:
+            return []
+        count = 0
+        while count < len(self._stored) - 1 and over > 0:
+            over -= self._stored[count].weight_bytes
+            count += 1
+        while count and self._stored[count].second == self._stored[count - 1].second:
+            count -= 1
+        return self._stored[:count]
+
+    def replace(self, surplus: list[StoredFrame], blocks: Sequence[Block]) -> None:
+        """Keep these blocks instead of the frames that were packed."""
+        self._stored = self._stored[len(surplus) :]
+        self._weight_bytes -= sum(one.weight_bytes for one in surplus)
+        if blocks:
+            self.archive.add(blocks)
+        if self.first_alarm is not None:
+            self.first_alarm = self.alarm_after(0)  # its second is one step now
+        self.tracks.forget_before(self.begin or 0)
+
+    def make_room(self) -> None:
+        """Pack what is too much; the UI does the same with a thread."""
+        if surplus := self.surplus():
+            self.replace(surplus, self.packer.packed(surplus))
+
+    # Deadlocks
 
     def _record_deadlocks(self, report: Report) -> None:
         """Store each deadlock as it was when it was confirmed; note which ones are over."""

@@ -211,6 +211,8 @@ def _when(state: ViewState, recording: str) -> Line:
     if recording:
         pieces.append(line(("● REC", "critical")))
     frame = state.frame
+    if state.is_unpacking:
+        pieces.append(line((" UNPACKING ", "paused")))
     if state.is_newest or frame is None:
         pieces.append(line((f"● {word}" if word == "LIVE" else word, ink)))
         pieces += _unanswered(state)

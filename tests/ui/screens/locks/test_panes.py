@@ -25,6 +25,7 @@ from zktop.model.facts import Cost, Node
 from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.line_writer import LineLink
@@ -226,6 +227,13 @@ def test_the_past_has_no_later_events() -> None:
     assert len(event_lines(tape, trouble()[3].report, 10, 120)) == 1
 
 
+def tape_with(report: Report, *events: Event) -> Tape:
+    """A tape of one report with these events alone."""
+    tape = Tape()
+    tape.add(Frame(msgspec.structs.replace(report, deadlocks=()), events))
+    return tape
+
+
 @pytest.mark.parametrize(
     ("event", "said"),
     [
@@ -243,9 +251,7 @@ def test_the_past_has_no_later_events() -> None:
 )  # fmt: skip
 def test_says_each_event_in_words(report: Report, event: Event, said: str) -> None:
     """A client without a name is shown by its session, else by its node."""
-    tape = Tape()
-    tape.events.extend([event])
-    (entry,) = event_lines(tape, report, 5, 120)
+    (entry,) = event_lines(tape_with(report, event), report, 5, 120)
 
     assert text_of(entry.drawn).endswith(f"  {said}")
 
@@ -253,14 +259,13 @@ def test_says_each_event_in_words(report: Report, event: Event, said: str) -> No
 def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
     """By the queue, or by later events of the node; else the node is shown."""
     node, gone = kazoo_name("eve", 2), Text("lock-0000000007")
-    tape = Tape()
-    for one in (
+    tape = tape_with(
+        report,
         Event(at=1, event="queued", lock=STOCK, node=node),
         Event(at=2, event="queued", lock=QUIET, node=gone),
         Event(at=3, event="abandoned", lock=QUIET, node=gone, session=0xA, owner=Text("dan")),
         Event(at=4, event="queued", lock=QUIET, node=Text("lock-0000000008")),
-    ):
-        tape.events.extend([one])
+    )
     events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
 
     assert [one.split()[-2] for one in events] == ["lock-0000000008", "up", "dan", "eve"]
@@ -269,12 +274,11 @@ def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
 
 def test_a_single_node_does_not_name_later_owners(report: Report) -> None:
     """It has the same name for every owner."""
-    tape = Tape()
-    for one in (
+    tape = tape_with(
+        report,
         Event(at=1, event="queued", lock=QUIET, node=Text(".")),
         Event(at=2, event="acquired", lock=QUIET, node=Text("."), owner=Text("dan"), session=0xA),
-    ):
-        tape.events.extend([one])
+    )
     events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
 
     assert "dan" not in events[1]

@@ -149,7 +149,7 @@ class SessionsScreen(Page):
         if changed or (is_new and (self._table.has_order or state.filter)):
             self._sorter.changed()
         self._follow(state)
-        if (state.filter.text, state.index) != self._ordered_for:
+        if (state.filter.text, state.past_frame) != self._ordered_for:
             self._sorter.now()
         else:
             self._sorter.when_due()
@@ -165,7 +165,7 @@ class SessionsScreen(Page):
         if state is None or report is None or self._is_reading:
             return
         listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
-        self._ordered_for = state.filter.text, state.index
+        self._ordered_for = state.filter.text, state.past_frame
         before = self.passed
         self.passed = FilterCount(len(listed), len(rows.rows)) if state.filter else None
         table.show(listed)
@@ -209,7 +209,7 @@ class SessionsScreen(Page):
             detail.show([line((" No session uses a lock.", "dim"))] if is_empty else [])
         else:
             contacts = recent_contacts(state.tape, row.session, row.report)
-            detail_for = row, row.report.now // SECOND_MS, state.index, contacts, width
+            detail_for = row, row.report.now // SECOND_MS, state.past_frame, contacts, width
             if detail_for != self._detail_for:
                 self._detail_for = detail_for
                 detail.frame(FrameWords(row.unique_name, session_text(row.session), "y copy"))

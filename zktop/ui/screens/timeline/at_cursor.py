@@ -30,7 +30,7 @@ def cursor_lines(tape: Tape, frame: Frame, width: int, totals: Sequence[Line] = 
     """Draw the totals, then the changes at the cursor, then the events before it."""
     report = frame.report
     lines = list(totals)
-    before = tape.frame_before(frame.at)
+    before = tape.frame_before(frame)
     if before is not None:
         lines += _changed(before.report, report, width)
     lines.append(line(("EVENTS UP TO HERE, newest first", "title")))

@@ -47,7 +47,7 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
         how = Run(" PAUSED ", "paused")
     kept = f"   {length} kept, {time_s(begin)} to {time_s(window.newest)} UTC"
     speed = f"   speed {state.speed:g}x" if not state.is_newest and state.speed != 1 else ""
-    thin = "   thinned: older moments are sparse" if state.tape.times_thinned else ""
+    thin = "   older moments once a second" if state.tape.archive.begin is not None else ""
     return (Run(" "), how, Run(f"{kept}{speed}{thin}", "dim"))
 
 

@@ -20,6 +20,7 @@ from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.view_state import ViewState
 
+EVENTS_SEARCHED: Final = 5_000  # for the name of a session that has left
 MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MAX_GROUP: Final = 100  # waiters of one lock that are grouped
 MAX_HOLDERS: Final = 2  # of one lock
@@ -163,7 +164,8 @@ def strip_sessions(
 
 def _earlier_name(tape: Tape, report: Report, session: Session) -> str | None:
     """The name of a session that has left all locks, by its last event."""
-    labels = (one.owner for one in reversed(tape.events) if one.session == session)
+    newest = islice(tape.events_until(tape.end or 0), EVENTS_SEARCHED)
+    labels = (one.owner for one in newest if one.session == session)
     label = next(filter(None, labels), None)
     return report.client_names(session, label) if label else None
 

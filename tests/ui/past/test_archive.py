@@ -1,0 +1,120 @@
+"""The archive: facts of older moments, and reports made again from them."""
+
+from model.builders import connections, row, session
+from output.stories import facts
+from ui.example_past import past
+from ui.fake_feed import frames
+from ui.past.churn import BEGIN, churn
+
+from zktop.model.report import Report
+from zktop.ui.interfaces import Frame
+from zktop.ui.past.archive import BLOCK_STEPS, STEP_MS, Archive, Packer, StoredFrame
+
+ROOMY = 10_000_000
+
+
+def archived(those: list[Frame], room: int = ROOMY) -> Archive:
+    """The archive of these frames."""
+    made = Archive(room)
+    made.add(
+        Packer().packed(
+            [StoredFrame(one, has_change=True, alarms=(), weight_bytes=1_000) for one in those]
+        )
+    )
+    return made
+
+
+def told(report: Report) -> object:
+    """What a report says of its locks and problems, and since when."""
+    locks = [(view.lock.path, *view.holders, *view.waiters) for view in report.views]
+    findings = [(one.id, one.sentence, one.confidence) for one in report.findings]
+    deadlocks = [(one.id, one.sentence, one.confidence) for one in report.deadlocks]
+    return report.now, locks, findings, deadlocks
+
+
+def test_reports_are_made_again_as_they_were() -> None:
+    """Holders, waiters, since when, findings, deadlocks."""
+    for those in (past(), churn(40)):
+        known = archived(those)
+
+        for frame in those:
+            again = known.unpacked(frame.at, frame.report.settings).frame.report
+            assert told(again) == told(frame.report)
+
+
+def test_they_are_made_in_any_order() -> None:
+    """Users jump back and forth; what is known for long is known at least since a state."""
+    those = churn(4 * BLOCK_STEPS)
+    known = archived(those)
+
+    for number in (230, 3, 229, 100, 0, 101, 180, 179):
+        frame = those[number]
+        picture = known.unpacked(frame.at + 10, frame.report.settings)
+        again = picture.frame.report
+        assert picture.shows(frame.at + 10)
+        assert picture.before is None or picture.before.at == those[number - 1].at
+        queues = [[*one.lock.members] for one in again.views]
+        assert queues == [[*one.lock.members] for one in frame.report.views]
+
+
+def test_a_second_is_one_step_with_all_its_events() -> None:
+    """Its report is that of its last frame."""
+    those = churn(40, every_ms=STEP_MS // 4)
+    known = archived(those)
+
+    assert [one.at - BEGIN for one in known.after(0)][:3] == [750, 1_750, 2_750]
+    happened = [event for frame in reversed(those) for event in reversed(frame.events)]
+    assert list(known.events_until(those[-1].at)) == happened
+    assert [one.at for one in known.events_until(BEGIN + 1_000)][:1] == [BEGIN + 1_000]
+
+
+def test_worlds_are_unpacked_from_a_moment_on() -> None:
+    """For a recording that begins in the past."""
+    those = churn(2 * BLOCK_STEPS)
+    found = list(archived(those).worlds(those[70].at, those[90].at))
+
+    assert [at for _, at in found] == [one.at for one in those[70:91]]
+    nodes = [sorted(world.families) for world, _ in found]
+    assert nodes == [sorted(one.report.world.families) for one in those[70:91]]
+
+
+def test_reports_of_a_span_are_made_one_after_the_other() -> None:
+    """For sums over a period."""
+    those = churn(2 * BLOCK_STEPS)
+    settings = those[0].report.settings
+    found = list(archived(those).reports(those[65].at, those[70].at, settings))
+
+    assert [one.now for one in found] == [one.at for one in those[65:71]]
+
+
+def test_the_oldest_steps_go_when_memory_is_full() -> None:
+    """What is left begins with a state, so its reports can be made."""
+    those = churn(12 * BLOCK_STEPS)
+    whole = archived(those)
+    known = archived(those, room=(room := whole.weight_bytes * 2 // 3))
+    begin = known.begin
+
+    assert begin is not None
+    assert known.weight_bytes <= room
+    assert BEGIN < begin < those[-100].at
+    first = known.unpacked(begin, those[0].report.settings).frame.report
+    assert first.now == begin
+    assert len(first.paths) == 20
+
+
+def test_facts_are_small() -> None:
+    """A change of a lock takes a few hundred bytes with its events."""
+    those = churn(10 * BLOCK_STEPS)
+
+    assert archived(those).weight_bytes < 2_000 * len(those)
+
+
+def test_tables_of_servers_are_packed_too() -> None:
+    """A session that was connected then is connected in the report."""
+    table = connections("zk1:2181", row("A0", quiet_ms=100), at=BEGIN)
+    those = frames((BEGIN, [*facts("X x: A0", at=BEGIN), table]))
+    again = archived(those).unpacked(BEGIN, those[0].report.settings).frame.report
+
+    assert again.ensemble.presence(session("A0")) == (
+        those[0].report.ensemble.presence(session("A0"))
+    )

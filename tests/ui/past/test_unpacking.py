@@ -1,0 +1,111 @@
+"""The screen at moments whose reports were packed."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+from ui.fake_feed import app_of, pressed, settled, until
+from ui.past.churn import BEGIN, churn
+
+from zktop.model.facts import Millis
+from zktop.ui.interfaces import Frame
+from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
+
+ROOM = 20 * 2 * FRAME_BYTES
+AT_ONCE = 40
+END = BEGIN + 199_000
+
+
+@asynccontextmanager
+async def busy(page: str = "locks", *, is_live: bool = True) -> AsyncIterator[Pilot[int]]:
+    """The UI after three minutes of churn, with memory for some twenty seconds of frames."""
+    app = app_of(page=page, is_live=is_live)
+    app.visit.tape = Tape(TapeLimits(frames_bytes=ROOM))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        for some in batched(churn(200), AT_ONCE):
+            for frame in some:
+                app.feed.send(frame)
+            await settled(pilot)
+            await until(pilot, lambda: not app.visit.is_packing, "packed frames")
+        yield pilot
+
+
+def batched(frames: Sequence[Frame], size: int) -> Iterator[Sequence[Frame]]:
+    """The inbox would merge more frames than these."""
+    return (frames[first : first + size] for first in range(0, len(frames), size))
+
+
+async def shown_at(pilot: Pilot[int], at: Millis) -> Millis:
+    """Go to a moment; the time of the report that is shown."""
+    pilot.app.seek(at)
+    return await unpacked(pilot)
+
+
+async def unpacked(pilot: Pilot[int]) -> Millis:
+    """Wait for the report of the moment."""
+    app = pilot.app
+    await until(pilot, lambda: not app.visit.is_unpacking, "the report of the moment")
+    return app.view_state.report.now
+
+
+async def test_all_of_the_past_is_there() -> None:
+    """Its reports are made again where the user goes, and steps go from second to second."""
+    async with busy("timeline") as pilot:
+        tape = pilot.app.tape
+
+        assert tape.begin == BEGIN
+        assert len(tape) < 100
+        for at in (BEGIN + 50_000, BEGIN + 10_000, BEGIN + 49_000):
+            assert await shown_at(pilot, at + 500) == at
+        await pressed(pilot, "left_square_bracket", "left_square_bracket")
+        assert await unpacked(pilot) == BEGIN + 48_000
+        shown = "\n".join(await settled(pilot))
+        assert "older moments once a second" in shown
+        assert "3m19s kept" in shown
+        assert "UNPACKING" not in shown
+
+
+async def test_it_plays_through_packed_moments() -> None:
+    """At the speed that the user has chosen."""
+    async with busy("timeline") as pilot:
+        app = pilot.app
+        await shown_at(pilot, BEGIN + 5_000)
+        app.playback.speed = 64.0
+        await pressed(pilot, "space")
+        await until(pilot, lambda: app.view_state.report.now > BEGIN + 20_000, "the first report")
+        await until(pilot, lambda: app.view_state.report.now > BEGIN + 100_000, "later ones")
+
+
+async def test_two_packed_moments_are_compared() -> None:
+    """The mark and the cursor."""
+    async with busy("timeline") as pilot:
+        await shown_at(pilot, BEGIN + 20_000)
+        await pressed(pilot, "m")
+        await shown_at(pilot, BEGIN + 25_000)
+        await pressed(pilot, "c")
+        await until(pilot, lambda: len(pilot.app.screen_stack) > 1, "the dialog")
+        shown = "\n".join(await settled(pilot))
+        assert "mark" in shown
+        assert "cursor" in shown
+
+
+async def test_a_recording_begins_with_the_packed_past() -> None:
+    """`r` offers all of it."""
+    async with busy() as pilot:
+        feed = pilot.app.feed
+        await pressed(pilot, "r")
+        assert "the last 3m19s" in "\n".join(await settled(pilot))
+        await pressed(pilot, "enter")
+        await until(pilot, lambda: feed.recorded, "the order to record")
+        assert [at for _, at in feed.recorded_past] == list(range(BEGIN, END + 1, 1_000))
+
+
+async def test_after_an_error_the_newest_moment_is_shown() -> None:
+    """The header tells it."""
+    async with busy() as pilot:
+        app = pilot.app
+        app.tape.archive.unpacked = lambda *_: 1 / 0
+        app.seek(BEGIN + 20_000)
+        await until(pilot, lambda: app.playback.is_newest, "the newest moment")
+        assert "Unpacking the past" in app.trouble

@@ -1,0 +1,334 @@
+"""Older moments as packed facts, from which their reports are made again.
+
+The reports of one busy minute take as much memory as the packed facts of an hour. A step has what
+changed within a second; a minute of steps is packed together, as a block. Some blocks begin with
+everything that was known, so that a report can be made from the steps since then.
+"""
+
+import lzma
+import zlib
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import dropwhile, groupby, islice
+from typing import Final, NamedTuple
+
+import msgspec
+
+from zktop.model.examiner import Examiner
+from zktop.model.facts import AnyFact, Cost, Millis, Session
+from zktop.model.history.events import Event
+from zktop.model.report import Report
+from zktop.model.settings import Settings
+from zktop.model.world.world import World, facts_between, facts_of
+from zktop.ui.interfaces import Frame
+
+STEP_MS: Final[Millis] = 1_000
+BLOCK_STEPS: Final = 60
+STATE_SHARE: Final = 2  # a state follows when the facts since the last one are so many times more
+FOLLOWED_STEPS: Final = 30  # before a moment: for so long it is known since when clients hold
+LEVEL: Final = 1  # of compression; higher ones take several times longer for some per cent
+STEP_BYTES: Final = 500  # of the objects around the packed bytes
+
+
+class StoredFrame(NamedTuple):
+    """A frame as it came."""
+
+    frame: Frame
+    has_change: bool  # of a lock, or an alarm
+    alarms: tuple[str, ...]  # ids of deadlocks and critical findings that began
+    weight_bytes: int
+
+    @property
+    def at(self) -> Millis:
+        return self.frame.at
+
+    @property
+    def second(self) -> int:
+        """Frames of one second are packed together."""
+        return self.frame.at // STEP_MS
+
+
+class PackedStep(NamedTuple):
+    """A moment; its facts are what changed since the step before it."""
+
+    number: int
+    at: Millis
+    has_change: bool
+    alarms: tuple[str, ...]
+    ours: Collection[Session]
+    cost: Cost | None
+
+
+class Content(msgspec.Struct, frozen=True, array_like=True):
+    """The facts and events of a step, not decoded."""
+
+    facts: msgspec.Raw
+    events: msgspec.Raw
+
+
+_encoder = msgspec.msgpack.Encoder()
+_contents = msgspec.msgpack.Decoder(list[Content])
+_facts = msgspec.msgpack.Decoder(list[AnyFact])
+_events = msgspec.msgpack.Decoder(list[Event])
+
+
+class Block(msgspec.Struct, frozen=True, eq=False):
+    """Consecutive steps."""
+
+    number: int  # of its first step, also if that is not there yet
+    steps: tuple[PackedStep, ...]
+    state: bytes | None  # packed facts known before it; None: only the block before it knows
+    packed: bytes  # its contents; empty while more are added
+    loose: tuple[bytes, ...] = ()  # until then
+
+    @property
+    def weight_bytes(self) -> int:
+        sizes = sum(map(len, (self.packed, self.state or b"", *self.loose)))
+        return sizes + STEP_BYTES * len(self.steps)
+
+    def world(self) -> World:
+        """The world before its first step, in a block with a state."""
+        return (
+            World().after(*_facts.decode(lzma.decompress(self.state))) if self.state else World()
+        )
+
+
+@lru_cache(maxsize=2)  # the events of one moment are drawn many times a second
+def _contents_of(block: Block) -> list[Content]:
+    raw = lzma.decompress(block.packed) if block.packed else _joined(block.loose)
+    return _contents.decode(raw)
+
+
+def _joined(loose: Iterable[bytes]) -> bytes:
+    return _encoder.encode([msgspec.Raw(zlib.decompress(one)) for one in loose])
+
+
+class Packer:
+    """Packs frames; used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._world = World()
+        self._state_facts = self._facts_since = 0  # in the newest state, and since then
+        self._open = Block(0, (), b"", b"")
+
+    def packed(self, frames: Iterable[StoredFrame]) -> list[Block]:
+        """Add frames that follow those of the last call; return what is new, the open block last.
+
+        The last frame of each second stays.
+        """
+        done: list[Block] = []
+        for _, several in groupby(frames, key=lambda one: one.second):
+            those = list(several)
+            is_older = those[-1].frame.report.world.zxid < self._world.zxid
+            if self._open.steps and (is_older or len(self._open.steps) >= BLOCK_STEPS):
+                done.append(_closed(self._open))
+                self._open = self._next_block(is_older=is_older)
+            self._add(those)
+        return [*done, self._open]
+
+    def _add(self, those: Sequence[StoredFrame]) -> None:
+        report = those[-1].frame.report
+        facts = list(facts_between(self._world, report.world))
+        self._world = report.world
+        if self._state_facts:
+            self._facts_since += len(facts)
+        else:
+            self._state_facts = len(facts)  # the first step is a state
+        alarms = tuple(name for one in those for name in one.alarms)
+        has_change = any(one.has_change for one in those)
+        number = self._open.number + len(self._open.steps)
+        step = PackedStep(number, report.now, has_change, alarms, report.ours, report.cost)
+        events = [event for one in those for event in one.frame.events]
+        content = zlib.compress(_encoder.encode((facts, events)), LEVEL)
+        self._open = msgspec.structs.replace(
+            self._open, steps=(*self._open.steps, step), loose=(*self._open.loose, content)
+        )
+
+    def _next_block(self, *, is_older: bool) -> Block:
+        """Begin a block; if the ensemble has gone back to older data, with no facts before it."""
+        number = self._open.number + len(self._open.steps)
+        if is_older:
+            self._world, self._state_facts, self._facts_since = World(), 0, 0
+            return Block(number, (), b"", b"")
+        if self._facts_since < STATE_SHARE * self._state_facts:
+            return Block(number, (), None, b"")
+        known = list(facts_of(self._world))
+        self._state_facts, self._facts_since = len(known), 0
+        return Block(number, (), lzma.compress(_encoder.encode(known), preset=LEVEL), b"")
+
+
+def _closed(block: Block) -> Block:
+    packed = lzma.compress(_joined(block.loose), preset=LEVEL)
+    return msgspec.structs.replace(block, packed=packed, loose=())
+
+
+class UnpackedReport(NamedTuple):
+    """A report that was made again, and the one before it."""
+
+    frame: Frame
+    before: Frame | None
+    begin: Millis  # when it begins to be shown
+    until: Millis | None  # when the next one follows; None: the first frame that is not packed
+
+    def shows(self, moment: Millis) -> bool:
+        return self.begin <= moment and (self.until is None or moment < self.until)
+
+
+class _Follower:
+    """An examiner that follows steps, and its last two reports."""
+
+    def __init__(self, first: int, settings: Settings) -> None:
+        """Prepare to follow the steps from this number on."""
+        self.next = first
+        self.world: World | None = None  # after the last step
+        self.before: Frame | None = None
+        self.frame: Frame | None = None
+        self._examiner = Examiner(settings)
+
+    def is_near(self, number: int, first: int) -> bool:
+        """True if a step is at most some steps away; `first` is the oldest that is kept."""
+        return first <= self.next and 0 <= number + 1 - self.next <= FOLLOWED_STEPS
+
+    def look(self, step: PackedStep, world: World, *, thorough: bool = True) -> Report:
+        """Examine the next step."""
+        report = self._examiner.look(
+            world, step.at, thorough=thorough, ours=step.ours, cost=step.cost
+        )
+        self.next, self.world = self.next + 1, world
+        self.before, self.frame = self.frame, Frame(report)
+        return report
+
+
+class Archive:
+    """The blocks of one run, oldest first."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        """Keep at most so many packed bytes."""
+        self._limit_bytes = limit_bytes
+        self._blocks: tuple[Block, ...] = ()
+        self._follower: _Follower | None = None  # after the last report that was asked for
+
+    @property
+    def begin(self) -> Millis | None:
+        """The moment of the oldest step."""
+        return self._blocks[0].steps[0].at if self._blocks else None
+
+    @property
+    def weight_bytes(self) -> int:
+        return sum(one.weight_bytes for one in self._blocks)
+
+    def add(self, new: Sequence[Block]) -> None:
+        """Add blocks, the first of which replaces the open one; drop the oldest if it is full."""
+        blocks = [one for one in self._blocks if one.number < new[0].number] + [*new]
+        weight = sum(one.weight_bytes for one in blocks)
+        while weight > self._limit_bytes:
+            following = (n for n, one in enumerate(blocks) if n and one.state is not None)
+            first = next(following, 0)
+            if not first:
+                break  # there is no other state from which reports can be made
+            weight -= sum(one.weight_bytes for one in blocks[:first])
+            blocks = blocks[first:]
+        self._blocks = tuple(blocks)
+
+    # Looking back
+
+    def after(self, moment: Millis) -> Iterator[PackedStep]:
+        """The steps after a moment, oldest first."""
+        steps = _steps(self._blocks)
+        return islice(steps, _index_at(steps, moment) + 1, None)
+
+    def before(self, moment: Millis) -> Iterator[PackedStep]:
+        """The steps before a moment, newest first."""
+        steps = _steps(self._blocks)
+        return reversed(steps[: _index_at(steps, moment - 1) + 1])
+
+    def events_until(self, moment: Millis) -> Iterator[Event]:
+        """Events up to a moment, newest first."""
+        for block in reversed(self._blocks):
+            if block.steps and block.steps[0].at <= moment + STEP_MS:
+                for one in reversed(_contents_of(block)):
+                    happened = reversed(_events.decode(one.events))
+                    yield from dropwhile(lambda event: event.at > moment, happened)
+
+    def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
+        """The worlds at the steps of a span of time, and the one shown at its beginning."""
+        blocks = self._blocks
+        steps = _steps(blocks)
+        first = steps[max(0, _index_at(steps, begin))]
+        for step, world in _followed(blocks, first.number):
+            if step.at > end:
+                return
+            yield world, step.at
+
+    # Making reports again
+
+    def unpacked(self, moment: Millis, settings: Settings) -> UnpackedReport:
+        """Make the report of a moment again; only one thread at a time may do so.
+
+        It takes some 10 ms to go on by a step, and up to a second to go elsewhere among
+        thousands of locks.
+        """
+        blocks = self._blocks
+        steps = _steps(blocks)
+        index = max(0, _index_at(steps, moment))
+        number = steps[index].number
+        follower, self._follower = self._follower, None
+        if follower is None or not follower.is_near(number, blocks[0].number):
+            follower = _follower_before(number, blocks, settings)
+        if follower.next <= number:
+            for step, world in _followed(blocks, follower.next, follower.world):
+                follower.look(step, world, thorough=number - step.number <= 1)
+                if step.number == number:
+                    break
+        self._follower = follower
+        assert follower.frame is not None  # noqa: S101
+        begin = steps[index].at if index else 0
+        until = steps[index + 1].at if index + 1 < len(steps) else None
+        return UnpackedReport(follower.frame, follower.before, begin, until)
+
+    def reports(self, begin: Millis, end: Millis, settings: Settings) -> Iterator[Report]:
+        """Make all reports of a span of time again, from the one shown at its beginning on."""
+        blocks = self._blocks
+        steps = _steps(blocks)
+        first = steps[max(0, _index_at(steps, begin))]
+        follower = _follower_before(first.number, blocks, settings)
+        for step, world in _followed(blocks, follower.next):
+            if step.at > end and step.number > first.number:
+                return
+            report = follower.look(step, world)
+            if step.number >= first.number:
+                yield report
+
+
+def _steps(blocks: Iterable[Block]) -> list[PackedStep]:
+    return [step for one in blocks for step in one.steps]
+
+
+def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:
+    """Index of the newest step not after this moment; -1 if all are later."""
+    return bisect_right(steps, moment, key=lambda one: one.at) - 1
+
+
+def _follower_before(number: int, blocks: Sequence[Block], settings: Settings) -> _Follower:
+    return _Follower(max(blocks[0].number, number - FOLLOWED_STEPS), settings)
+
+
+def _followed(
+    blocks: Sequence[Block], first: int, known: World | None = None
+) -> Iterator[tuple[PackedStep, World]]:
+    """The steps from a number on, each with its world; `known` is the world before them."""
+    start = max(n for n, one in enumerate(blocks) if one.number <= first)
+    if known is None:
+        start = max(n for n in range(start + 1) if blocks[n].state is not None)
+    applied_from = blocks[start].number if known is None else first
+    world = known
+    for block in blocks[start:]:
+        starts_over = block.state == b"" and block.number >= applied_from
+        if world is None or starts_over:
+            world = block.world()
+        for step, content in zip(block.steps, _contents_of(block), strict=True):
+            if step.number >= applied_from:
+                world = world.after(*_facts.decode(content.facts))
+            if step.number >= first:
+                yield step, world
