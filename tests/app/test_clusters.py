@@ -6,8 +6,8 @@ import pytest
 from servers import RunningServer, sandbox_server
 from ui.fake_feed import settled, until
 
-from zktop.app.clusters import Clusters, exports_of, live_ports
-from zktop.config.types import Config, WebhookSection
+from zktop.app.clusters import Clusters, live_ports
+from zktop.config.types import Config, DemoSection, WebhookSection
 from zktop.model.settings import Root
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings
@@ -62,5 +62,8 @@ def test_demo_clients_on_the_sandbox_alert_nobody() -> None:
 
 def test_commands_name_the_cluster_or_its_hosts() -> None:
     """A cluster of the config file has a login there, too."""
-    assert exports_of("zk1:2181/app", "prod").connection == ("--cluster", "prod")
-    assert exports_of("zk1:2181/app", "zk1:2181/app").connection == ("--hosts", "zk1:2181/app")
+    config = Config(hosts="zk1:2181/app", demo=DemoSection(allow="never"))
+    found = [live_ports(name, config).exports for name in ("prod", config.hosts)]
+
+    options = [one.connection for one in found if one is not None]
+    assert options == [("--cluster", "prod"), ("--hosts", "zk1:2181/app")]

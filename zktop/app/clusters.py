@@ -1,6 +1,6 @@
 """The clusters that one run of the UI shows. All of them end together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
@@ -52,7 +52,8 @@ def live_ports(name: str, config: Config, sandbox: str | None = None) -> Cluster
     can_write = sandbox is not None or config.demo.allow != "never"
     contenders = Contenders(config, sandbox) if can_write else None
     feed = live_feed(name, config, contenders)
-    return ClusterPorts(feed, contenders, exports_of(config.hosts, name))
+    options = ("--hosts", name) if name == config.hosts else ("--cluster", name)
+    return ClusterPorts(feed, contenders, exports_of(config.hosts, options))
 
 
 def live_feed(name: str, config: Config, contenders: Contenders | None = None) -> LiveFeed:
@@ -73,10 +74,19 @@ def live_feed(name: str, config: Config, contenders: Contenders | None = None) -
     return feed
 
 
-def exports_of(address: str, cluster: str | None = None) -> ReportExports:
-    """Return the exports of reports on the ensemble at this address, or of this name."""
+def exports_of(address: str, options: Sequence[str]) -> ReportExports:
+    """Return the exports of reports on an ensemble; with these options a command reaches it."""
     hosts, slash, chroot = address.partition("/")
-    connection = ("--hosts", address)
-    if cluster is not None and cluster != address:
-        connection = ("--cluster", cluster)
-    return ReportExports(hosts, slash + chroot, connection)
+    return ReportExports(hosts, slash + chroot, options)
+
+
+def recorded_options(address: str) -> Sequence[str]:
+    """Return the options with which a command reaches the ensemble of a recording.
+
+    >>> recorded_options("zk1:2181,zk2:2181/app")
+    ('--hosts', 'zk1:2181,zk2:2181/app')
+    >>> recorded_options("zk1,zk2")  # folders that were imported
+    ()
+    """
+    hosts = address.partition("/")[0].split(",")
+    return ("--hosts", address) if all(":" in one for one in hosts) else ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from zktop.app.clusters import Clusters, exports_of, live_ports
+from zktop.app.clusters import Clusters, exports_of, live_ports, recorded_options
 from zktop.app.feeds import ReplayFeed
 from zktop.app.replay import Replay
 from zktop.app.ui_settings import ui_settings
@@ -61,7 +61,7 @@ def run_replay_ui(
     at = recording.opens_at if at is None else at
     settings = replace(settings, page="timeline", at=at, speed=speed)
     hosts = recording.hosts + recording.chroot
-    ports = ClusterPorts(ReplayFeed(recording), exports=exports_of(hosts))
+    ports = ClusterPorts(ReplayFeed(recording), exports=exports_of(hosts, recorded_options(hosts)))
     return _run(Clusters({ports.feed.name: hosts}, lambda _name: ports), settings)
 
 
