@@ -298,6 +298,14 @@ hosts: 7"""
 
 HIDDEN = [
     (
+        "ui: !a x\n[a]: b\nauth: !b y",
+        [
+            "1: the tag !a is not allowed",
+            "2: a key must be one word, not a list or a mapping",
+            "3: the tag !b is not allowed",
+        ],
+    ),
+    (
         "hosts: 7\naliases: { zk-0: a:1 }\nowners: { a: 7, b: { pod: c } }",
         ["1: hosts", "2: aliases.zk-0", "3: owners.a", "3: owners.b"],
     ),

@@ -36,7 +36,13 @@ _TAGS = {
 def parse(data: bytes, name: str) -> ConfigNode | None:
     """Parse one YAML document; None for an empty one."""
     node = _compose(_decode(data, name), name)
-    return None if node is None else _TreeBuilder(name).tree(node, 0)
+    if node is None:
+        return None
+    builder = _TreeBuilder(name)
+    tree = builder.tree(node, 0)
+    if builder.mistakes:
+        raise ConfigError(builder.mistakes)
+    return tree
 
 
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
@@ -82,13 +88,14 @@ class _TreeBuilder:
     def __init__(self, name: str) -> None:
         self.name = name
         self.values = 0
+        self.mistakes: list[ConfigMistake] = []
 
     def tree(self, node: yaml.Node, depth: int) -> ConfigNode:
         """Convert a node and everything below it."""
         origin = ValueOrigin(self.name, node.start_mark.line + 1)
         self._check_limits(origin, depth)
         if node.tag not in _TAGS:
-            _refuse(origin, f"the tag {node.tag} is not allowed")
+            self._wrong(origin, f"the tag {node.tag} is not allowed")
         if isinstance(node, yaml.MappingNode):
             pairs = (
                 (self._key(key, depth), self.tree(value, depth + 1)) for key, value in node.value
@@ -100,9 +107,13 @@ class _TreeBuilder:
 
     def _key(self, node: yaml.Node, depth: int) -> TextNode:
         key = self.tree(node, depth + 1)
-        if not isinstance(key, TextNode):
-            _refuse(key.origin, "a key must be one word, not a list or a mapping")
-        return key
+        if isinstance(key, TextNode):
+            return key
+        self._wrong(key.origin, "a key must be one word, not a list or a mapping")
+        return TextNode("", plain=False, origin=key.origin)
+
+    def _wrong(self, origin: ValueOrigin, what: str) -> None:
+        self.mistakes.append(ConfigMistake(origin, "", what))
 
     def _check_limits(self, origin: ValueOrigin, depth: int) -> None:
         self.values += 1
