@@ -1,5 +1,6 @@
 """The screen at moments whose reports were packed."""
 
+import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -64,6 +65,21 @@ async def test_all_of_the_past_is_there() -> None:
         assert "older moments once a second" in shown
         assert "3m19s kept" in shown
         assert "UNPACKING" not in shown
+
+
+async def test_until_a_report_is_unpacked_the_one_before_is_shown() -> None:
+    """The header says so: no page is ever empty."""
+    async with busy() as pilot:
+        app, is_free = pilot.app, threading.Event()
+        unpack = app.tape.archive.unpacked
+        app.tape.archive.unpacked = lambda *words: is_free.wait() and unpack(*words)
+        app.seek(BEGIN + 20_000)
+        shown = "\n".join(await settled(pilot))
+        assert "/locks/x07" in shown
+        assert "UNPACKING" in shown
+        assert "IN THE PAST" in shown
+        is_free.set()
+        assert await unpacked(pilot) == BEGIN + 20_000
 
 
 async def test_it_plays_through_packed_moments() -> None:

@@ -41,7 +41,7 @@ class Playback:
         at = self.at if self.is_live or self.at is not None else _start(tape)
         if at is None:
             return tape.last
-        self._shown = tape.frame_at(at) or self._shown  # the one before, until it is unpacked
+        self._shown = tape.frame_at(at) or self._shown or tape.last  # until it is unpacked
         return self._shown
 
     def moment(self, tape: Tape) -> Millis | None:
