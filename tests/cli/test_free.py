@@ -252,6 +252,22 @@ def test_an_acl_may_forbid_it(client: KazooClient, writer: NodeWriter, lock: str
         writer.delete(path, seen(client, path))
 
 
+def test_a_lock_that_zktop_cannot_read_is_not_called_free(
+    free: Zktop, client: KazooClient, lock: str
+) -> None:
+    """Its nodes, holders and waiters are unknown."""
+    client.set_acls(lock, [make_acl("world", "anyone", create=True)])
+
+    code, out, _ = free(lock)
+    refused = [free(lock, *way, "--yes") for way in (("--node", LEFT), ("--revoke",))]
+
+    assert code == 0
+    assert "nothing is in the way" not in out
+    why = f"zktop cannot read {lock}: its children cannot be listed: the ACL forbids it.\n"
+    assert " ".join(out.split()).count(why.strip()) == 1
+    assert [(code, err.endswith(why)) for code, _, err in refused] == [(1, True)] * 2
+
+
 @pytest.mark.parametrize(
     ("args", "code", "why"),
     [

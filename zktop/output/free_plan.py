@@ -10,6 +10,7 @@ from msgspec import convert
 from zktop.model.format import count, several
 from zktop.model.freeing.deeds import Deed
 from zktop.model.freeing.free_plan import FreePlan
+from zktop.model.freeing.refusals import unreadable
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.output.schema import (
@@ -38,6 +39,7 @@ def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
         kind=plan.kind,
         holders=list(plan.holders),
         waiting=plan.waiting,
+        error=plan.error,
         deadlocks=[deadlock_json(one) for one in plan.deadlocks],
         findings=[finding_json(one) for one in plan.findings],
         blockers=convert(plan.blockers, list[LockBlockerJson], from_attributes=True),
@@ -57,10 +59,9 @@ def free_lines(
     `connection` are the options that zktop itself needs to find this ensemble again, `left_out`
     those of them that are not printed, because they have secrets.
     """
-    waiting = count(plan.waiting, "client waits", "clients wait")
-    state = waiting if plan.waiting else "no client waits"
-    state = state if plan.blockers else f"nothing is in the way, {state}"
-    yield from _wrap(f"{plan.lock}  {plan.layout}  {state}", "", width)
+    yield from _wrap(f"{plan.lock}  {plan.layout}  {_state(plan)}", "", width)
+    if plan.error:
+        yield from _wrap(unreadable(plan.lock, plan.error), "  ", width)
     for deadlock in plan.deadlocks:
         sure = CONFIDENCE_WORDS[deadlock.confidence]
         yield from _wrap(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)
@@ -83,6 +84,15 @@ def free_lines(
         yield from _wrap(
             f"Add {options} to zktop's commands: secrets are left out.", "", width, ""
         )
+
+
+def _state(plan: FreeJson) -> str:
+    if plan.error and not plan.waiting:
+        return "its holders and waiters are unknown"
+    waiting = "no client waits"
+    if plan.waiting:
+        waiting = count(plan.waiting, "client waits", "clients wait")
+    return waiting if plan.blockers else f"nothing is in the way, {waiting}"
 
 
 def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:

@@ -333,6 +333,7 @@ class FreeJson(JsonObject, frozen=True, kw_only=True):
     kind: str
     holders: list[str]
     waiting: int
+    error: Annotated[str | None, msgspec.Meta(description="Why the lock cannot be read")]
     deadlocks: list[DeadlockJson]
     findings: list[FindingJson]
     blockers: list[LockBlockerJson]

@@ -6,7 +6,12 @@ from msgspec import Struct
 
 from zktop.model.facts import Stat
 from zktop.model.format import several
-from zktop.model.freeing.refusals import ask_refusal, delete_refusal, foreign_blockers
+from zktop.model.freeing.refusals import (
+    ask_refusal,
+    delete_refusal,
+    foreign_blockers,
+    unreadable,
+)
 from zktop.model.locks.lock import absolute
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
@@ -34,6 +39,8 @@ def deletion(report: Report, view: LockView, node: str) -> Deed | str:
     path = absolute(lock.path, node)
     foreign = (one for one in foreign_blockers(lock) if one.node == node)
     member = lock.member(node) or next(foreign, None)
+    if member is None and lock.error is not None:
+        return unreadable(lock.path, lock.error)
     if member is None:
         is_there = report.world.node(path) is not None
         return f"{path} blocks no client." if is_there else f"There is no node {path}."
@@ -57,6 +64,8 @@ def request_to_release(report: Report, view: LockView) -> Deed | str:
             clients.append(name)
         else:
             reasons[name] = refusal or "zktop may not read its node"
+    if not lock.holders and lock.error is not None:
+        return unreadable(lock.path, lock.error)
     if targets:
         return Deed("ask-to-release", lock.path, tuple(targets), tuple(clients))
     told = [f"{name}: {reason}" for name, reason in list(reasons.items())[:MAX_REASONS]]

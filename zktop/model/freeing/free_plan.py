@@ -67,6 +67,7 @@ class FreePlan(Struct, frozen=True, kw_only=True):
     kind: str
     holders: tuple[str, ...]
     waiting: int
+    error: str | None  # why its nodes are unknown, or not all known
     deadlocks: tuple[Deadlock, ...]
     findings: tuple[Finding, ...]
     blockers: tuple[LockBlocker, ...]
@@ -91,6 +92,7 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
         kind=lock.kind,
         holders=tuple(planner.name(one) for one in lock.holders[:MAX_BLOCKERS]),
         waiting=len(lock.waiters),
+        error=lock.error,
         deadlocks=deadlocks,
         findings=tuple(
             one

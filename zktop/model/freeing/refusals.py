@@ -18,6 +18,11 @@ REVOCABLE_LAYOUTS: Final = ("curator-mutex", "curator-rw", "curator-custom")
 ODD_NAME: Final = "its path has characters that zktop cannot show"
 
 
+def unreadable(path: str, why: str) -> str:
+    """A sentence about a lock whose nodes are unknown."""
+    return f"zktop cannot read {path}: {why}."
+
+
 def delete_refusal(report: Report, lock: Lock, member: Member) -> str | None:
     """Why zktop does not delete this node; None if no session owns it."""
     stat = member.znode.stat
