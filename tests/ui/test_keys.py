@@ -89,6 +89,8 @@ def test_mistakes_in_commands_are_reported_with_the_others(tmp_path: Path) -> No
   - { key: f5, title: b, run: "cat {hots}" }
   - { key: f6, title: c, run: "cat 'open" }
   - { key: f7, title: d, run: "cat {host}", on: lock }
+  - { key: f8, title: Log, run: "cat" }
+  - { key: f8, title: e, run: "cat" }
 """,
     )
     with pytest.raises(ConfigError) as error:
@@ -100,6 +102,7 @@ def test_mistakes_in_commands_are_reported_with_the_others(tmp_path: Path) -> No
         "3: commands[1].run: there is no {hots} of a session (did you mean host?)",
         "4: commands[2].run: is not a command: no closing quotation",
         "5: commands[3].run: there is no {host} of a lock (known: path, node)",
+        "7: commands[5].key: f8 is also the key of Log",
     ]
 
 

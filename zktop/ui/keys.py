@@ -255,9 +255,11 @@ def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[
         if names[first.id].isdisjoint(names[second.id]) or not _overlap(first, second):
             continue
         later, earlier = (second, first) if second.id in changed else (first, second)
+        is_command = earlier.group == "commands"
+        other = earlier.help if is_command else f"{earlier.id} ({earlier.help})"
         for name in second.names:
             if name in first.names:
-                yield later.id, f"{shown(name)} is also the key of {earlier.id} ({earlier.help})"
+                yield later.id, f"{shown(name)} is also the key of {other}"
 
 
 def named(text: str) -> str:
