@@ -64,7 +64,7 @@ async def test_all_of_the_past_is_there() -> None:
         shown = "\n".join(await settled(pilot))
         assert "older moments once a second" in shown
         assert "3m19s kept" in shown
-        assert "UNPACKING" not in shown
+        assert "LOADING" not in shown
 
 
 async def test_until_a_report_is_unpacked_the_one_before_is_shown() -> None:
@@ -76,7 +76,7 @@ async def test_until_a_report_is_unpacked_the_one_before_is_shown() -> None:
         app.seek(BEGIN + 20_000)
         shown = "\n".join(await settled(pilot))
         assert "/locks/x07" in shown
-        assert "UNPACKING" in shown
+        assert "LOADING" in shown
         assert "IN THE PAST" in shown
         is_free.set()
         assert await unpacked(pilot) == BEGIN + 20_000

@@ -212,7 +212,7 @@ def _when(state: ViewState, recording: str) -> Line:
         pieces.append(line(("● REC", "critical")))
     frame = state.frame
     if state.is_unpacking:
-        pieces.append(line((" UNPACKING ", "paused")))
+        pieces.append(line((" LOADING ", "paused")))
     if state.is_newest or frame is None:
         pieces.append(line((f"● {word}" if word == "LIVE" else word, ink)))
         pieces += _unanswered(state)

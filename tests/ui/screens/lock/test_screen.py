@@ -3,12 +3,15 @@
 import pytest
 from model.builders import NOW, kazoo_name
 from model.findings.cases import facts
+from output.stories import facts as story
 from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
 from ui.fake_feed import FakeFeed, frames, panel, settled
 
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Status
+from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
+from zktop.ui.screens.lock.no_lock import LastSeen, last_seen
 from zktop.ui.screens.lock.screen import LockScreen
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.settings import UiSettings
@@ -117,6 +120,20 @@ async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
 
     assert "This lock no longer exists" in told
     assert "1 holder (x0) and 1 waiter" in told
+
+
+def test_a_lock_that_vanished_long_ago_is_not_called_unseen() -> None:
+    """Its reports are packed, but the tracks know until when it was there."""
+    away: list[AnyFact] = [Gone(path=ORDERS, zxid=3_000_000, at=NOW + 2_000)]
+    later = [(NOW + 1_000 * n, story(f"Z x: P{n}", zxid=3_000_000 + 10 * n)) for n in range(3, 30)]
+    tape = Tape(TapeLimits(frames_bytes=10 * FRAME_BYTES))
+    for frame in frames((NOW, facts(*queue("XX"))), (NOW + 2_000, away), *later):
+        tape.add(frame)
+        tape.make_room()
+
+    assert tape.is_packed(NOW + 2_000)
+    assert last_seen(ORDERS, tape, NOW + 29_000) == LastSeen(NOW + 2_000)
+    assert last_seen("/locks/no", tape, NOW + 29_000) is None
 
 
 async def test_a_path_that_never_was_a_lock_says_so() -> None:

@@ -1,5 +1,8 @@
 """The lock screen without a lock: the lock was deleted, or none is selected."""
 
+from itertools import pairwise
+from typing import NamedTuple
+
 from zktop.model.facts import Millis
 from zktop.model.format import clock, count, spoken
 from zktop.model.report import LockRecord, Report
@@ -10,30 +13,37 @@ from zktop.ui.styled_text import Line, line
 from zktop.ui.view_state import ViewState
 
 
-def deleted_lock(
-    path: str, last: tuple[Millis, LockRecord] | None, now: Millis, width: int
-) -> list[Line]:
+class LastSeen(NamedTuple):
+    """A moment at which a lock existed, and its state if its report is still in memory."""
+
+    at: Millis
+    record: LockRecord | None = None
+
+
+def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> list[Line]:
     """Text about a deleted lock: when it was last seen, and its state at that time."""
     lines: list[Line] = [(), line((f"  {path}", "title")), ()]
     if last is None:
         text = "There is no lock at this path, and zktop has not seen one here."
         return [*lines, *paragraph(text, width), *_hint()]
-    at, part = last
-    ago = spoken(max(0, now - at) / 1000)
-    seen = f"This lock no longer exists. It was last seen at {clock(at)}, {ago} ago."
+    ago = spoken(max(0, now - last.at) / 1000)
+    seen = f"This lock no longer exists. It was last seen at {clock(last.at)}, {ago} ago."
     lines += paragraph(seen, width, "warning")
-    lines += paragraph(_was(part), width)
+    if last.record is not None:
+        lines += paragraph(_was(last.record), width)
     return [*lines, *_hint()]
 
 
-def last_seen(path: str, tape: Tape, moment: Millis) -> tuple[Millis, LockRecord] | None:
-    """The lock as it was last stored before this moment, and when."""
-    found = (
-        (frame.at, part)
+def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
+    """When the lock was last seen before this moment."""
+    stored = (
+        LastSeen(frame.at, part)
         for index in range(tape.index_at(moment), -1, -1)
         if (part := (frame := tape[index]).report.parts.get(Text(path))) is not None
     )
-    return next(found, None)
+    states = tape.tracks.lock_states(Text(path), tape.begin or 0, moment + 1)
+    gone = (LastSeen(then.at) for one, then in pairwise(states) if one.queue is not None)
+    return next(stored, None) or next(iter([*gone][-1:]), None)
 
 
 def _was(part: LockRecord) -> str:

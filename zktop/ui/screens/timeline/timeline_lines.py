@@ -129,7 +129,8 @@ class TimelineLines:
         for one, found in heard:
             if found:
                 server = found[-1][1].partition(":")[0]
-                drawn = strips.contact_strip((at for at, _ in found), window, tape.begin or 0)
+                known_from = tape.in_memory_from or 0  # the tables before it are packed
+                drawn = strips.contact_strip((at for at, _ in found), window, known_from)
                 drawn = drawn if state.is_ascii else strips.solid(drawn)
                 name = f"{self._named(one)} {server}"
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
