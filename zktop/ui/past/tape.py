@@ -25,7 +25,7 @@ from zktop.ui.past.archive import STEP_MS, Archive, Block, Packer, StoredFrame, 
 from zktop.ui.past.tracks import Tracks
 
 FRAMES_BYTES: Final = 8_000_000
-PACKED_BYTES: Final = 17_000_000
+PACKED_BYTES: Final = 19_000_000
 QUIET_MS: Final = 10_000  # a frame without changes is stored after this time
 READ_LATE_MS: Final = 10_000  # an event may become known this long after it happened
 ENDED_DEADLOCKS: Final = 50
