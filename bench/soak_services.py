@@ -39,6 +39,7 @@ EXPIRIES = 24  # clients that are killed
 RESTARTS = 3  # of the server
 ROOT = "/soak"
 KEEP_S, MAX_SIZE_MB = 120, 1  # of the ring
+MEGABYTE = 1 << 20  # as `--max-size` counts
 PATIENCE_S = 60.0
 REST_S = 60.0  # at the end, unless the run is shorter
 AT_REST_PER_S = 1.0  # pings 0.3, checks of ACLs 0.4, and one read for each sample of the tables
@@ -132,7 +133,8 @@ class Services:
         begun = time.monotonic()
         self.scrape()
         self.scrape_s.append(time.monotonic() - begun)
-        self.ring_mb.append(sum(one.stat().st_size for one in self.ring.rglob("*")) / 1e6)
+        files = (one for one in self.ring.rglob("*") if one.is_file())
+        self.ring_mb.append(sum(one.stat().st_size for one in files) / MEGABYTE)
         for name, process in self.running.items():
             pid = process.pid
             self.notes[name].append(Note(at, memory_mb(pid), threads(pid), sockets(pid)))
@@ -198,7 +200,7 @@ def judged(services: Services, seconds: float) -> Iterator[str]:
         for one in grown(*settled(notes, seconds), ("threads", "sockets")):
             yield f"`zktop {name}`: {one}"
     if max(services.ring_mb) > MAX_SIZE_MB:
-        yield f"the ring took {max(services.ring_mb):.1f} MB of {MAX_SIZE_MB}"
+        yield f"the ring took {max(services.ring_mb):.3f} MB of {MAX_SIZE_MB}"
     dead = services.dead()
     for name in dead:
         yield f"`zktop {name}` has ended: {services.log(name)}"
@@ -269,7 +271,7 @@ def _print(services: Services, changes: int) -> None:
             )
     print(f"{changes} changes, as in a day of {changes / DAY_S:.1f} a second")
     slowest, ring = max(services.scrape_s), max(services.ring_mb)
-    print(f"slowest scrape {slowest:.2f} s; ring at most {ring:.1f} of {MAX_SIZE_MB} MB")
+    print(f"slowest scrape {slowest:.2f} s; ring at most {ring:.3f} of {MAX_SIZE_MB} MB")
     if not services.dead():
         found = services.scrape()
         seen = 100 * found["zktop_coverage_ratio"]
