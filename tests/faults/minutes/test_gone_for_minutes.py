@@ -27,7 +27,7 @@ from zktop.zk.servers.table_formats import watched
 pytestmark = [pytest.mark.zookeeper, pytest.mark.timeout(400)]
 
 GONE_S = 130.0  # the CPU is idle meanwhile
-SESSION_S = 12.0  # a busy machine, too, reads the tables before these sessions expire
+SESSION_S = 24.0  # a busy machine, too, reads the tables before these sessions expire
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def after(
     ensemble.start(*all_of_them)
     crowd_at_work.wait_for_progress()
     eventually(ensemble.serves)
-    eventually(lambda: not any(_is_known(ensemble, one) for one in lost))
+    eventually(lambda: not any(_is_known(ensemble, one) for one in lost), 3 * SESSION_S)
     detour.mend()
     late.until(lambda _report: _session(late) not in (0, lost[1]))
     near.until_state("connected")
