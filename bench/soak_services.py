@@ -155,6 +155,13 @@ class Services:
         self._stack.callback(self.server.process.wait)
         self._stack.callback(self.server.process.kill)
 
+    def serves(self) -> bool:
+        """True once the server serves after a restart."""
+        try:
+            return bool(self.changes())
+        except OSError:
+            return False
+
     def watchers(self) -> int:
         """Count the sessions that watch everything below the root: the services alone."""
         _, _, below = ask(self.server.port, "wchp").partition(f"{ROOT}\n")
@@ -245,6 +252,7 @@ def main(seconds: float = DEFAULT_S) -> int:
     with _running_services() as services:
         begin = services.changes()
         soak(services, seconds)
+        eventually(services.serves, PATIENCE_S)  # the last restart may have been a moment ago
         _print(services, services.changes() - begin)
         failures = [*judged(services, seconds)]
     for failure in failures:

@@ -104,7 +104,9 @@ def test_all_servers_are_gone_for_minutes(
         counts_all_soon(one, counts)
 
     ends = [_events_of(one, f"{after.root}/lost") for one in (near, late)]
-    assert ends == [["expired", "acquired"], ["released", "acquired"]]  # only with tables
+    assert ends == [["expired", "acquired"], ["released", "acquired"]], (  # only with tables
+        f"the tables after the end: {_tables_after(near, f'{after.root}/lost')}"
+    )
     assert [_watches(ensemble, one) for one in (near, late)] == [1, 1]
     assert len({link.session for link in near.links if link.state == "connected"}) == 1
     assert "the session expired" in [link.why for link in late.links]
@@ -125,6 +127,18 @@ def _look_in_vain(*lookers: Observer) -> None:
 def _events_of(one: Observer, path: str) -> list[str]:
     """The events of a lock."""
     return [str(event.event) for event in one.events if event.lock == path]
+
+
+def _tables_after(one: Observer, path: str) -> list[str]:
+    """What was known of each server at the first event of a lock, and the event itself."""
+    found = ((at.report, event) for at in one.reports for event in at.report.events)
+    report, event = next((report, event) for report, event in found if event.lock == path)
+    tables = [
+        f"{of.server} of {report.now - of.facts.connections.at} ms ago, {of.facts.connections.why}"
+        for of in report.ensemble.tables
+        if of.facts.connections is not None
+    ]
+    return [*tables, str(event), str(report.ensemble.presence(event.session or 0))]
 
 
 def _places(one: Observer) -> list[tuple[str, list[str]]]:
