@@ -74,6 +74,8 @@ class TimeActions(Shell):
         self.draw()
 
     def _tick(self) -> None:
+        if self.is_leaving or not self.is_running:
+            return  # the widgets may be gone
         before, self._ticked_at = self._ticked_at, perf_counter()
         if self.playback.passed(self.tape, self._ticked_at - before):
             self.draw()
