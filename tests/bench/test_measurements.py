@@ -24,6 +24,7 @@ LAST = {  # what each measurement prints last
 }
 MAY_BE_NONE = (
     "changes unseen",
+    "past minutes without a report",
     "past not reached",
     "requests at rest",
     "waiters without a known watch",
