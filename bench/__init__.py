@@ -2,6 +2,7 @@
 
 MEASUREMENTS = (
     "cost",
+    "finding",
     "headless",
     "keys",
     "live",

@@ -145,6 +145,18 @@ def _bare_multi(client: KazooClient, root: str) -> None:
     _multi(client, members)
 
 
+def bare_walk(client: KazooClient, root: str) -> int:
+    """List every znode below a root once, in batches; return how many there are."""
+    level, walked = [root], 0
+    while level:
+        walked += len(level)
+        listed = _multi(client, [(8, path) for path in level])
+        level = [
+            f"{path}/{name}" for path, names in zip(level, listed, strict=True) for name in names
+        ]
+    return walked
+
+
 def _multi(client: KazooClient, items: list[tuple[int, str]]) -> list[Any]:
     asked = []
     for start in range(0, len(items), 500):

@@ -1,11 +1,13 @@
 """The feeds of the UI: the threads of a live one; a recording's frames, its end, how it stops."""
 
 import queue
+import re
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from kazoo.client import KazooClient
 from output.stories import recorded
 from servers import sandbox_server
 from ui.example_past import BEGIN, moments
@@ -81,14 +83,39 @@ def test_stop_ends_the_reading(tmp_path: Path) -> None:
     assert sum(isinstance(one, Frame) for one in news) < 5_000
 
 
-def until_state(news: "queue.SimpleQueue[News]", state: FeedState) -> None:
-    """Wait until a feed says that it is in this state."""
+def until_state(news: "queue.SimpleQueue[News]", state: FeedState) -> Status:
+    """Wait until a feed says that it is in this state; return how it says it."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         one = news.get(timeout=PATIENCE_S)
         if isinstance(one, Status) and one.word == state:
-            return
+            return one
     raise AssertionError(f"not {state} within {PATIENCE_S:g} s")
+
+
+def test_the_first_locks_are_shown_while_the_search_goes_on() -> None:
+    """A slow search says how far it is, next to the locks that it has found."""
+    with sandbox_server() as server:
+        client = KazooClient(server.address)
+        client.start()
+        client.create("/locks/a/x__lock__0000000000", ephemeral=True, makepath=True)
+        client.create("/table")
+        for row in [client.create_async(f"/table/row-{number}") for number in range(6_000)]:
+            row.get(PATIENCE_S)
+        news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        plan = Plan(introspect=False, requests_per_second=20)
+        feed = LiveFeed("sandbox", Access(parse_hosts(server.address)), plan, Settings())
+        feed.start(news.put)
+        searching, shown = until_state(news, "live"), news.get(timeout=PATIENCE_S)
+        feed.stop()
+        client.stop()
+        client.close()
+
+    assert isinstance(shown, Frame)
+    assert list(shown.report.paths) == ["/locks/a"]
+    assert re.fullmatch(
+        r"Connected\. [\d,]+ of about 6,\d{3} znodes looked at\.", searching.says
+    ), searching.says
 
 
 @pytest.mark.parametrize("is_down", [False, True], ids=["up", "down"])

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LAST = {  # what each measurement prints last
     "cost": "changes unseen",
+    "finding": "locks found in a wide parent, ephemerals not listed: memory",
     "headless": "zktop --help",
     "keys": "key to effect, screen 6, learn, slowest",
     "live": "event to report p99",

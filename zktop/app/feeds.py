@@ -16,7 +16,7 @@ from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.world.world import facts_of
-from zktop.ui.interfaces import Complaint, Frame, OnNews, Past, Status
+from zktop.ui.interfaces import Complaint, FeedState, Frame, OnNews, Past, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
 from zktop.zk.connect.preflight import REFUSED, Probe, preflight
@@ -29,6 +29,8 @@ RETRY = f"Next try in {RETRY_S:g} s."
 RECONNECT_S = 1.0  # upper limit of the client's pause between two tries
 REFUSED_S = 12.0  # longer than any pause of the client between two tries
 STOP_TIMEOUT_S = 3.0  # then the session is left to expire
+EARLY_LOOKS_S = 0.5  # at least, between two looks while everything is read for the first time
+EARLY_LOOKS_SHARE = 16  # at least, in times of the look before
 PROGRESS_EVERY_S = 0.5  # while a recording is read
 
 
@@ -55,6 +57,7 @@ class LiveFeed:
         self.owners_file: str | None = None
         self.webhooks: Webhooks | None = None
         self._run: LiveRun | None = None
+        self._is_first_run = True
         self._stopped = threading.Event()
         self._record_to: queue.SimpleQueue[_RecordingOrder] = queue.SimpleQueue()
         self._file: FailsafeFile | None = None
@@ -115,10 +118,8 @@ class LiveFeed:
     def _follow(self, run: LiveRun) -> None:
         """Read everything once, then send every report."""
         run.ours = self._ours
-        for znodes in run.reading():
-            if self._stopped.is_set():
-                return
-            self._set_status(Status("reading", f"Connected. {znodes} znodes read so far."))
+        if not self._read_once(run):
+            return
         for report in run.reports():
             if self._stopped.is_set():
                 return
@@ -130,6 +131,28 @@ class LiveFeed:
             self._start_or_end_recording(run)
             if self._is_refused(run):
                 return
+
+    def _read_once(self, run: LiveRun) -> bool:
+        """Read everything, and show the first locks meanwhile; False if stopped.
+
+        After a lost connection nothing is shown before everything is read: locks on the screen
+        would disappear for a while.
+        """
+        shows_first, looks_at = self._is_first_run, monotonic()
+        self._is_first_run = False
+        word: FeedState = "reading"
+        for progress in run.reading():
+            if self._stopped.is_set():
+                return False
+            report, began = None, monotonic()
+            if shows_first and began >= looks_at:
+                report = run.look(thorough=False)
+                looks_at = began + max(EARLY_LOOKS_S, EARLY_LOOKS_SHARE * (monotonic() - began))
+                word = "live" if report.paths else word
+            self._set_status(Status(word, f"Connected. {progress}."))
+            if report is not None and report.paths:
+                self._send(Frame(report, report.events))
+        return True
 
     def _status_of(self, report: Report, run: LiveRun) -> Status:
         link = report.world.link
@@ -148,7 +171,7 @@ class LiveFeed:
         return Status("live")
 
     def _is_refused(self, run: LiveRun) -> bool:
-        """Whether servers are up but refuse the session because they have lost their data.
+        """Return whether servers are up but refuse the session because they have lost their data.
 
         A server whose last transaction is older than the client's refuses the session for
         good. A new session reads everything again.

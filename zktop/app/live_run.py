@@ -60,6 +60,8 @@ class LiveRun:
         """Prepare; `while_waiting` wraps every wait, in which a command may be interrupted."""
         self.access, self.settings = access, settings
         self.recorder: FactRecorder | None = None
+        self.on_progress: Callable[[str], None] = lambda _progress: None  # during `read`
+        self.on_read: Callable[[], None] = lambda: None  # at its end
         self.ours: Callable[[], Collection[Session]] = frozenset  # sessions of demo contenders
         self.world = World()
         self._source = Source(access, plan, while_waiting)
@@ -104,19 +106,23 @@ class LiveRun:
         Raises NoConnectionError if the connection is lost and does not come back in time.
         """
         deadline = time.monotonic() + FIRST_READING_S
-        for _ in self.reading():
-            if time.monotonic() > deadline:
-                return False
+        try:
+            for progress in self.reading():
+                self.on_progress(progress)
+                if time.monotonic() > deadline:
+                    return False
+        finally:
+            self.on_read()
         self._source.run_until_sampled(FIRST_SAMPLE_S)
         return True
 
-    def reading(self) -> Iterator[int]:
-        """Wait for the first complete reading; yield the number of facts so far."""
+    def reading(self) -> Iterator[str]:
+        """Wait for the first complete reading; yield how far it is."""
         with no_collections():
             while not self._source.run_until_read(0.1):
                 self._fold()
                 self.raise_if_lost()
-                yield self._facts_read
+                yield self._source.progress() or f"{self._facts_read:,} znodes read so far"
 
     # The connection
 

@@ -1,7 +1,5 @@
 """`zktop import`: make a recording from ZooKeeper's own files, after an incident."""
 
-import sys
-import time
 from pathlib import Path
 from typing import IO
 
@@ -9,7 +7,7 @@ import click
 
 from zktop.app.import_files import ImportPlan, import_files
 from zktop.cli.common.options import import_options, window_options
-from zktop.cli.common.output import narrate
+from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
@@ -17,7 +15,6 @@ from zktop.model.facts import Millis
 from zktop.model.format import count, iso
 from zktop.recording import ImportSummary
 
-PROGRESS_EVERY_S = 0.5
 _EXAMPLES = """\b
 Examples:
   zktop import /var/lib/zookeeper/version-2 -o incident.zktop
@@ -70,9 +67,13 @@ def command(
         chroot=_chroot(chroot),
         redact=redact,
     )
-    progress = _Progress()
+    progress = ProgressLine()
+
+    def show(transactions: int, at: Millis) -> None:
+        progress.show(f"{transactions:,} transactions, up to {iso(at)}")
+
     try:
-        summary = import_files(plan, lambda: _opened(output), progress.show)
+        summary = import_files(plan, lambda: _opened(output), show)
     except OSError as error:
         raise _not_written(output, error) from error
     finally:
@@ -101,34 +102,9 @@ def _chroot(path: str) -> str:
 
 
 def _summary(one: ImportSummary) -> str:
-    """Return what was imported, and how much of it the servers' digests prove."""
+    """Say what was imported, and how much of it the servers' digests prove."""
     number, members = count(one.transactions, "transaction"), count(len(one.members), "member")
     read = f"{number} of {members} from {iso(one.first_at)} to {iso(one.at)}"
     if one.with_digest:
         return f"{read}; the servers' digests prove {one.proven} of {one.with_digest}"
     return f"{read}; the servers wrote no digests that could prove them"
-
-
-class _Progress:
-    """One line on a terminal that says how far the import is."""
-
-    def __init__(self) -> None:
-        self._is_shown = bool(sys.stderr) and sys.stderr.isatty()
-        self._next = time.monotonic() + PROGRESS_EVERY_S
-        self._width = 0
-
-    def show(self, transactions: int, at: Millis) -> None:
-        if not self._is_shown or time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + PROGRESS_EVERY_S
-        line = f"{transactions:,} transactions, up to {iso(at)}"
-        self._write(line.ljust(self._width))
-        self._width = len(line)
-
-    def end(self) -> None:
-        if self._width:
-            self._write(" " * self._width + "\r")
-
-    def _write(self, line: str) -> None:
-        sys.stderr.write(f"\r{line}")
-        sys.stderr.flush()

@@ -22,7 +22,12 @@ from zktop.zk.servers import flavours
 from zktop.zk.servers.introspect import Introspection
 from zktop.zk.servers.table_formats import EnsembleMember, members
 from zktop.zk.watch.barrier import Barrier
-from zktop.zk.watch.discovery import Discovery, LooksLikeALock, might_be_a_lock
+from zktop.zk.watch.discovery import (
+    Discovery,
+    LooksLikeALock,
+    might_be_a_lock,
+    places_of,
+)
 from zktop.zk.watch.missing_roots import MissingRoots
 from zktop.zk.watch.polling import Polling
 from zktop.zk.watch.root_pattern import RootPattern, root_patterns
@@ -115,9 +120,16 @@ class Source:
             *self._watcher.tree.hidden,
             *self._discovery.denied,
         )
+        if any(pattern.wide for pattern in root_patterns(self.plan.roots)):
+            self._introspection.on_ephemerals = self._note_places
         self._introspection.on_round = lambda: self._loop.post(
             self._barrier.after, self._end_round
         )
+
+    def _note_places(self, ephemerals: Sequence[str]) -> None:
+        """Let discovery look at places with ephemerals first. Called on introspection's thread."""
+        inside = filter(None, map(self.access.hosts.inside, ephemerals))
+        self._loop.post(self._discovery.prefer, places_of(inside))
 
     def start(self) -> None:
         """Connect and start reading; raises NoConnectionError with the reason."""
@@ -186,6 +198,10 @@ class Source:
             self._connection.bytes_in + self._introspection.bytes_in,
         )
 
+    def progress(self) -> str:
+        """How much of the tree was searched so far; empty once it was searched."""
+        return self._discovery.progress()
+
     def degraded(self) -> tuple[str, ...]:
         """Sentences about what is followed less closely than usual, and why."""
         sentences = [*filter(None, [self._polling.sentence()]), *self._discovery.sentences()]
@@ -203,6 +219,7 @@ class Source:
         self._watcher.persistent = self._traits.recursive and self.plan.persistent
         self._connection.names = _names(probes)
         self._connection.prefer([probe.address for probe in probes if probe.usable])
+        self._discovery.znodes = max([probe.znodes or 0 for probe in probes]) or None
         self._introspection.probed = {probe.address: probe for probe in probes}
 
     def _after_batch(self) -> None:

@@ -43,7 +43,9 @@ def requested(
 ) -> list[ReadBatch]:
     """The requests for these groups, to a server with longer paths."""
     return list(
-        batches(groups, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes)
+        batches(
+            GET_DATA, groups, lambda path: f"/x{path}" if path != "/" else "/x", most, most_bytes
+        )
     )
 
 

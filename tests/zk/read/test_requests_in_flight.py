@@ -12,8 +12,9 @@ from zktop.zk.connect.read_only_client import ReadOnlyClient, RecentLog
 from zktop.zk.event_loop import EventLoop
 from zktop.zk.read.batch import SiblingNames
 from zktop.zk.read.request_budget import RequestBudget
-from zktop.zk.read.requests import GET_DATA, NO_NODE, Exists
+from zktop.zk.read.requests import GET_DATA, MULTI_END, NO_NODE, Exists
 from zktop.zk.read.requests_in_flight import (
+    MAX_BATCH_ITEMS,
     MAX_REQUEST_BYTES,
     MAX_UNDER_WAY,
     Answer,
@@ -52,7 +53,7 @@ NAMES = [f"{number:0>100}" for number in range(500)]
     "ask",
     [
         lambda reader: reader.read([(GET_DATA, f"/{name}") for name in NAMES], lambda *_: None),
-        lambda reader: reader.read_siblings([SiblingNames("/", NAMES)], lambda *_: None),
+        lambda reader: reader.read_siblings(GET_DATA, [SiblingNames("/", NAMES)], lambda *_: None),
     ],
     ids=["items", "siblings"],
 )
@@ -71,6 +72,21 @@ def test_batches_become_smaller_when_a_large_one_cost_the_connection(
 
     assert smaller < whole
     assert still == smaller
+
+
+def test_batches_of_wide_folders_make_the_next_ones_small_only_for_a_while() -> None:
+    """Small answers show that more items fit again, however few were in the batch."""
+    reader = _reader()
+    batches: list[int] = []
+    for size in (1_000_000, *([10] * 20)):
+        most = reader._most(10)
+        batches.append(most)
+        reader._unanswered.append(most)
+        answer = Answer((bytes(size * most) + MULTI_END, size * most), None, 0, 0)
+        reader._many([], most, lambda *_: None, answer)
+
+    assert min(batches) == 2
+    assert batches[-1] == MAX_BATCH_ITEMS
 
 
 def test_urgent_requests_overtake_waiting_ones() -> None:

@@ -1,7 +1,7 @@
 """Locks are found in a shared tree without a watch on all of it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from each_server import EITHER, server_of
@@ -11,6 +11,7 @@ from servers import RunningServer
 from waiting import eventually
 from zk.observed import names, observing
 
+from zktop.zk import Access, Plan, Source, parse_hosts
 from zktop.zk.watch import discovery
 from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_member
@@ -139,6 +140,122 @@ def test_a_pattern_from_the_top_needs_no_recognition(busy: RunningServer) -> Non
     ) as live:
         assert names(live.world, "/app/locks") == {"a", "b"}
         assert not live.world.family("/top").members
+
+
+# Large trees
+
+
+@pytest.fixture(scope="module", params=EITHER)
+def large(request: pytest.FixtureRequest) -> Iterator[RunningServer]:
+    """A server with wide folders: rows, numbered items, and lock folders of which few are used."""
+    with server_of(request.param) as server:
+        client = KazooClient(server.address)
+        client.start()
+        _create(client, ["/table", "/items", "/orders"])
+        _create(client, [f"/table/row-{number}" for number in range(11_000)], b"a row")
+        _create(client, [f"/items/i-{number:010d}" for number in range(1_500)], b"an item")
+        _create(client, [f"/orders/order-{number}" for number in range(1_500)])
+        for path in ("/table/row-77", "/orders/order-8", "/orders/order-1400"):
+            client.create(f"{path}/x__lock__0000000000", b"who", ephemeral=True)
+        yield server
+        client.stop()
+        client.close()
+
+
+@pytest.mark.parametrize("introspect", [True, False], ids=["ephemerals listed", "not listed"])
+def test_no_folder_is_left_out_because_of_its_length(
+    large: RunningServer, *, introspect: bool
+) -> None:
+    """Locks among rows and among empty folders are found; the rows and items are not read."""
+    with observing(large.address, introspect=introspect) as live:
+        for path in ("/table/row-77", "/orders/order-8", "/orders/order-1400"):
+            assert names(live.world, path), path
+        assert names(live.world, "/table") == {"row-77"}
+        assert not live.world.family("/items").members
+
+
+def test_empty_lock_folders_are_read_last_and_share_one_watch(
+    large: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then a sentence says that they are not read."""
+    monkeypatch.setattr(discovery, "MOSTLY_EMPTY_S", 2.5)
+    with observing(large.address) as live:
+        (said,) = live.source.degraded()
+        assert said == "most of 1,500 lock folders in /orders are empty: not read yet"
+        live.until(lambda world: len(names(world, "/orders")) == 1_500)
+        eventually(lambda: live.source.cost().watches == 2)
+        assert not live.source.degraded()
+
+
+def test_old_servers_are_not_asked_for_empty_lock_folders(
+    large: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There each would take a watch of its own; a sentence says how to ask for them."""
+    monkeypatch.setattr(discovery, "MOSTLY_EMPTY_S", 0.0)
+    with observing(large.address, persistent=False) as live:
+        (said,) = live.source.degraded()
+        assert said == "most of 1,500 lock folders in /orders are empty: not read: give --root"
+        assert names(live.world, "/orders/order-8")
+
+
+def test_places_without_a_session_are_read_up_to_a_limit(
+    large: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that may be locks all the same are named, with a way to ask for them."""
+    monkeypatch.setattr(discovery, "MAX_UNOWNED", 0)
+    client = KazooClient(large.address)
+    client.start()
+    client.create("/hive/LOCK-SHARED-0000000001", makepath=True)
+    try:
+        with observing(large.address) as live:
+            assert (
+                "the search for locks leaves out 1 place where no session owns a znode, such as "
+                "/hive: give --root"
+            ) in live.source.degraded()
+    finally:
+        client.delete("/hive", recursive=True)
+        client.stop()
+        client.close()
+
+
+def test_the_progress_of_the_search_is_known(large: RunningServer) -> None:
+    """It names the znodes looked at, and about how many there are; a report made then says it."""
+    source = Source(
+        Access(parse_hosts(large.address)), Plan(introspect=False, requests_per_second=30)
+    )
+    source.start()
+    try:
+        eventually(lambda: not source.run_until_read(0.05) and source.progress())
+        said = source.progress()
+        assert source.degraded() == (f"the search for locks goes on: {said}",)
+        assert source.run_until_read(60)
+    finally:
+        source.close()
+
+    found = re.fullmatch(r"([\d,]+) of about 14,\d\d\d znodes looked at", said)
+    assert found, said
+    assert source.progress() == ""
+
+
+def test_a_new_place_with_ephemerals_needs_no_walk(busy: RunningServer) -> None:
+    """The servers' list of ephemerals names it long before the next walk."""
+    client = KazooClient(busy.address)
+    client.start()
+    with observing(busy.address, introspect=True, sample_every=0.2) as live:
+        live.source.post(lambda: setattr(live.source._discovery, "_walk", lambda _number: None))
+        client.create("/late/locks/e/x__lock__0000000000", b"", ephemeral=True, makepath=True)
+        live.until(lambda world: names(world, "/late/locks/e"))
+    client.delete("/late", recursive=True)
+    client.stop()
+    client.close()
+
+
+def _create(client: KazooClient, paths: Sequence[str], content: bytes = b"") -> None:
+    for start in range(0, len(paths), 500):
+        batch = client.transaction()
+        for path in paths[start : start + 500]:
+            batch.create(path, content)
+        batch.commit()
 
 
 def _set_often(writer: KazooClient, path: str) -> None:

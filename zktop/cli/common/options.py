@@ -253,7 +253,7 @@ def _sasl_parts(override: Override) -> Iterator[Override]:
 
 
 class ReplayTime(msgspec.Struct, frozen=True):
-    """A moment of a recording, as typed; it parses."""
+    """A moment of a recording, as typed and found valid."""
 
     text: str
 

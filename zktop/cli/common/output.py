@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -10,6 +11,7 @@ import msgspec
 from zktop.model.text import clean
 
 WIDTH = 80
+PROGRESS_EVERY_S = 0.5
 
 
 def put(line: str) -> None:
@@ -49,6 +51,32 @@ def narrate(sentence: str) -> None:
     """Print a note or an error on stderr."""
     for line in sentence.splitlines():
         _write(clean(line), sys.stderr)
+
+
+class ProgressLine:
+    """One line on stderr that says how far a command is, if stderr is a terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = bool(sys.stderr) and sys.stderr.isatty()
+        self._next = time.monotonic() + PROGRESS_EVERY_S
+        self._width = 0
+
+    def show(self, progress: str) -> None:
+        """Replace the line, unless it is too new."""
+        if self._is_shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + PROGRESS_EVERY_S
+            self._write(clean(progress).ljust(self._width))
+            self._width = len(progress)
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._width:
+            self._write(" " * self._width + "\r")
+            self._width = 0
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r{line}")
+        sys.stderr.flush()
 
 
 def drop_output() -> None:

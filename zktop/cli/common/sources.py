@@ -9,7 +9,7 @@ from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.common.interrupts import Interrupts
 from zktop.cli.common.options import ReplayTime
-from zktop.cli.common.output import narrate
+from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config
@@ -32,6 +32,8 @@ def live_run_of(config: Config, sample_every_s: float | None = None) -> Iterator
     interrupts = Interrupts()
     waiting, owners = interrupts.waiting, config.owners_file
     run = LiveRun(access_of(config), plan, config.settings(), waiting, owners)
+    progress = ProgressLine()
+    run.on_progress, run.on_read = progress.show, progress.end
     with interrupts.handled(), run:
         yield run
 

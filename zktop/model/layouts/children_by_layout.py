@@ -75,14 +75,18 @@ def _first(
         name = read(guess, text)
         if name is not None:
             return guess, name
-    if not text[-1:].isdigit() and layouts is BY_NAME:
-        return None, None  # built-in layouts end with a number
+    if layouts is BY_NAME and not text[-_DIGITS:].isdigit() and text not in _WITHOUT_SEQUENCE:
+        return None, None
     for layout in layouts:
         name = read(layout, text)
         if name is not None:
             return layout, name
     return None, None
 
+
+# The names of built-in layouts end with these many digits at least, or have no number at all.
+_DIGITS: Final = 9
+_WITHOUT_SEQUENCE: Final = ("leader_election-0",)
 
 # Layouts whose names no earlier layout can match.
 _STRICT = frozenset(

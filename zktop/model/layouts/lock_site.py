@@ -3,7 +3,6 @@
 A site records the answers that it gives: these are the facts that a lock depends on.
 """
 
-import re
 from typing import Final
 
 from zktop.model.facts import Stat, join, split
@@ -12,14 +11,28 @@ from zktop.model.text import Text
 from zktop.model.world.children_of_znode import Family, Znode
 from zktop.model.world.world import World
 
-_LOCKISH: Final = "lock|mutex|leader|elect|latch|master|owner|running|active|controller|sem|lease"
+_LOCKISH: Final = (
+    "lock",
+    "mutex",
+    "leader",
+    "elect",
+    "latch",
+    "master",
+    "owner",
+    "running",
+    "active",
+    "controller",
+    "sem",
+    "lease",
+)
 
 Dependency = tuple[Text, bool, Family | Znode | None]
 
 
 def is_lockish(name: str) -> bool:
     """Return whether a name sounds like a lock or an election."""
-    return re.search(_LOCKISH, name, re.IGNORECASE) is not None
+    lowered = name.lower()
+    return any(word in lowered for word in _LOCKISH)
 
 
 class LockSite:

@@ -22,7 +22,7 @@ from zktop.tls import Tls
 from zktop.zk.connect.address import Address, tls_context
 from zktop.zk.connect.ask_once import Deadline, connect, exchange, read_to_end, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
-from zktop.zk.servers.table_formats import mode_of
+from zktop.zk.servers.table_formats import mode_of, node_count
 
 TIMEOUT_S = 2.0
 REFUSED = "connection refused"
@@ -45,6 +45,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     mode: str | None = None
     peer: str | None = None  # numeric address
     why: str = ""  # why it cannot be used
+    znodes: int | None = None  # as the server counts them
 
     @property
     def usable(self) -> bool:
@@ -134,7 +135,7 @@ def _read_answer(
         sentence = f"{address.route} has no quorum: it serves no clients at the moment."
         return Probe(address, "not-serving", sentence, kind, why="it has no quorum")
     if kind is not None:
-        return _ok(address, kind, mode_of(text))
+        return replace(_ok(address, kind, mode_of(text)), znodes=node_count(text))
     if "not in the whitelist" in text:
         return _ok(address, ZOOKEEPER_OF_ANY_VERSION)
     if text.startswith("HTTP/"):

@@ -1,6 +1,6 @@
-"""Batched reads: the data of many children in one request.
+"""Batched reads: the data, or the children, of many siblings in one request.
 
-Most reads are of members of locks whose names a listing has just returned. Full paths exist only
+Most reads are of names that a listing has just returned. Full paths exist only
 on the wire, and the children of one parent become one fact.
 """
 
@@ -9,7 +9,7 @@ from itertools import starmap
 
 import msgspec
 
-from zktop.zk.read.requests import MultiRead, encode_data_reads
+from zktop.zk.read.requests import MultiRead, encode_siblings
 
 
 class SiblingNames(msgspec.Struct, frozen=True, gc=False):
@@ -50,9 +50,13 @@ class ReadBatch(msgspec.Struct, frozen=True):
 
 
 def batches(
-    siblings: Iterable[SiblingNames], full: Callable[[str], str], most: int, most_bytes: int
+    operation: int,
+    siblings: Iterable[SiblingNames],
+    full: Callable[[str], str],
+    most: int,
+    most_bytes: int,
 ) -> Iterator[ReadBatch]:
-    """Split siblings into requests; `full` puts the chroot in front of a path.
+    """Split siblings into requests of one operation; `full` puts the chroot in front of a path.
 
     Siblings stay together unless they exceed a request by themselves.
     """
@@ -60,7 +64,7 @@ def batches(
     parts: list[bytes] = []
     number = size = 0
     for one in siblings:
-        for some, written in _encoded_parts(one, full, most, most_bytes):
+        for some, written in _encoded_parts(operation, one, full, most, most_bytes):
             is_full = number + len(some.names) > most or size + len(written) > most_bytes
             if is_full and together:
                 yield ReadBatch(together, number, MultiRead(parts))
@@ -74,18 +78,17 @@ def batches(
 
 
 def _encoded_parts(
-    one: SiblingNames, full: Callable[[str], str], most: int, most_bytes: int
+    operation: int, one: SiblingNames, full: Callable[[str], str], most: int, most_bytes: int
 ) -> Iterator[tuple[SiblingNames, bytes]]:
     """Encode the items, split so that each part fits into a request."""
     parent, names = one.parent, one.names
     if 0 < len(names) <= most:
         above = below(full(parent))
-        written = encode_data_reads(above, names)
+        written = encode_siblings(operation, above, names)
         if len(written) <= most_bytes or len(names) == 1:
             yield one, written
             return
         most = (len(names) + 1) // 2
     for begin in range(0, len(names), most):
-        yield from _encoded_parts(
-            SiblingNames(parent, names[begin : begin + most]), full, most, most_bytes
-        )
+        part = SiblingNames(parent, names[begin : begin + most])
+        yield from _encoded_parts(operation, part, full, most, most_bytes)

@@ -148,15 +148,15 @@ def encode_item(operation: int, path: str) -> bytes:
     return ITEM.pack(operation, 0, -1, len(name)) + name + b"\0"
 
 
-def encode_data_reads(above: str, names: Iterable[str]) -> bytes:
-    """Encode a GET_DATA item for each of these children; names of one length share a header."""
+def encode_siblings(operation: int, above: str, names: Iterable[str]) -> bytes:
+    """Encode an item for each of these children; names of one length share a header."""
     begin, head, size = above.encode("utf-8"), b"", -1
     parts: list[bytes] = []
     for name in names:
         written = name.encode("utf-8")
         if len(written) != size:
             size = len(written)
-            head = ITEM.pack(GET_DATA, 0, -1, len(begin) + size) + begin
+            head = ITEM.pack(operation, 0, -1, len(begin) + size) + begin
         parts.append(head + written + b"\0")
     return b"".join(parts)
 
@@ -181,6 +181,8 @@ def decode_multi(payload: Payload) -> list[Any]:
             end = offset + number if number > 0 else offset
             add(((None if number < 0 else answer[offset:end]), stat_at(answer, end)))
             offset = end + STAT.size
+        elif operation == GET_CHILDREN and number == 0:
+            add(())
         elif operation == GET_CHILDREN:
             names, offset = _decode_names(answer, offset, number)
             add(names)

@@ -79,7 +79,7 @@ MAX_UNDER_WAY = 1_000
 MAX_BATCH_ITEMS = 500  # items of a MultiRead
 MAX_BATCHES = 8  # under way; undecoded answers wait in memory
 MAX_ANSWER_BYTES = 2_000_000  # a server builds an answer whole before sending it
-MIN_ITEMS_TO_LEARN = 10  # items; the listing of one large root is not typical
+MIN_ITEMS_TO_LEARN = 10  # items, to expect more bytes; one large listing is not typical
 FIRST_GUESS_BYTES = 4_000.0  # of one item, until the first answer
 MAX_REQUEST_BYTES = 500_000  # a server takes 1 MB by default
 UTF_8_BYTES, HEADER_BYTES = 4, 14  # of a character at most, and of an item
@@ -258,18 +258,29 @@ class Reader:
             )
             self.ask(request, partial(self._many, batch, len(batch), then))
 
-    def read_siblings(self, siblings: Sequence[SiblingNames], then: ThenAll[SiblingNames]) -> None:
-        """Read the data of many children ahead of waiting requests; `then` receives batches."""
+    def read_siblings(
+        self,
+        operation: int,
+        siblings: Sequence[SiblingNames],
+        then: ThenAll[SiblingNames],
+        *,
+        first: bool = False,
+    ) -> None:
+        """Read many children of a few znodes, if `first` ahead of waiting requests.
+
+        `then` receives them in batches, in order.
+        """
         if not self.batches:
             for one in siblings:
                 for name in one.names:
                     alone = [SiblingNames(one.parent, (name,))]
-                    self._read_one(GET_DATA, one.path(name), alone, then, first=True)
+                    self._read_one(operation, one.path(name), alone, then, first=first)
             return
         most = max(1, min(MAX_BATCH_ITEMS, int(MAX_ANSWER_BYTES / self._bytes_each)))
-        for batch in batches(siblings, self.hosts.full, most, self._largest_request):
+        full, largest = self.hosts.full, self._largest_request
+        for batch in batches(operation, siblings, full, most, largest):
             answered = partial(self._many, batch.siblings, batch.number, then)
-            self.ask(batch.request, answered, first=True)
+            self.ask(batch.request, answered, first=first)
 
     def _many(
         self, batch: Sequence[Asked], number: int, then: ThenAll[Asked], answer: Answer
@@ -282,8 +293,8 @@ class Reader:
             self.log.warning("%d reads failed: %r", number, answer.error)
             return
         self._largest_taken = max(self._largest_taken, sent)
-        if number >= MIN_ITEMS_TO_LEARN:
-            size = len(answer.value[0]) / number
+        size = len(answer.value[0]) / number
+        if number >= MIN_ITEMS_TO_LEARN or size < self._bytes_each:
             self._bytes_each = max(1.0, size, (self._bytes_each + size) / 2)
         then(batch, requests.decode_multi(answer.value), answer)
 

@@ -144,6 +144,8 @@ class Introspection:
         self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
+        # receives the full paths of all ephemerals that one server lists; None: not needed
+        self.on_ephemerals: Callable[[Sequence[str]], None] | None = None
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
 
@@ -253,7 +255,10 @@ class Introspection:
 
     def _sample(self, name: str, address: Address, schedule: ServerSchedule) -> None:
         seen, begun, busy = self._newest_zxid(), time.monotonic(), time.thread_time()
-        sample = self._request_sample(address, schedule)
+        ephemerals: list[str] = []
+        sample = self._request_sample(address, schedule, ephemerals)
+        if self.on_ephemerals is not None:
+            self.on_ephemerals(ephemerals)
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
         # A lagging server shows an earlier zxid than the newest we know.
@@ -264,7 +269,9 @@ class Introspection:
         self._deliver(new_facts)
         schedule.after(took, time.thread_time() - busy, self._every)
 
-    def _request_sample(self, address: Address, schedule: ServerSchedule) -> Sample:
+    def _request_sample(
+        self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
+    ) -> Sample:
         kind = schedule.kind
         if kind is not None and not kind.traits.answers_words:
             return unreached(f"{kind} does not report it", kind)
@@ -281,6 +288,7 @@ class Introspection:
             schedule.sizes,
             tuple(other.watches for other in self._schedules.values() if other is not schedule),
             self._asked_hidden,
+            None if self.on_ephemerals is None else ephemerals.append,
         )
         has_admin = kind is None or kind.traits.admin
         if has_admin and schedule.admin_due <= time.monotonic():

@@ -49,6 +49,7 @@ class SampleSettings(msgspec.Struct, frozen=True):
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
+    note_ephemeral: Callable[[str], object] | None = None  # receives the path of each
 
 
 class Sample(msgspec.Struct):
@@ -205,7 +206,7 @@ def _srvr_figures(srvr: str) -> dict[str, Any]:
         "server_state": table_formats.mode_of(srvr),
         "num_alive_connections": table_formats.number(figures.get("Connections")),
         "outstanding_requests": table_formats.number(figures.get("Outstanding")),
-        "znode_count": table_formats.number(figures.get("Node count")),
+        "znode_count": table_formats.node_count(srvr),
     }
 
 
@@ -302,7 +303,7 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
 def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
     """The znodes whose owners matter: those that are watched, or that an ACL hides from zktop.
 
-    All other ephemerals are left out: a large ensemble has a hundred thousand of them.
+    All other ephemerals are left out, because a large ensemble has a hundred thousand of them.
     """
     watches = (*settings.other_watches, sample.watches or {})
     watched = {path: path for one in watches for paths in one.values() for path in paths}
@@ -310,6 +311,7 @@ def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
     return WantedPaths(
         watched | {path: Text(path) for path in hidden},
         tuple(f"{path.rstrip('/')}/" for path in hidden),
+        settings.note_ephemeral,
     )
 
 

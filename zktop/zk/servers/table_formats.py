@@ -8,7 +8,7 @@ reading the tables of a small ensemble.
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from sys import intern
 from typing import Final
 
@@ -26,12 +26,15 @@ class WantedPaths(msgspec.Struct, frozen=True):
 
     paths: Mapping[str, Text] = {}  # as existing Text objects
     below: tuple[str, ...] = ()  # folders to keep entirely; each ends with a slash
+    note: Callable[[str], object] | None = None  # receives every path of the table
 
     def __bool__(self) -> bool:
-        return bool(self.paths or self.below)
+        return bool(self.paths or self.below or self.note)
 
     def get(self, path: Text) -> Text | None:
         """Return the path if it is wanted."""
+        if self.note is not None:
+            self.note(path)
         return self.paths.get(path) or (path if path.startswith(self.below) else None)
 
 
@@ -73,6 +76,11 @@ def figures(srvr: str) -> dict[str, str]:
     """The `Name: value` lines of `srvr` by name."""
     pairs = (line.partition(":") for line in srvr.splitlines() if ":" in line)
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def node_count(srvr: str) -> int | None:
+    """Find the number of znodes in `srvr`."""
+    return number(figures(srvr).get("Node count"))
 
 
 def monitored(mntr: str) -> dict[str, str]:

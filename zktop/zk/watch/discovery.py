@@ -1,41 +1,78 @@
 """Finds locks in a tree that also holds other data, without watching all of it.
 
 A root such as `/**`, or no root at all, is not watched at `/`: that would deliver every change of
-every application. Discovery walks the tree by names alone, within a budget, and then watches the
-narrowest parents that hold locks. It walks again from time to time to find locks in new places.
+every application. Discovery lists every znode once, in batches, and watches the narrowest parents
+that hold locks as soon as it finds them. What it lists first is the subject of `search_order`.
+Whether a znode is a lock or holds data, `lock_signs` decides from the Stats of a few of its
+children. From time to time discovery searches again, slowly; new ephemeral znodes, which servers
+list, are looked at as soon as they are known.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 
-from zktop.model.facts import join, split
+from zktop.model.facts import Stat, join, split
+from zktop.model.format import count
 from zktop.model.layouts.lock_site import is_lockish
-from zktop.zk.read.requests import GET_CHILDREN, NO_AUTH
+from zktop.zk.read.batch import SiblingNames, below, by_parent
+from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
+from zktop.zk.watch.lock_signs import (
+    ChunkFindings,
+    content_of,
+    is_empty_lock_folder,
+    is_numbered,
+    needs_no_owner,
+)
 from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, looks_like_a_member
 from zktop.zk.watch.root_watcher import RootWatcher
+from zktop.zk.watch.search_order import CHUNK_ZNODES, Chunk, SearchOrder, Siblings
 
 WALK_EVERY_S = 30.0  # between two walks of a large tree
 SMALL_WALK_EVERY_S = 2.0  # of a small tree
 WALKED_PER_S = 50  # average znodes per second over time
-MAX_WALKED_ZNODES = 200_000  # znodes of one walk
-MAX_CHILDREN = 10_000  # of a folder that is not a lock; larger ones hold data
-STEP_ZNODES = 500
+BATCHES_AHEAD = 6  # under way in the first walk
+USED_SHARE = 50  # fewer than one in so many: the empty lock folders are read last
+MOSTLY_EMPTY_S = 1.0  # from the end of a walk until then
+MAX_UNOWNED = 20_000  # znodes to read in places where no session owns one
+MAX_UNOWNED_IN_ONE = 1_000  # of them in one place
 FLOOD_PER_S = 5_000
 
 LooksLikeALock = Callable[[str, Sequence[str]], bool]
 
 
 def might_be_a_lock(path: str, names: Sequence[str]) -> bool:
-    """True if a znode is worth reading: it has members of a queue, or is named like a lock.
-
-    A useless read costs little; the model decides what it is.
+    """True if a znode is worth a closer look: it has members of a queue, or a name like a lock.
 
     >>> might_be_a_lock("/app/leader", ()), might_be_a_lock("/app/config", ("a", "b"))
     (True, False)
     """
-    if any(map(looks_like_a_member, names)):
-        return True
-    return is_lockish(split(path)[1])
+    return any(map(looks_like_a_member, names)) or is_lockish(path[path.rfind("/") + 1 :])
+
+
+def places_of(ephemerals: Iterable[str]) -> set[str]:
+    """The parents of ephemeral znodes, and those that are named like a lock themselves.
+
+    >>> sorted(places_of(["/locks/a/x-lock-0000000001", "/app/leader"]))
+    ['/app', '/app/leader', '/locks/a']
+    """
+    found: set[str] = set()
+    for path in ephemerals:
+        above, _, name = path.rpartition("/")
+        found.add(above or "/")
+        if is_lockish(name) and not looks_like_a_member(name):
+            found.add(path)
+    return found
+
+
+class _Visit:
+    """Chunks that are listed together, and the Stats that were read because of them."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self.findings = {chunk.parent: ChunkFindings(chunk) for chunk in chunks}
+        self.unanswered = sum(len(chunk.names) for chunk in chunks)
+        self.stats: dict[str, Stat] = {}
 
 
 class Discovery:
@@ -53,29 +90,51 @@ class Discovery:
         self._looks_like_a_lock = looks_like_a_lock
         self._items_per_s = items_per_s
         self._watched: dict[str, WatchedRoot] = {}
-        self._ahead: list[str] = []
-        self._walked = 0
+        self._order = SearchOrder()
+        self._under_way = 0  # requests
         self._connection_number = -1
-        self._found: dict[str, list[str]] = {}  # locks by parent
-        self._children: dict[str, int] = {}  # number of children by parent
+        self._is_walking = False
+        self._met: set[str] = set()  # watched roots that this walk has come to
+        self._placed: set[str] = set()  # places of ephemeral znodes that this walk knows
+        self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
+        self._unowned = 0  # znodes read in places where no session owns one
         self.walks = 0
-        self.cut_short = False
+        self.looked_at = 0  # znodes of this walk
+        self.znodes: int | None = None  # of the whole ensemble, as a server counts them
         self._denied: list[str] = []  # folders of this walk that may not be listed
+        self._left_out: dict[str, None] = {}  # places of this walk with too many unowned znodes
         self.denied: tuple[str, ...] = ()  # of the last whole walk
+        self.left_out: tuple[str, ...] = ()
+        self.unread: tuple[tuple[str, int], ...] = ()  # large folders, and how many are in each
 
     @property
     def done_once(self) -> bool:
-        """True after one walk of the whole tree, or as much of it as the budget allows."""
+        """True after one walk of the whole tree."""
         return not self._roots or self.walks > 0
+
+    def progress(self) -> str:
+        """Say how much of the tree was looked at; empty after the first walk."""
+        if self.done_once or not self.looked_at:
+            return ""
+        about = "at most" if self._reader.hosts.chroot else "about"
+        whole = f" of {about} {max(self.znodes, self.looked_at):,}" if self.znodes else ""
+        return f"{self.looked_at:,}{whole} znodes looked at"
 
     def sentences(self) -> Iterator[str]:
         """Say what the walks leave out, and what would change that."""
-        if self.cut_short:
-            yield "the search for locks leaves out the largest folders: give --root"
         if self.denied:
-            first, more = self.denied[0], len(self.denied) - 1
-            rest = f" and {more} more" if more else ""
-            yield f"the search for locks may not list {first}{rest}: give --auth"
+            yield f"the search for locks may not list {_first_of(self.denied)}: give --auth"
+        if progress := self.progress():
+            yield f"the search for locks goes on: {progress}"
+        until = "not read yet" if self._watcher.persistent else "not read: give --root"
+        for path, number in self.unread:
+            yield f"most of {number:,} lock folders in {path} are empty: {until}"
+        if self.left_out:
+            many = count(len(self.left_out), "place")
+            yield (
+                f"the search for locks leaves out {many} where no session owns a znode, such as "
+                f"{self.left_out[0]}: give --root"
+            )
 
     def take_over(self, pattern: RootPattern) -> None:
         """Find the locks of a root whose watch delivered too many other events."""
@@ -87,82 +146,265 @@ class Discovery:
         """Begin a walk on a new connection."""
         if self._roots:
             self._connection_number = self._reader.connection_number
+            self._under_way = 0
             self._walk(self._connection_number)
+
+    def prefer(self, places: AbstractSet[str]) -> None:
+        """Look soon at znodes that are ephemeral or have ephemeral children."""
+        if not self._roots:
+            return
+        folders = self._watcher.tree.folders
+        new = [
+            path
+            for path in places - self._placed
+            if self._covers(path) and not (path in folders or split(path)[0] in folders)
+        ]
+        self._placed |= places
+        self._order.prefer(new)
+        for siblings in () if self._is_walking else by_parent(new):
+            self._order.add(siblings.parent, siblings.names, is_all=False)
+        self._go_on(self._connection_number)
+
+    # Listing
 
     def _walk(self, connection_number: int) -> None:
         if connection_number != self._connection_number:
             return
-        self._found, self._children, self._walked, self._denied = {}, {}, 0, []
-        self.cut_short = False
-        self._ahead = ["/"]
-        self._step(connection_number)
+        self._met, self._placed, self._denied, self._left_out = set(), set(), [], {}
+        self._mostly_empty.clear()
+        self._is_walking, self.looked_at = True, 0
+        self._order = SearchOrder()
+        self._under_way += 1
 
-    def _step(self, connection_number: int) -> None:
+        def listed(_batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
+            self._under_way -= 1
+            if results[0] == NO_AUTH:
+                self._denied.append("/")
+            elif not isinstance(results[0], int):
+                self._add("/", results[0])
+            self._go_on(connection_number)
+
+        self._reader.read([(GET_CHILDREN, "/")], listed)
+
+    def _add(self, path: str, names: Sequence[str]) -> None:
+        """Search the children of a znode."""
+        if any(root.covers_children(path) for root in self._roots):
+            self._order.add(path, names)
+            return
+        self._order.add(path, [name for name in names if self._covers(join(path, name))])
+
+    def _covers(self, path: str) -> bool:
+        return any(root.covers(path) for root in self._roots)
+
+    def _go_on(self, connection_number: int) -> None:
+        """List as many znodes as may be under way."""
         if connection_number != self._connection_number:
             return
-        if not self._ahead or self._walked >= MAX_WALKED_ZNODES:
+        most = 1 if self.walks else BATCHES_AHEAD
+        while self._under_way < most and (chunks := self._order.take(CHUNK_ZNODES)):
+            self._under_way += 1
+            self._reader.read_siblings(
+                GET_CHILDREN,
+                [SiblingNames(chunk.parent, chunk.names) for chunk in chunks],
+                partial(self._on_listed, _Visit(chunks)),
+            )
+        if not self._under_way and self._is_walking:
             self._finish(connection_number)
+
+    def _on_listed(
+        self, visit: _Visit, batch: Sequence[SiblingNames], results: list[Result], _answer: Answer
+    ) -> None:
+        begin = 0
+        for siblings in batch:
+            end = begin + len(siblings.names)
+            answered = zip(siblings.names, results[begin:end], strict=True)
+            visit.findings[siblings.parent].children.update(answered)
+            begin = end
+        visit.unanswered -= begin
+        if not visit.unanswered:
+            self._sort_out(visit)
+
+    def _sort_out(self, visit: _Visit) -> None:
+        """Descend into folders, and read Stats where locks may be."""
+        paths: list[str] = []
+        for found in visit.findings.values():
+            self.looked_at += len(found.chunk.names)
+            if found.chunk.siblings.is_closed:
+                continue
+            self._sort_children(found)
+            for name in found.possible:
+                paths += found.members(name)
+            paths += map(found.path, found.some_leaves)
+        if not paths:
+            self._end_visit(visit)
             return
-        step, self._ahead = self._ahead[:STEP_ZNODES], self._ahead[STEP_ZNODES:]
-        self._walked += len(step)
-        waiting = [len(step)]
+        visit.unanswered = len(paths)
+        self._reader.read([(GET_DATA, path) for path in paths], partial(self._on_stats, visit))
 
-        def listed(batch: Sequence[Item], results: list[Result], _answer: Answer) -> None:
-            for (_, path), names in zip(batch, results, strict=True):
-                if names == NO_AUTH:
-                    self._denied.append(path)
-                elif not isinstance(names, int):
-                    self._look_at(path, names)
-            waiting[0] -= len(batch)
-            if waiting[0] == 0:
-                self._go_on(connection_number, len(step))
+    def _sort_children(self, found: ChunkFindings) -> None:
+        """Sort them by what their names show. Most have no children, and no name like a lock."""
+        above, children = below(found.chunk.parent), found.children
+        rest: Iterable[str] = children
+        is_mostly_empty = found.chunk.parent in self._mostly_empty
+        names_count = not is_mostly_empty and is_lockish("\n".join(children))
+        if not names_count and all(root.loose for root in self._roots):
+            rest = [name for name, names in children.items() if names]
+            found.leaves = [name for name, names in children.items() if not names]
+        for name in rest:
+            path, names = above + name, children[name]
+            if isinstance(names, int):
+                self._denied += [path] if names == NO_AUTH else []
+            elif (names or is_lockish(name)) and self._is_met(path):
+                found.watched += path in self._watched
+            elif self._may_be_a_lock(path, names):
+                found.possible.append(name)
+            elif names:
+                found.folders += 1
+                self._add(path, names)
+            else:
+                found.leaves.append(name)
 
-        self._reader.read([(GET_CHILDREN, path) for path in step], listed)
-
-    def _go_on(self, connection_number: int, walked: int) -> None:
-        """Walk at full speed the first time, later within the request budget."""
-        pause = walked / self._items_per_s if self.walks else 0.0
-        self._reader.loop.after(pause, self._step, connection_number)
-
-    def _look_at(self, path: str, names: Sequence[str]) -> None:
-        if path != "/" and self._is_lock(path, names):
-            self._found.setdefault(split(path)[0], []).append(path)
-            return
-        self._children[path] = len(names)
-        if len(names) > MAX_CHILDREN:
-            self.cut_short = True
-            return
-        below = (join(path, name) for name in names if not looks_like_a_member(name))
-        self._ahead.extend(one for one in below if any(root.covers(one) for root in self._roots))
-
-    def _is_lock(self, path: str, names: Sequence[str]) -> bool:
-        for root in self._roots:
-            if root.matches(path) and (not root.loose or self._looks_like_a_lock(path, names)):
+    def _is_met(self, path: str) -> bool:
+        """Note that a watched root exists; True if this path or its children are one."""
+        for root in (path, f"{path}/*"):
+            if root in self._watched:
+                self._met.add(root)
                 return True
         return False
 
-    def _finish(self, connection_number: int) -> None:
-        self.walks += 1
-        self.denied = tuple(self._denied)
-        self.cut_short = self.cut_short or bool(self._ahead)
-        chosen = set(_narrowest(self._found, self._children))
-        for root in chosen - self._watched.keys():
+    def _may_be_a_lock(self, path: str, names: Sequence[str]) -> bool:
+        is_one = (names or not is_numbered(path)) and self._looks_like_a_lock(path, names)
+        return any((is_one or not root.loose) and root.matches(path) for root in self._roots)
+
+    def _on_stats(
+        self, visit: _Visit, batch: Sequence[Item], results: list[Result], _answer: Answer
+    ) -> None:
+        for (_, path), result in zip(batch, results, strict=True):
+            if not isinstance(result, int):
+                visit.stats[path] = result[1]
+        visit.unanswered -= len(batch)
+        if not visit.unanswered:
+            self._end_visit(visit)
+
+    def _end_visit(self, visit: _Visit) -> None:
+        """Go on at full speed in the first walk, later within the request budget."""
+        for found in visit.findings.values():
+            if found.possible or found.watched or found.some_leaves:
+                self._judge(found, visit.stats)
+        number = sum(len(found.chunk.names) for found in visit.findings.values())
+        self._reader.loop.after(
+            number / self._items_per_s if self.walks else 0.0,
+            self._next_visit,
+            self._connection_number,
+        )
+
+    def _next_visit(self, connection_number: int) -> None:
+        if connection_number == self._connection_number:
+            self._under_way -= 1
+            self._go_on(connection_number)
+
+    # Judging
+
+    def _judge(self, found: ChunkFindings, stats: Mapping[str, Stat]) -> None:
+        """Watch the locks among some siblings: together if most are locks, else one by one."""
+        siblings = found.chunk.siblings
+        if siblings.is_closed:  # since these were asked for
+            return
+        locks, empty, unowned = self._sort_possible(found, stats)
+        siblings.has_locks = siblings.has_locks or bool(locks or found.watched)
+        sample = set(found.chunk.sample)
+        used = found.watched + len(sample.intersection(locks))
+        number = used + len(empty) + found.unused(stats)
+        number += 0 if siblings.is_large else len(unowned)
+        if 2 * number > len(sample) and not found.folders and siblings.may_be_watched:
+            self._left_out.pop(siblings.parent, None)
+            if siblings.is_large and USED_SHARE * used < len(sample):
+                self._mostly_empty[siblings.parent] = siblings
+            else:
+                self._watch_all(siblings)
+                return
+        for name in locks:
+            self._watch(found.path(name))
+        if siblings.parent not in self._mostly_empty:
+            empty = [name for name in empty if self._reads_unowned(found.path(name), ())]
+            for name in (*empty, *unowned):
+                self._watch(found.path(name))
+
+    def _sort_possible(
+        self, found: ChunkFindings, stats: Mapping[str, Stat]
+    ) -> tuple[list[str], list[str], list[str]]:
+        """Return the locks, empty folders, and other places where no session owns a znode."""
+        locks, empty, unowned = [], [], []
+        for name in found.possible:
+            path = found.path(name)
+            content = content_of(stats[one] for one in found.members(name) if one in stats)
+            if any(not root.loose and root.matches(path) for root in self._roots):
+                content = "lock"
+            if content == "lock":
+                locks.append(name)
+                self.looked_at += len(found.children[name])
+            elif path in stats and is_empty_lock_folder(name, stats[path], is_among_many=False):
+                empty.append(name)
+            elif content == "unowned" and self._reads_unowned(path, found.children[name]):
+                unowned.append(name)
+            else:
+                found.folders += 1
+                self._add(path, found.children[name])
+        return locks, empty, unowned
+
+    def _reads_unowned(self, path: str, names: Sequence[str]) -> bool:
+        """Whether to read a place where no session owns a znode: not too many of those."""
+        number = max(1, len(names))
+        if number <= MAX_UNOWNED_IN_ONE and self._unowned + number <= MAX_UNOWNED:
+            self._unowned += number
+            return True
+        if needs_no_owner(path, names):
+            self._left_out[path] = None
+        return False
+
+    def _watch_all(self, siblings: Siblings) -> None:
+        """Watch a whole folder of locks, instead of those that are watched already."""
+        self.looked_at += siblings.close()
+        above = below(siblings.parent)
+        single = [root for root in self._watched if root.startswith(above)]
+        for root in single:
+            if root[len(above) :] != "*" and "/" not in root[len(above) :]:
+                self._watcher.drop(self._watched.pop(root))
+        self._watch(f"{above}*")
+
+    def _watch_mostly_empty(self, connection_number: int) -> None:
+        """Watch whole folders of locks of which few are used, after all used ones were read.
+
+        Not on old servers, where it would take a watch and a request for each of them.
+        """
+        if connection_number == self._connection_number and self._watcher.persistent:
+            for siblings in self._mostly_empty.values():
+                self._watch_all(siblings)
+            self.unread = ()
+
+    def _watch(self, root: str) -> None:
+        self._met.add(root)
+        if root not in self._watched:
             watched_root = self._watcher.add(RootPattern(root), flood_per_s=FLOOD_PER_S)
             if watched_root is not None:
                 self._watched[root] = watched_root
-        for root in self._watched.keys() - chosen:
-            if self._watched[root].base not in self._watcher.tree.folders:
+
+    def _finish(self, connection_number: int) -> None:
+        self.walks += 1
+        self._is_walking = False
+        self.denied, self.left_out = tuple(self._denied), tuple(self._left_out)
+        unread = self._mostly_empty.values()
+        self.unread = tuple([(siblings.parent, len(siblings.names)) for siblings in unread])
+        tree = self._watcher.tree
+        for root in self._watched.keys() - self._met:
+            base = self._watched[root].base
+            if base not in tree.folders and not tree.pending(base):
                 self._watcher.drop(self._watched.pop(root))
-        pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self._walked / WALKED_PER_S))
+        self._reader.loop.after(MOSTLY_EMPTY_S, self._watch_mostly_empty, connection_number)
+        pause = min(WALK_EVERY_S, max(SMALL_WALK_EVERY_S, self.looked_at / WALKED_PER_S))
         self._reader.loop.after(pause, self._walk, connection_number)
 
 
-def _narrowest(found: dict[str, list[str]], children: dict[str, int]) -> list[str]:
-    """Choose what to watch: a parent whose children are mostly locks, or each lock by itself."""
-    chosen: list[str] = []
-    for parent, locks in found.items():
-        if parent != "/" and 2 * len(locks) > children.get(parent, 0):
-            chosen.append(f"{parent}/*")
-        else:
-            chosen.extend(locks)
-    return chosen
+def _first_of(paths: Sequence[str]) -> str:
+    more = len(paths) - 1
+    return f"{paths[0]} and {more} more" if more else paths[0]

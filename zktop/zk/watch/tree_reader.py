@@ -187,7 +187,9 @@ class TreeReader:
             self._reader.read(both, partial(self._on_read_and_listed, root))
         to_read, self._to_read, self._number_to_read = self._to_read, {}, 0
         for root, siblings in to_read.items():
-            self._reader.read_siblings(siblings, partial(self._on_read, root))
+            self._reader.read_siblings(
+                GET_DATA, siblings, partial(self._on_read, root), first=True
+            )
 
     def _list_singly(self, root: WatchedRoot, path: str) -> None:
         within = path in self.single_watches or len(self.single_watches) < self._watch_budget

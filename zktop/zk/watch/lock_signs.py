@@ -1,0 +1,113 @@
+"""What a search learns from the Stats of a few znodes: whether a place holds locks, or data.
+
+Names alone do not decide: a queue or a table has numbered znodes as well as a lock. Contenders of
+nearly all libraries are ephemeral, and a folder for a lock is empty when nobody uses the lock.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+from zktop.model.facts import Stat
+from zktop.model.layouts.lock_site import is_lockish
+from zktop.zk.read.batch import below
+from zktop.zk.watch.search_order import Chunk
+
+MEMBERS_READ = 10  # of a possible lock
+LEAVES_READ = 20  # of a chunk of siblings
+_DIGITS = 9  # of a sequence number
+_ENTRY = r"entry-\d{3}-"  # of kazoo's LockingQueue
+
+T = TypeVar("T")
+
+Content = Literal[
+    "lock",  # a session owns a child, or the znode itself
+    "folder",  # children with children of their own
+    "unowned",  # nothing but znodes without children that no session owns
+]
+
+
+def content_of(stats: Iterable[Stat]) -> Content:
+    """What a possible lock holds, by the Stats of some children, or its own if it has none."""
+    found = list(stats)
+    if any(stat.owner for stat in found):
+        return "lock"
+    return "folder" if any(stat.num_children for stat in found) else "unowned"
+
+
+def needs_no_owner(path: str, names: Sequence[str]) -> bool:
+    """True for a place that may be a lock although no session owns a znode there.
+
+    A few libraries write locks that outlive sessions. Other numbered znodes without owners are
+    data, such as the items of a queue.
+    """
+    members = even_sample(names, MEMBERS_READ)
+    return is_lockish(path) or any(is_lockish(name) or re.match(_ENTRY, name) for name in members)
+
+
+def is_numbered(name: str) -> bool:
+    """True if a name ends with a sequence number: without children it is no lock by itself."""
+    return name[-_DIGITS:].isdigit()
+
+
+def is_empty_lock_folder(name: str, stat: Stat, *, is_among_many: bool) -> bool:
+    """True for a znode that may be the folder of a lock that nobody uses.
+
+    Clients queued in it before; or it has no data, and a name or many siblings like that of lock
+    folders.
+    """
+    if stat.owner or stat.num_children or is_numbered(name):
+        return False
+    if stat.cversion:
+        return True
+    return not stat.data_length and (is_among_many or is_lockish(name))
+
+
+def even_sample(items: Sequence[T], most: int) -> Sequence[T]:
+    """At most so many of the items, evenly spaced.
+
+    >>> even_sample("abcdefgh", 3)
+    'adg'
+    """
+    return items[:: max(1, -(-len(items) // most))]
+
+
+class ChunkFindings:
+    """What one chunk of siblings holds."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.chunk = chunk
+        self.children: dict[str, Any] = {}  # by name; an error code if it cannot be listed
+        self.possible: list[str] = []  # possible locks
+        self.leaves: list[str] = []  # others without children
+        self.watched = 0  # locks that are watched already
+        self.folders = 0
+
+    def path(self, name: str) -> str:
+        return below(self.chunk.parent) + name
+
+    def members(self, name: str) -> Sequence[str]:
+        """The znodes whose Stats show what a possible lock is."""
+        path = self.path(name)
+        names = even_sample(self.children[name], MEMBERS_READ)
+        return [f"{path}/{one}" for one in names] or [path]
+
+    @property
+    def some_leaves(self) -> Sequence[str]:
+        """Leaves whose Stats show whether the siblings are folders of locks."""
+        siblings = self.chunk.siblings
+        is_doubtful = self.possible or self.watched or siblings.has_locks or siblings.is_large
+        return even_sample(self.leaves, LEAVES_READ) if is_doubtful else ()
+
+    def unused(self, stats: Mapping[str, Stat]) -> float:
+        """About how many of them are folders of locks that nobody uses at the moment."""
+        siblings, leaves = self.chunk.siblings, self.some_leaves
+        known = [(name, stats[path]) for name in leaves if (path := self.path(name)) in stats]
+        had_clients = any(stat.cversion for _, stat in known)
+        if not (known and (had_clients or siblings.has_locks or is_lockish(siblings.parent))):
+            return 0.0
+        empty = sum(
+            is_empty_lock_folder(name, stat, is_among_many=siblings.is_large)
+            for name, stat in known
+        )
+        return empty / len(known) * len(self.leaves)
