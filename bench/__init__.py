@@ -4,6 +4,7 @@ MEASUREMENTS = (
     "cost",
     "finding",
     "headless",
+    "import_log",
     "keys",
     "live",
     "model",

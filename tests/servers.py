@@ -200,6 +200,12 @@ def ask(port: int, word: str, timeout: float = 5.0) -> str:
         return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
 
+def java_command(main: str, *arguments: str) -> list[str] | None:
+    """The command that runs one of ZooKeeper's own programs; None without ZooKeeper."""
+    classpath = _classpath()
+    return None if classpath is None else ["java", *JVM, QUIET, "-cp", classpath, main, *arguments]
+
+
 def _classpath() -> str | None:
     if shutil.which("java") is None:
         return None

@@ -288,7 +288,7 @@ class Recording:
         self.cut_off = self.cut_off or bool(rest)
 
     def starts(self) -> list[tuple[Millis, int]]:
-        """The times at which reading can start, each with its offset in the file."""
+        """Return the times at which reading can start, each with its offset in the file."""
         packed = self.path.read_bytes()
         return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
 
@@ -344,7 +344,7 @@ def _before_damage(unpacker: "zlib._Decompress", packed: bytes) -> Iterator[byte
 
 
 def _schema(line: bytes) -> str:
-    """The schema that a line names, or an empty string."""
+    """Return the schema that a line names, or an empty string."""
     try:
         return msgspec.json.decode(line, type=_SchemaOnly).schema
     except _DAMAGED:

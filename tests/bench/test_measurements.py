@@ -14,6 +14,7 @@ LAST = {  # what each measurement prints last
     "cost": "changes unseen",
     "finding": "locks found in a wide parent, ephemerals not listed: memory",
     "headless": "zktop --help",
+    "import_log": "import and check",
     "keys": "key to effect, screen 6, learn, slowest",
     "live": "event to report p99",
     "model": "memory_of_",

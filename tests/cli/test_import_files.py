@@ -73,10 +73,25 @@ def test_who_removed_a_node_is_said(zktop: Zktop, tmp_path: Path) -> None:
     zktop("import", "log.1", "-o", "a.zktop")
     events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
 
-    assert [(one["event"], one["sentence"]) for one in events if "sentence" in one] == [
+    assert [(one["event"], one["sentence"]) for one in events if one["event"] == "released"] == [
         ("released", f"session {BOB:#x} deleted it"),
         ("released", "its client closed the session"),
     ]
+
+
+def test_a_node_deleted_under_its_holder_is_a_finding(zktop: Zktop, tmp_path: Path) -> None:
+    """Only a transaction log proves it; so the rule is not among those without data."""
+    log = LogWriter(7).add(BOB, 2, delete(f"{LOCK}/lock-0000000000"), 5)
+    log.records[:0] = story().records[:6]
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    shot = json.loads(zktop("snapshot", "--from", "a.zktop")[1])
+
+    (finding,) = [one for one in shot["findings"] if one["rule"] == "S5"]
+    assert (finding["confidence"], finding["sessions"]) == ("C4", [f"{ANN:#x}"])
+    assert finding["sentence"].startswith(f"bob deleted the node of ann, which held {LOCK}")
+    assert "S5" not in {one["rule"] for one in shot["blind"]}
 
 
 def test_a_deadlock_needs_no_second_listing(zktop: Zktop, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 from clients.client_processes import Stage
 from clients.snapshots import watching
+from kazoo.client import KazooClient
 from servers import ask
 
 from zktop.app.import_files import ImportPlan, import_files
@@ -16,8 +17,10 @@ from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
+from zktop.model.session_ids import session_id, session_text
 from zktop.model.settings import Root, Settings, Thresholds
 from zktop.model.text import Text
+from zktop.recording import ImportSummary
 
 pytestmark = pytest.mark.zookeeper
 
@@ -124,6 +127,15 @@ def holders(report: Report, path: str) -> list[Member]:
     return [*report.parts[Text(path)].lock.holders]
 
 
+def imported_now(stage: Stage, folder: Path) -> tuple[ImportSummary, Path]:
+    """Import the server's files as they are now."""
+    version_2 = stage.server.log.parent / "data" / "version-2"
+    shutil.copytree(version_2, folder / "version-2")  # the server goes on writing
+    settings = Settings(roots=(Root(f"{stage.root}/*"),), thresholds=Thresholds(settle=400))
+    plan, file = ImportPlan((folder / "version-2",), settings), folder / "a.zktop"
+    return import_files(plan, lambda: file.open("wb"), lambda _number, _at: None), file
+
+
 def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> None:
     """At each moment the same holders, waiters and deadlocks; and the same events.
 
@@ -133,16 +145,7 @@ def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> 
         assert run.read()
         watcher = Watcher(stage, run)
         moments = list(acts(stage, watcher))
-    version_2 = stage.server.log.parent / "data" / "version-2"
-    shutil.copytree(version_2, tmp_path / "version-2")  # the server goes on writing
-    settings = Settings(roots=(Root(f"{stage.root}/*"),), thresholds=Thresholds(settle=400))
-    file = tmp_path / "a.zktop"
-
-    summary = import_files(
-        ImportPlan((tmp_path / "version-2",), settings),
-        lambda: file.open("wb"),
-        lambda _number, _at: None,
-    )
+    summary, file = imported_now(stage, tmp_path)
 
     assert summary.notes == ()
     assert summary.proven == summary.with_digest > 0
@@ -150,3 +153,29 @@ def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> 
     assert [one.locks for one in imported] == [one.locks for one in moments]
     assert [one.deadlocks for one in imported] == [one.deadlocks for one in moments]
     assert events(list(Replay(file).reports()), stage.root) == events(watcher.reports, stage.root)
+
+
+def test_an_import_names_who_deleted_the_node_of_a_holder(stage: Stage, tmp_path: Path) -> None:
+    """It quotes the session; cem, who cancels, and bob, who releases, are near misses."""
+    ann, bob, cem = stage.kazoo("ann", "bob", "cem")
+    orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
+    held = ann.acquire("Lock", orders)
+    bob.acquire("Lock", stock)
+    bob.ask("Lock", orders)
+    cem.ask("Lock", orders)
+    cem.ask("Lock", stock)
+    other = KazooClient(stage.server.address)
+    other.start()
+    other.delete(f"{orders}/{held.node}")
+    bob.release("Lock", stock)
+    cem.cancel("Lock", orders)
+    _, file = imported_now(stage, tmp_path)
+    last = Replay(file).last()
+    deleter = session_text(session_id(other.client_id[0]))
+    other.stop()
+    other.close()
+
+    (finding,) = [one for one in last.findings if one.rule == "S5"]
+    assert (finding.lock, finding.nodes, finding.confidence) == (orders, (held.node,), "C4")
+    assert finding.sentence.startswith(f"session {deleter} deleted the node of ann, which held")
+    assert not [spot for spot in last.blind if spot.rule == "S5"]

@@ -33,8 +33,8 @@ from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
 from zktop.zk.watch.discovery import might_be_a_lock
 from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 
-LOOK_EVERY_MS: Millis = 50  # while many locks change
-LOOKS_PER_S, MAX_LOOKS = 20, 200  # earned per second, and saved at most; without any, one in 50 ms
+LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
+MAX_LOOKS: Final = 200  # saved while little changes
 REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 3_600_000
@@ -87,23 +87,23 @@ class _ImportWriter:
         self._facts: LockFacts | None = None
         self._lines: list[AnyLine] = []
         self._touched: set[str] = set()  # folders that changed since the last look
-        self._changed_at: Millis = 0  # the first of these changes
         self._zxid, self._at = 0, 0  # of the last transaction
         self._complete_to = 0  # the last transaction that was said to be complete
         self._looks_left: float = MAX_LOOKS
+        self._earned_at: Millis = 0  # the time up to which looks are counted as earned
         self._looked_at: Millis = 0  # after the last change
         self._rests = 0  # looks since then
-        self._rest_at: Millis = 0  # when to look again if nothing changes
+        self._look_due: Millis = 0  # look as soon as a transaction is later than this
         self._state_at: Millis = 0
         self._lines_since_state = self._lines_of_state = 0
 
     def write(self, steps: Iterable[Restart | ReplayStep], on_progress: OnProgress) -> None:
         """Write all facts and looks."""
         for number, step in enumerate(steps):
-            if isinstance(step, Restart):
-                self._restart(step)
-            else:
+            if isinstance(step, ReplayStep):
                 self._step(step)
+            else:
+                self._restart(step)
             if number % BLOCK_LINES == 0:
                 on_progress(number, step.at)
         self._look(self._at, is_thorough=True)
@@ -140,22 +140,23 @@ class _ImportWriter:
         self._look(at, is_thorough=True)
 
     def _step(self, step: ReplayStep) -> None:
-        at = step.at
         if self._facts is None:
             return
-        if self._touched or at > self._rest_at:
+        transaction, at = step.transaction, step.at
+        if at > self._look_due:
             self._rest_until(at)
-        facts = self._facts.after(step.transaction, step.effects, at)
+        facts = self._facts.after(transaction, step.effects, at)
         if facts:
             touched = self._facts.touched
             if not self._touched.isdisjoint(touched):
                 self._look(self._at)
-            if self._touched:
-                self._touched |= touched
-            else:
-                self._touched, self._changed_at = touched, at
-            self._add(facts)
-        self._zxid, self._at = step.transaction.zxid, at
+            if not self._touched:
+                self._look_due = at + self._look_delay(at)
+            self._touched |= touched
+            self._lines += facts
+            if len(self._lines) > BLOCK_LINES:
+                self._flush()
+        self._zxid, self._at = transaction.zxid, at
 
     def _add(self, facts: Iterable[AnyFact]) -> None:
         self._lines += facts
@@ -169,19 +170,21 @@ class _ImportWriter:
 
     # Looks
 
+    def _look_delay(self, at: Millis) -> Millis:
+        """How long to wait for more changes before a look: not at all while looks are left."""
+        earned = (at - self._earned_at) / LOOK_EVERY_MS
+        self._looks_left, self._earned_at = min(self._looks_left + earned, MAX_LOOKS), at
+        return int(max(0, 1 - self._looks_left) * LOOK_EVERY_MS)
+
     def _rest_until(self, at: Millis) -> None:
         """Look after changes, and from time to time while nothing changes."""
         if self._touched:
-            earned = self._looks_left + (at - self._at) * LOOKS_PER_S / 1000
-            self._looks_left = min(earned, MAX_LOOKS)
-            is_rare = self._looks_left >= 1 and at > self._at
-            if is_rare or at - self._changed_at >= LOOK_EVERY_MS:
-                self._look(self._at)
-                self._looks_left -= is_rare
-        while not self._touched and self._rest_at < at:
-            self._mark_look(self._rest_at, is_thorough=True)
+            self._look(self._at)
+            self._looks_left -= 1
+        while not self._touched and self._look_due < at:
+            self._mark_look(self._look_due, is_thorough=True)
             self._rests += 1
-            self._rest_at = self._looked_at + rest_ms(self._rests)
+            self._look_due = self._looked_at + rest_ms(self._rests)
 
     def _look(self, at: Millis, *, is_thorough: bool = False) -> None:
         """Look at all changes so far."""
@@ -189,7 +192,7 @@ class _ImportWriter:
             self._add(self._facts.sessions(self._zxid, at))
         self._mark_look(at, is_thorough=is_thorough)
         self._touched, self._looked_at, self._rests = set(), at, 0
-        self._rest_at = at + REST_MS[0]
+        self._look_due = at + REST_MS[0]
 
     def _mark_look(self, at: Millis, *, is_thorough: bool) -> None:
         if self._complete_to != self._zxid:
@@ -214,7 +217,7 @@ class _ImportWriter:
 
 
 def rest_ms(number: int) -> Millis:
-    """How long after a change to look for the nth time.
+    """Return how long after a change to look for the nth time.
 
     >>> [rest_ms(number) // 1000 for number in (0, 6, 7, 66, 67, 68)]
     [1, 60, 120, 3660, 7260, 10860]

@@ -5,7 +5,7 @@ or is named like a lock, and the folders in it. At the first sign of a lock, the
 reported with everything in it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from zktop.model.facts import (
@@ -33,6 +33,8 @@ SHORT_DATA_BYTES: Final = 256  # data of this size is never shortened
 MIN_DELETIONS: Final = 256  # list a folder again after these, and at least twice its children
 _LISTED, _REPORTED = 1, 2
 
+_Removal = tuple[Session | None, RemovalKind]  # by which session, and how
+
 
 class LockDiscovery(Protocol):
     """Decides which znodes may be locks, by the same rules as for a live ensemble."""
@@ -58,6 +60,13 @@ class _Folder:
         self.zxid = self.at = self.deletions = 0
         self.names: tuple[Text, ...] = ()
         self.stat = NO_STAT
+
+    def is_due_after_deletion(self) -> bool:
+        """Whether to list it again, so that readers can forget the many deletions."""
+        self.deletions += 1
+        if self.deletions <= MIN_DELETIONS:
+            return False
+        return self.deletions > 2 * len(self.node.children or ())
 
 
 NO_STAT: Final = Stat(czxid=0, mzxid=0, ctime=0)
@@ -95,29 +104,23 @@ class LockFacts:
     def after(
         self, transaction: Transaction, effects: Sequence[Effect], at: Millis
     ) -> list[AnyFact]:
-        """Return the facts of one transaction."""
-        facts: list[AnyFact] = []
+        """Return the facts of one transaction; `touched` then has the folders that it changed."""
         self.touched = touched = set[str]()
-        zxid = transaction.zxid
-        removal = self._removal(transaction)
         if transaction.cxid:
             self._last_heard[transaction.session] = transaction.at
-        for effect, path, node in effects:
-            above = path[: path.rfind("/")]
-            is_in_folder = above in self._folders
-            if is_in_folder:
-                touched.add(above)
-            elif not node.mark and not (effect == "created" and self._is_inside(path)):
-                continue
-            if effect == "removed":
-                facts.append(self._removed(path, zxid, at, removal))
-                facts += self._relisted(above, zxid, at) if is_in_folder else ()
-            elif effect == "changed" or (is_in_folder and node.session):
-                facts.append(self._changed(path, node, zxid, at, is_in_folder=is_in_folder))
-            elif is_in_folder:
-                facts += self._created_in_folder(path, node, zxid, at)
+        if transaction.kind in (OPEN_SESSION, CLOSE_SESSION):
+            self._has_new_sessions = True
+        elif not effects:
+            return []
+        facts: list[AnyFact] = []
+        zxid, removal = transaction.zxid, self._removal(transaction)
+        for effect in effects:
+            folder = self._folders.get(effect[1])
+            if folder is None:
+                facts += self._outside(effect, removal, zxid, at)
             else:
-                facts += self._created(path, node, zxid, at)
+                touched.add(effect[1])
+                facts += self._inside(effect, folder, removal, zxid, at)
         return facts
 
     def sessions(self, zxid: int, at: Millis) -> Iterator[Expiry]:
@@ -159,7 +162,7 @@ class LockFacts:
         self, path: str, node: StoredZnode, names: Sequence[str], zxid: int, at: Millis
     ) -> Iterator[AnyFact]:
         """Yield the facts of a znode if it may be a lock, with everything in it."""
-        if not self._discovery.lists(self._shown(path), names):
+        if not self._discovery.lists(self.text(path), names):
             return
         if node.session:
             yield self._single_node(path, node, zxid, at)
@@ -196,60 +199,69 @@ class LockFacts:
 
     # Effects
 
-    def _created_in_folder(
-        self, path: str, node: StoredZnode, zxid: int, at: Millis
-    ) -> Iterator[AnyFact]:
-        yield self._node(path, node, zxid, at)
-        if self._is_folder(path[path.rfind("/") + 1 :], node):
-            yield from self._list(path, node, zxid, at)
+    def _inside(
+        self, effect: Effect, folder: _Folder, removal: _Removal, zxid: int, at: Millis
+    ) -> Iterable[AnyFact]:
+        """Return the facts of a change in a reported folder."""
+        kind, above, path, node = effect
+        if kind == "removed":
+            gone = self._removed(path, node, removal, zxid, at)
+            is_due = folder.is_due_after_deletion()
+            return (gone, self._list_again(above, folder, zxid, at)) if is_due else (gone,)
+        if kind == "changed":
+            if node.mark & _LISTED:
+                self.touched.add(path)
+            return (self._node(path, node, zxid, at),)
+        made = self._node(path, node, zxid, at)
+        if node.session or not self._is_folder(path[len(above) + 1 :], node):
+            return (made,)
+        return (made, *self._list(path, node, zxid, at))
 
-    def _created(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Iterator[AnyFact]:
+    def _outside(
+        self, effect: Effect, removal: _Removal, zxid: int, at: Millis
+    ) -> Iterable[AnyFact]:
+        """Return the facts of a change elsewhere, if a lock was reported there or begins there."""
+        kind, above, path, node = effect
+        if kind == "created":
+            is_inside = node.mark or self._is_inside(path)
+            return self._created(above, path, node, zxid, at) if is_inside else ()
+        if not node.mark:
+            return ()
+        if kind == "removed":
+            return (self._removed(path, node, removal, zxid, at),)
+        if node.mark & _LISTED:
+            self.touched.add(path)
+        return (self._single_node(path, node, zxid, at),)
+
+    def _created(
+        self, above: str, path: str, node: StoredZnode, zxid: int, at: Millis
+    ) -> Iterator[AnyFact]:
         """Yield facts if a new znode makes its parent or itself look like a lock."""
-        slash = path.rfind("/")
-        above, name = path[:slash], path[slash + 1 :]
+        name = path[len(above) + 1 :]
         parent = self._tree.nodes.get(above)
         if parent is not None and self._discovery.is_contender(name) and self._is_inside(above):
             yield from self._discover(above, parent, (name,), zxid, at)
         if not node.mark and above not in self._folders:
             yield from self._discover(path, node, (), zxid, at)
 
-    def _changed(
-        self, path: str, node: StoredZnode, zxid: int, at: Millis, *, is_in_folder: bool
-    ) -> AnyFact:
-        if not is_in_folder:
-            node.mark |= _REPORTED
-            self._single[path] = node
-        if node.mark & _LISTED:
-            self.touched.add(path)
-        return self._node(path, node, zxid, at)
-
     def _removed(
-        self, path: str, zxid: int, at: Millis, removal: tuple[Session | None, RemovalKind]
+        self, path: str, node: StoredZnode, removal: _Removal, zxid: int, at: Millis
     ) -> Gone:
-        if self._single:
+        if node.mark:
             self._single.pop(path, None)
-        if self._folders.pop(path, None) is not None:
-            self.touched.add(path)
+            if self._folders.pop(path, None) is not None:
+                self.touched.add(path)
         by, how = removal
         return Gone(zxid=zxid, at=at, path=self.text(path), by=by, how=how)
 
-    def _relisted(self, path: str, zxid: int, at: Millis) -> Iterator[AnyFact]:
-        """List a folder again after many deletions, so that readers can forget the deletions."""
-        folder = self._folders[path]
-        folder.deletions += 1
-        if folder.deletions > max(MIN_DELETIONS, 2 * len(folder.node.children or ())):
-            yield self._list_again(path, folder, zxid, at)
-
-    def _removal(self, transaction: Transaction) -> tuple[Session | None, RemovalKind]:
+    def _removal(self, transaction: Transaction) -> _Removal:
         """Return which session removed a znode in this transaction, and how."""
+        session = transaction.session
         if transaction.kind != CLOSE_SESSION:
-            if transaction.kind == OPEN_SESSION:
-                self._has_new_sessions = True
-            return (transaction.session, "deleted") if transaction.session else (None, "reaped")
-        self._has_new_sessions = True
-        heard = self._last_heard.pop(transaction.session, None)
+            return (session, "deleted") if session else (None, "reaped")
+        heard = self._last_heard.pop(session, None)
         if transaction.cxid:
-            return transaction.session, "closed"
+            return session, "closed"
         is_young = heard is not None and transaction.at - heard < self._tree.ended_timeout_ms
         return None, "ended" if is_young else "expired"
 
@@ -281,16 +293,14 @@ class LockFacts:
         timeouts_ms = dict(self._tree.timeouts_ms)
         return Expiry(zxid=zxid, at=at, server=SERVER, timeouts_ms=timeouts_ms, why=WHY_NO_EXPIRY)
 
-    def _shown(self, path: str) -> str:
-        return path[len(self._chroot) :] or "/"
-
     def text(self, path: str) -> Text:
-        return Text(self._shown(path))
+        """The path as clients below the chroot see it."""
+        return Text(path[len(self._chroot) :] or "/")
 
 
 def _stat(node: StoredZnode) -> Stat:
     """The Stat as clients see it."""
-    children = len(node.children or ())
+    children = len(node.children) if node.children else 0
     return Stat(
         node.czxid,
         node.mzxid,

@@ -61,7 +61,7 @@ class LogReplay:
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         self.notes: list[str] = []
-        self.transactions = self.with_digest = self.proven = self.unreadable = 0
+        self.transactions = self.with_digest = self.proven = 0
         self.first: tuple[int, Millis] | None = None
         self.last: tuple[int, Millis] | None = None
         self._damage = 0
@@ -91,13 +91,13 @@ class LogReplay:
             if not has_begun and zxid > self._exact_from and (since is None or at >= since):
                 has_begun = True
                 yield self._restart(before, at)
-            step = self._step(transaction, at)
+            effects = self._tree.apply(transaction)
+            if transaction.digest is not None:
+                self._prove(zxid, transaction.digest)
             before = zxid
             if has_begun:
-                self.transactions += 1
-                self.first = self.first or (zxid, at)
-                self.last = zxid, at
-                yield step
+                self._count(zxid, at)
+                yield ReplayStep(transaction, effects, at)
         if not has_begun:
             yield self._restart(before, at or _newest_time(self._tree))
         self._conclude(merged)
@@ -107,21 +107,20 @@ class LogReplay:
         self.last = self.last or (zxid, at)
         return Restart(self._tree, zxid, at, hole)
 
-    def _step(self, transaction: Transaction, at: Millis) -> ReplayStep:
-        """Apply a transaction, and compare the digest of the tree."""
-        tree = self._tree
-        effects = tree.apply(transaction)
-        if (
-            transaction.digest is not None
-            and transaction.zxid > self._exact_from
-            and not tree.is_guessed
-        ):
-            self.with_digest += 1
-            if transaction.digest == tree.digest:
-                self.proven += 1
-            elif self._wrong_from is None:
-                self._wrong_from = transaction.zxid
-        return ReplayStep(transaction, effects, at)
+    def _count(self, zxid: int, at: Millis) -> None:
+        self.transactions += 1
+        self.first = self.first or (zxid, at)
+        self.last = zxid, at
+
+    def _prove(self, zxid: int, digest: int) -> None:
+        """Compare the digest that the server wrote with that of the tree."""
+        if zxid <= self._exact_from or self._tree.is_guessed:
+            return
+        self.with_digest += 1
+        if digest == self._tree.digest:
+            self.proven += 1
+        elif self._wrong_from is None:
+            self._wrong_from = zxid
 
     # Where to start
 
@@ -214,7 +213,6 @@ class LogReplay:
             transaction = without_operations(body)
             self._note(f"{error}: it was skipped.")
         if not transaction.is_known:
-            self.unreadable += 1
             self._note(
                 f"Transaction {transaction.zxid:#x} has type {transaction.kind}, "
                 "which zktop does not know."

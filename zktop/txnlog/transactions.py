@@ -89,46 +89,37 @@ class Transaction(msgspec.Struct, frozen=True, gc=False):
 def decode(body: bytes) -> Transaction:
     """Decode one record; raise TransactionError if its body cannot be read."""
     session, cxid, zxid, at, kind = _HEADER.unpack_from(body)
+    read = _READERS.get(kind)
     try:
-        if kind == CLOSE_SESSION:
-            close, digest = _close_session(body)
-            return Transaction(zxid, at, session, cxid, kind, (close,), digest)
-        if kind == MULTI:
+        if read is not None:
+            operation, end = read(body, _HEADER_BYTES)
+            operations: tuple[Operation, ...] = (operation,)
+        elif kind == MULTI:
             operations, end = _multi(body)
         else:
-            read = _READERS.get(kind)
-            if read is None:
-                is_known = kind in _WITHOUT_EFFECT
-                return Transaction(zxid, at, session, cxid, kind, (), None, is_known)
-            operation, end = read(body, _HEADER_BYTES)
-            operations = (operation,)
-        digest = _digest(body, end) if len(body) > end else None
+            is_known = kind in _WITHOUT_EFFECT
+            return Transaction(zxid, at, session, cxid, kind, (), None, is_known)
+        digest = None
+        if len(body) - end == _DIGEST.size:
+            version, digest = _DIGEST.unpack_from(body, end)
+            if version != _DIGEST_VERSION:
+                digest = None
         return Transaction(zxid, at, session, cxid, kind, operations, digest)
     except (error, IndexError) as wrong:
         raise TransactionError(f"transaction {zxid:#x} of type {kind} cannot be read") from wrong
 
 
-def _digest(body: bytes, at: int) -> int | None:
-    if len(body) - at != _DIGEST.size:
-        return None
-    version, digest = _DIGEST.unpack_from(body, at)
-    return digest if version == _DIGEST_VERSION else None
-
-
 def _text(body: bytes, at: int) -> tuple[str, int]:
-    data, end = _bytes(body, at)
-    return data.decode("utf-8", "surrogateescape"), end
+    data, at = _bytes(body, at)
+    return data.decode("utf-8", "surrogateescape"), at
 
 
 def _bytes(body: bytes, at: int) -> tuple[bytes, int]:
-    (length,) = _INT(body, at)
     start = at + 4
-    if length < 0:
-        return b"", start
-    end = start + length
+    end = start + _INT(body, at)[0]
     if end > len(body):
         raise IndexError
-    return body[start:end], end
+    return (body[start:end], end) if end > start else (b"", start)
 
 
 def _skip_acl(body: bytes, at: int) -> int:
@@ -195,6 +186,28 @@ def _open_session(body: bytes, at: int) -> tuple[Operation, int]:
     return OpenSession(_INT(body, at)[0]), at + 4
 
 
+def _close_session(body: bytes, at: int) -> tuple[Operation, int]:
+    """Read the list of paths if there is one; older servers write nothing, or only a digest."""
+    try:
+        paths, end = _paths(body, at)
+    except (error, IndexError):
+        return CloseSession(None), at
+    if end not in (len(body), len(body) - _DIGEST.size):
+        return CloseSession(None), at
+    return CloseSession(paths), end
+
+
+def _paths(body: bytes, at: int) -> tuple[tuple[str, ...], int]:
+    (count,) = _INT(body, at)
+    at, paths = at + 4, []
+    for _ in range(count):
+        path, at = _text(body, at)
+        if not path.startswith("/"):
+            raise IndexError
+        paths.append(path)
+    return tuple(paths), at
+
+
 _Reader = Callable[[bytes, int], tuple[Operation, int]]
 _READERS: Final[Mapping[int, _Reader]] = {
     1: _create,
@@ -207,6 +220,7 @@ _READERS: Final[Mapping[int, _Reader]] = {
     16: _set_data,
     7: _set_acl,
     OPEN_SESSION: _open_session,
+    CLOSE_SESSION: _close_session,
 }
 _WITHOUT_EFFECT: Final = (ERROR, 13)  # a refused request, and the check of a version
 
@@ -226,29 +240,6 @@ def _multi(body: bytes) -> tuple[tuple[Operation, ...], int]:
             operations.append(_READERS[kind](body[at:end], 0)[0])
         at = end
     return () if has_failed else tuple(operations), at
-
-
-def _close_session(body: bytes) -> tuple[CloseSession, int | None]:
-    """Read the list of paths if there is one; older servers write nothing, or only a digest."""
-    at = _HEADER_BYTES
-    try:
-        paths, end = _paths(body, at)
-    except (error, IndexError):
-        return CloseSession(None), _digest(body, at)
-    if end not in (len(body), len(body) - _DIGEST.size):
-        return CloseSession(None), _digest(body, at)
-    return CloseSession(paths), _digest(body, end)
-
-
-def _paths(body: bytes, at: int) -> tuple[tuple[str, ...], int]:
-    (count,) = _INT(body, at)
-    at, paths = at + 4, []
-    for _ in range(count):
-        path, at = _text(body, at)
-        if not path.startswith("/"):
-            raise IndexError
-        paths.append(path)
-    return tuple(paths), at
 
 
 def head_of(body: bytes) -> tuple[int, int]:

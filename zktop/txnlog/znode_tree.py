@@ -5,7 +5,7 @@ same digest has the same tree: every path, every byte of data and every number o
 """
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from struct import Struct
 from typing import Final, Literal
 
@@ -19,6 +19,7 @@ from zktop.txnlog.transactions import (
     Create,
     Delete,
     OpenSession,
+    Operation,
     SetAcl,
     SetData,
     Transaction,
@@ -36,7 +37,8 @@ class StoredZnode(msgspec.Struct, gc=False):
     """One znode of the tree."""
 
     data: bytes
-    owner: int
+    owner: int  # also marks containers, and nodes with a time to live
+    session: Session  # its owner if it is ephemeral, else 0
     czxid: int
     mzxid: int
     pzxid: int
@@ -50,23 +52,23 @@ class StoredZnode(msgspec.Struct, gc=False):
     crc: int = 0  # of everything that the digest counts
     mark: int = 0  # for users of the tree
 
-    @property
-    def session(self) -> Session:
-        """The session that owns it; 0 if it is not ephemeral."""
-        owner = self.owner
-        return 0 if owner == CONTAINER or owner >> 56 == _TTL_BYTE else owner
+
+def _session_of(owner: int) -> Session:
+    """The session that owns a znode; 0 if it is not ephemeral."""
+    return 0 if owner == CONTAINER or owner >> 56 == _TTL_BYTE else owner
 
 
 def _new_znode(path: str, data: bytes, zxid: int, at: Millis, owner: int) -> StoredZnode:
     """Return a znode as a transaction creates it."""
+    session = _session_of(owner) if owner else 0
     if path.startswith(_OUTSIDE_OF_DIGEST):
-        return StoredZnode(data, owner, zxid, zxid, zxid, at, at, None)
-    begin = _crc(path, data)
+        return StoredZnode(data, owner, session, zxid, zxid, zxid, at, at, None)
+    begin = zlib.crc32(data, zlib.crc32(path.encode("utf-8", "surrogateescape")))
     crc = zlib.crc32(_STAT(zxid, zxid, zxid, at, at, 0, 0, 0, owner), begin)
-    return StoredZnode(data, owner, zxid, zxid, zxid, at, at, begin, crc=crc)
+    return StoredZnode(data, owner, session, zxid, zxid, zxid, at, at, begin, 0, 0, 0, None, crc)
 
 
-Effect = tuple[EffectKind, str, StoredZnode]
+Effect = tuple[EffectKind, str, str, StoredZnode]  # what, parent's path, path, znode
 
 
 class ZnodeTree:
@@ -80,6 +82,14 @@ class ZnodeTree:
         self.ended_timeout_ms = 0  # of the session that the last transaction ended
         self.is_guessed = is_guessed
         self._owned: dict[Session, dict[str, None]] = {}
+        self._appliers: dict[type[Operation], Callable[..., None]] = {
+            Create: self._create,
+            Delete: self._delete,
+            SetData: self._set_data,
+            SetAcl: self._set_acl,
+            OpenSession: self._open,
+            CloseSession: self._close,
+        }
         for path in ("", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"):
             self._add(path, _new_znode(path, b"", 0, 0, 0))
 
@@ -108,56 +118,46 @@ class ZnodeTree:
         """Apply a transaction; return what it changed, without changes the tree already has."""
         effects: list[Effect] = []
         for operation in transaction.operations:
-            if isinstance(operation, Create):
-                self._create(operation, transaction, effects)
-            elif isinstance(operation, Delete):
-                self._delete(operation.path, transaction.zxid, effects)
-            elif isinstance(operation, SetData):
-                self._set_data(operation, transaction, effects)
-            elif isinstance(operation, SetAcl):
-                self._set_acl(operation)
-            elif isinstance(operation, OpenSession):
-                self.timeouts_ms[transaction.session] = operation.timeout_ms
-            else:
-                self._close(operation, transaction, effects)
+            self._appliers[type(operation)](operation, transaction, effects)
         return effects
 
     def _create(self, new: Create, transaction: Transaction, effects: list[Effect]) -> None:
-        path, cversion = new.path, new.cversion
-        slash = path.rfind("/")
-        parent = self.nodes.get(path[:slash]) or self._guessed_parent(path)
+        path, cversion, zxid, nodes = new.path, new.cversion, transaction.zxid, self.nodes
+        above, _, name = path.rpartition("/")
+        parent = nodes.get(above) or self._guessed_parent(path)
         if parent is None:
             return
         if cversion < 0 or cversion > parent.cversion:
             parent.cversion = parent.cversion + 1 if cversion < 0 else cversion
-            parent.pzxid = transaction.zxid
+            parent.pzxid = zxid
             self._update_digest(parent)
-        if path in self.nodes:
+        if path in nodes:
             return
         owner = transaction.session if new.is_ephemeral else new.owner
-        node = self.nodes[path] = _new_znode(
-            path, new.data, transaction.zxid, transaction.at, owner
-        )
+        node = nodes[path] = _new_znode(path, new.data, zxid, transaction.at, owner)
         self._sum += node.crc
-        self._join(parent, path[slash + 1 :], path, node)
-        effects.append(("created", path, node))
+        self._join(parent, name, path, owner)
+        effects.append(("created", above, path, node))
 
-    def _delete(self, path: str, zxid: int, effects: list[Effect]) -> None:
+    def _delete(self, end: Delete, transaction: Transaction, effects: list[Effect]) -> None:
+        self._remove(end.path, transaction.zxid, effects)
+
+    def _remove(self, path: str, zxid: int, effects: list[Effect]) -> None:
         node = self.nodes.pop(path, None)
         if node is None:
             return
-        slash = path.rfind("/")
-        parent = self.nodes.get(path[:slash])
+        above, _, name = path.rpartition("/")
+        parent = self.nodes.get(above)
         if parent is not None:
             if parent.children is not None:
-                parent.children.discard(path[slash + 1 :])
+                parent.children.discard(name)
             if zxid > parent.pzxid:
                 parent.pzxid = zxid
                 self._update_digest(parent)
         self._sum -= node.crc
-        if node.owner and (owned := self._owned.get(node.owner)) is not None:
-            owned.pop(path, None)
-        effects.append(("removed", path, node))
+        if node.owner in self._owned:
+            self._owned[node.owner].pop(path, None)
+        effects.append(("removed", above, path, node))
 
     def _set_data(self, change: SetData, transaction: Transaction, effects: list[Effect]) -> None:
         node = self.nodes.get(change.path)
@@ -168,19 +168,22 @@ class ZnodeTree:
         if node.path_and_data_crc is not None:
             node.path_and_data_crc = _crc(change.path, change.data)
         self._update_digest(node)
-        effects.append(("changed", change.path, node))
+        effects.append(("changed", change.path.rpartition("/")[0], change.path, node))
 
-    def _set_acl(self, change: SetAcl) -> None:
+    def _set_acl(self, change: SetAcl, _transaction: Transaction, _effects: list[Effect]) -> None:
         node = self.nodes.get(change.path)
         if node is not None:
             node.aversion = change.version
             self._update_digest(node)
 
+    def _open(self, new: OpenSession, transaction: Transaction, _effects: list[Effect]) -> None:
+        self.timeouts_ms[transaction.session] = new.timeout_ms
+
     def _close(self, end: CloseSession, transaction: Transaction, effects: list[Effect]) -> None:
         self.ended_timeout_ms = self.timeouts_ms.pop(transaction.session, 0)
         owned: Iterable[str] = self._owned.pop(transaction.session, ())
         for path in (*(end.paths or ()), *owned):
-            self._delete(path, transaction.zxid, effects)
+            self._remove(path, transaction.zxid, effects)
 
     def _guessed_parent(self, path: str) -> StoredZnode | None:
         """Add the missing ancestors if the znodes before the first transaction are unknown."""
@@ -197,23 +200,23 @@ class ZnodeTree:
         if before is not None:
             self._sum -= before.crc
         self.nodes[path] = node
-        slash = path.rfind("/")
-        parent = self.nodes.get(path[:slash]) if slash >= 0 else None
-        self._join(parent, path[slash + 1 :], path, node)
+        above, slash, name = path.rpartition("/")
+        self._join(self.nodes.get(above) if slash else None, name, path, node.owner)
         node.crc = 0
         self._update_digest(node)
 
-    def _join(self, parent: StoredZnode | None, name: str, path: str, node: StoredZnode) -> None:
+    def _join(self, parent: StoredZnode | None, name: str, path: str, owner: int) -> None:
         """Add a znode to the children of its parent and to the znodes of its owner."""
         if parent is not None:
             if parent.children is None:
-                parent.children = set()
-            parent.children.add(name)
-        if node.owner:
-            owned = self._owned.get(node.owner)
-            if owned is None:
-                owned = self._owned[node.owner] = {}
-            owned[path] = None
+                parent.children = {name}
+            else:
+                parent.children.add(name)
+        if owner:
+            if owner in self._owned:
+                self._owned[owner][path] = None
+            else:
+                self._owned[owner] = {path: None}
 
     def _update_digest(self, node: StoredZnode) -> None:
         """Update the digest after a change of one znode."""

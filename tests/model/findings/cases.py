@@ -138,12 +138,16 @@ def history(**more: object) -> LockHistory:
 
 
 def gone(
-    owner: str, czxid: int, ending: str, ago: int = SECOND, mode: str = "exclusive"
+    owner: str,
+    czxid: int,
+    ending: str,
+    ago: int = SECOND,
+    mode: str = "exclusive",
+    **more: object,
 ) -> object:
     """One departure."""
-    return Departure(
-        Text(f"{owner}-{czxid}"), session(owner), Text(owner), mode, czxid, NOW - ago, ending
-    )
+    node, label = Text(f"{owner}-{czxid}"), Text(owner)
+    return Departure(node, session(owner), label, mode, czxid, NOW - ago, ending, **more)
 
 
 def shared_context(

@@ -160,6 +160,43 @@ def test_s5_is_quiet_when(case: dict[str, object]) -> None:
     assert not found("S5", robbed(**case))
 
 
+def deleted(by: str, *later: At, **case: object) -> LockContext:
+    """A transaction log shows who deleted alice's node; no table shows any connection."""
+    left = gone("alice", 90, **{"ending": "released", "deleted_by": session(by)} | case)
+    return ctx(k("bob", 1), *later, past=history(departures=(left,)))
+
+
+def test_s5_fires_for_a_node_that_a_log_shows_deleted_by_another_session() -> None:
+    """Proven: the record names the session that asked for it."""
+    finding = only("S5", deleted("mallory"))
+
+    assert (
+        f"session {session('mallory'):#x} deleted the node of alice, which held"
+        in finding.sentence
+    )
+    assert (finding.confidence, finding.at_once) == ("C4", True)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param({"deleted_by": None}, id="its own session deleted it"),
+        pytest.param({"ending": "abandoned"}, id="it was waiting"),
+        pytest.param({"ago": 20 * MINUTE}, id="long ago"),
+    ],
+)
+def test_s5_is_quiet_in_a_log_when(case: dict[str, object]) -> None:
+    """A release of its own, a node of a waiter, and a past that is over."""
+    assert not found("S5", deleted("mallory", **case))
+
+
+def test_s5_is_quiet_when_a_client_removes_the_node_of_its_earlier_session() -> None:
+    """Both sessions wrote the same label: Curator removes such a node after a reconnection."""
+    again = k("alice", 2, by="alice again")
+
+    assert not found("S5", deleted("alice again", again))
+
+
 def counter(following: int) -> Stat:
     """The Stat of a root whose next sequential child gets this number."""
     cversion = (2 * following - 1) & 0xFFFF_FFFF

@@ -68,17 +68,19 @@ def examine_ensemble(ctx: EnsembleContext) -> Examination:
 
 def table_blind_spots(shared: SharedContext) -> tuple[BlindSpot, ...]:
     """The rules that lack a table of some server; they still use the tables of the others."""
-    return _blind_spots(tuple(shared.lacking.items()))
+    has_logs = shared.ensemble.complete_to > 0
+    return _blind_spots(tuple(shared.lacking.items()), has_logs=has_logs)
 
 
 @lru_cache(maxsize=8)  # the same at nearly every look
 def _blind_spots(
-    tables: tuple[tuple[TableKind, tuple[MissingInput, ...]], ...],
+    tables: tuple[tuple[TableKind, tuple[MissingInput, ...]], ...], *, has_logs: bool
 ) -> tuple[BlindSpot, ...]:
     lacking = dict(tables)
     return tuple(
         rule.blind(missing)
         for rule in RULES
+        if not (has_logs and rule.is_in_logs)
         for kind in rule.tables
         for missing in lacking.get(kind, ())
     )

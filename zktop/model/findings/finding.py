@@ -168,6 +168,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
     severity: Severity  # the highest that its findings can have
     scope: Scope
     tables: tuple[TableKind, ...] = ()  # of servers: if one is missing, the rule may be blind
+    is_in_logs: bool = False  # transaction logs decide it without these tables
     code: str | None = None  # the letters that the list of locks shows, a key of LETTERS
     rank: int = UNRANKED  # the most serious rules come first
     only_if: tuple[Sign, ...] = ()

@@ -9,9 +9,15 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis
+from zktop.model.facts import Session
 from zktop.model.findings.context import LockContext, MemberWatches
-from zktop.model.findings.finding import LookAgainAt, Rule, RuleMatch, RuleResult
+from zktop.model.findings.finding import (
+    FindingSubject,
+    LookAgainAt,
+    Rule,
+    RuleMatch,
+    RuleResult,
+)
 from zktop.model.findings.wakeups import (
     believers,
     lexicographic,
@@ -24,6 +30,8 @@ from zktop.model.format import clock, count, several, short, span
 from zktop.model.history.events import Departure
 from zktop.model.locks.lock import Member
 from zktop.model.locks.shapes import layout_named
+from zktop.model.session_ids import session_text
+from zktop.model.text import Text
 
 _ADVICE = "Upgrade Curator in {} (CURATOR-621), or release the read lock first."
 
@@ -339,48 +347,93 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     "lock",
     former_name="robbed-owner",
     tables=("connections",),
+    is_in_logs=True,
     code="TWO",
-    only_if=("departures", "connections"),
+    only_if=("departures",),
 )
 def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     """Another client removed the holder's node; its session goes on as if it owned the lock.
 
-    The node vanished although its live session has made no request since before.
+    A transaction log shows which session deleted the node. Without one, the node vanished although
+    its live session has made no request since before.
     """
     for gone in ctx.past.departures:
-        if gone.ending == "abandoned" or ctx.now_ms - gone.gone_at > RECENT_MS:
+        is_recent = ctx.now_ms - gone.gone_at <= RECENT_MS
+        if not is_recent or not gone.session or gone.ending == "abandoned":
             continue
-        presence = ctx.ensemble.presence(gone.session) if gone.session else None
-        if presence is None or presence.at <= gone.gone_at:
-            continue
-        idle = ctx.shared.sessions.idle_before(gone.session, gone.gone_at)
-        if idle and (presence.established or 0) < gone.gone_at:
-            yield _robbed(ctx, gone, presence.at)
+        if gone.deleted_by is not None:
+            match = _deleted_by_another(ctx, gone, gone.deleted_by)
+        else:
+            match = _vanished(ctx, gone)
+        if match is not None:
+            yield match
             yield LookAgainAt(gone.gone_at + RECENT_MS + 1)
 
 
-def _robbed(ctx: LockContext, gone: Departure, at: Millis) -> RuleMatch:
-    owner = ctx.shared.name_of(gone.session, gone.label)
-    about = ctx.about(key=(gone.node, gone.czxid))
+def _label_of(ctx: LockContext, session: Session) -> Text | None:
+    """The label that a session has or had in this lock."""
+    members = (member.label for member in ctx.members if member.owner == session)
+    left = (gone.label for gone in ctx.past.departures if gone.session == session)
+    return next(filter(None, (*members, *left)), None)
+
+
+def _deleted_by_another(ctx: LockContext, gone: Departure, other: Session) -> RuleMatch | None:
+    label = _label_of(ctx, other)
+    if label is not None and label == gone.label:
+        return None  # a client removed the node of its own earlier session
+    owner, by = ctx.shared.name_of(gone.session, gone.label), ctx.shared.name_of(other, label)
+    by = f"session {by}" if by == session_text(other) else by
+    has_ended = ctx.ensemble.alive(gone.session) is False
+    lives = "lived on for a while" if has_ended else "lives on"
     return RuleMatch(
-        about=replace(
-            about,
-            nodes=(gone.node,),
-            sessions=(gone.session,),
-            owners=(owner,),
-            modes=(gone.mode,),
+        about=_about_departure(ctx, gone, owner),
+        sentence=f"{by} deleted the node of {owner}, which held {ctx.name}, at "
+        f"{clock(gone.gone_at)}. The session of {owner} {lives}: it may have gone on as if it "
+        "owned the lock.",
+        confidence="C4",
+        evidence=(
+            (True, f"the transaction log has the deletion: session {session_text(other)}"),
+            (True, f"the node belonged to session {session_text(gone.session)}"),
         ),
+        advice=f"Find out who {by} is, and what {owner} did after {clock(gone.gone_at)}.",
+        since=gone.gone_at,
+        at_once=True,
+    )
+
+
+def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
+    """Return the match if the node vanished without a request of its live session."""
+    presence = ctx.ensemble.presence(gone.session)
+    if presence is None or presence.at <= gone.gone_at:
+        return None
+    if (presence.established or 0) >= gone.gone_at:
+        return None
+    if not ctx.shared.sessions.idle_before(gone.session, gone.gone_at):
+        return None
+    owner = ctx.shared.name_of(gone.session, gone.label)
+    return RuleMatch(
+        about=_about_departure(ctx, gone, owner),
         sentence=f"{owner} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",
         confidence="C1",
         evidence=(
             (True, "its node is gone, and it has sent nothing but pings since before that"),
-            (None, "who deleted a node is not recorded"),
+            (None, "a live server does not report who deleted a node"),
         ),
         advice=f"Find out who deleted the node, and what {owner} did after {clock(gone.gone_at)}.",
         since=gone.gone_at,
-        as_of=at,
+        as_of=presence.at,
         patience_ms=ctx.thresholds.settle,  # the table may be from just before it released
+    )
+
+
+def _about_departure(ctx: LockContext, gone: Departure, owner: str) -> FindingSubject:
+    return replace(
+        ctx.about(key=(gone.node, gone.czxid)),
+        nodes=(gone.node,),
+        sessions=(gone.session,),
+        owners=(owner,),
+        modes=(gone.mode,),
     )
 
 

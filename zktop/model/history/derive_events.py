@@ -24,7 +24,7 @@ from zktop.model.history.change import (
     newer_than_counters,
 )
 from zktop.model.history.duration_samples import DurationSamples
-from zktop.model.history.endings import judge_expiry, recorded_ending
+from zktop.model.history.endings import deleted_by_another, judge_expiry, recorded_ending
 from zktop.model.history.events import (
     Departure,
     Elapsed,
@@ -167,6 +167,7 @@ class LockLog:
             ending,
             span if held else None,
             None if held else span,
+            None if removal is None else deleted_by_another(member, removal),
         )
         return departure, verdict.why
 

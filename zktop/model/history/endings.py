@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Gone, Millis
+from zktop.model.facts import Gone, Millis, Session
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -61,12 +61,17 @@ def recorded_ending(member: Member, removal: Gone) -> ExpiryVerdict:
             return ExpiryVerdict(expired=True, why=Text(why))
         case "closed":
             return ExpiryVerdict(expired=False, why=Text("its client closed the session"))
-        case "deleted" if removal.by and removal.by != member.owner:
-            why = f"session {session_text(removal.by)} deleted it"
+        case "deleted" if another := deleted_by_another(member, removal):
+            why = f"session {session_text(another)} deleted it"
             return ExpiryVerdict(expired=False, why=Text(why))
         case "reaped":
             return ExpiryVerdict(expired=False, why=Text("the server removed it"))
     return ExpiryVerdict(expired=False)
+
+
+def deleted_by_another(member: Member, removal: Gone) -> Session | None:
+    """Return the session that deleted a node of another session."""
+    return removal.by if removal.how == "deleted" and removal.by != member.owner else None
 
 
 def _without_connection(member: Member, ensemble: Ensemble, locks: int) -> ExpiryVerdict:

@@ -73,3 +73,4 @@ class Departure(msgspec.Struct, frozen=True, gc=False):
     ending: Ending
     held: Elapsed | None = None
     waited: Elapsed | None = None
+    deleted_by: Session | None = None  # another session, if a transaction log says so
