@@ -144,7 +144,8 @@ def main(minutes: float) -> None:
     tape, most = Tape(), 0.0
     for number, frame in enumerate(churn_frames(round(minutes * 60 * LOOKS_PER_S))):
         tape.add(frame)
-        tape.make_room()
+        if surplus := tape.surplus():
+            tape.replace(surplus, tape.packer.packed(surplus))
         if number % LOOKS_PER_S == 0:
             most = max(most, memory_mb())
     moments = [one.at for one in (*tape.archive.after(0), *tape.stored())]

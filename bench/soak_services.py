@@ -15,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,7 +166,7 @@ class Services:
     def watchers(self) -> int:
         """Count the sessions that watch everything below the root: the services alone."""
         _, _, below = ask(self.server.port, "wchp").partition(f"{ROOT}\n")
-        return len(re.match(r"(?:\t\S+\n)*", below)[0].splitlines())  # type: ignore[index]
+        return len([*takewhile(lambda line: line.startswith("\t"), below.splitlines())])
 
     def sessions(self) -> int:
         """Count the sessions, those of dead clients included."""

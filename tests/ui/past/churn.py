@@ -10,6 +10,7 @@ from ui.fake_feed import frames
 from zktop.model.facts import AnyFact, Gone, Millis, Node, Stat
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.tape import Tape
 
 BEGIN = NOW + 1_000_000
 CROWD = " ; ".join(f"X{n:02} x: A{n} B{n} C{n}" for n in range(20))
@@ -33,3 +34,9 @@ def churn(count: int, every_ms: Millis = 1_000) -> list[Frame]:
         queues[path].append(came)
         moments.append((at, [Gone(path=left.path, zxid=zxid, at=at), came]))
     return frames(*moments)
+
+
+def make_room(tape: Tape) -> None:
+    """Pack what is too much, as the UI does on a thread."""
+    if surplus := tape.surplus():
+        tape.replace(surplus, tape.packer.packed(surplus))

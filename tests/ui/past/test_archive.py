@@ -7,6 +7,7 @@ from ui.fake_feed import frames
 from ui.past.churn import BEGIN, churn
 
 from zktop.model.report import Report
+from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.archive import BLOCK_STEPS, STEP_MS, Archive, Packer, StoredFrame
 
@@ -32,6 +33,11 @@ def told(report: Report) -> object:
     return report.now, locks, findings, deadlocks
 
 
+def nodes(report: Report) -> list[list[Text]]:
+    """The nodes of each lock, in queue order."""
+    return [[one.node for one in view.lock.members] for view in report.views]
+
+
 def test_reports_are_made_again_as_they_were() -> None:
     """Holders, waiters, since when, findings, deadlocks."""
     for those in (past(), churn(40)):
@@ -53,8 +59,7 @@ def test_they_are_made_in_any_order() -> None:
         again = picture.frame.report
         assert picture.shows(frame.at + 10)
         assert picture.before is None or picture.before.at == those[number - 1].at
-        queues = [[*one.lock.members] for one in again.views]
-        assert queues == [[*one.lock.members] for one in frame.report.views]
+        assert nodes(again) == nodes(frame.report)
 
 
 def test_a_second_is_one_step_with_all_its_events() -> None:
@@ -107,6 +112,18 @@ def test_facts_are_small() -> None:
     those = churn(10 * BLOCK_STEPS)
 
     assert archived(those).weight_bytes < 2_000 * len(those)
+
+
+def test_after_older_data_reports_begin_anew() -> None:
+    """An ensemble that was restored from a backup has fewer transactions."""
+    late = frames(*((BEGIN + 1_000 * n, facts(f"X x: A{n} B", zxid=9_000 + n)) for n in range(3)))
+    early = frames(*((BEGIN + 1_000 * n, facts(f"Y x: C{n} D", zxid=n)) for n in range(5, 9)))
+    known = archived([*late, *early])
+
+    for frame in (*late, *early):
+        again = known.unpacked(frame.at, frame.report.settings).frame.report
+        assert again.paths == frame.report.paths
+        assert nodes(again) == nodes(frame.report)
 
 
 def test_tables_of_servers_are_packed_too() -> None:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from output.stories import facts
 from ui.example_past import BEGIN, past
 from ui.fake_feed import frames
+from ui.past.churn import make_room
 from ui.past.test_playback import tape
 
 from zktop.model.history.events import Event
@@ -37,7 +38,7 @@ def taped(those: list[Frame], *, room: int = 10_000) -> Tape:
     known = Tape(TapeLimits(frames_bytes=room * CHANGE_BYTES))
     for frame in those:
         known.add(frame)
-        known.make_room()
+        make_room(known)
     return known
 
 
@@ -136,7 +137,7 @@ def test_the_last_step_is_shown_up_to_the_first_frame() -> None:
     known.put_unpacked(known.archive.unpacked(first - 1, settings))
     assert not known.is_packed(first - 1)
     known.add(busy(202)[-1])
-    known.make_room()
+    make_room(known)
     assert not known.is_packed(first - 1)
 
 
@@ -217,6 +218,19 @@ def test_the_whole_past_can_be_written() -> None:
         BEGIN + 30_000,
         BEGIN + 31_000,
     ]
+
+
+def test_what_is_packed_while_the_past_is_written_is_not_written_twice() -> None:
+    """It is unpacked on another thread, a moment later."""
+    known = taped(busy(100), room=50)
+    worlds = known.worlds(BEGIN, BEGIN + 99_000)
+    reports = known.reports(BEGIN, BEGIN + 99_000)
+    for frame in busy(140)[100:]:
+        known.add(frame)
+        make_room(known)
+
+    assert [at for _, at in worlds] == [one.at for one in busy(100)]
+    assert [one.now for one in reports] == [one.at for one in busy(100)]
 
 
 def happened(*moments: int) -> list[Frame]:

@@ -89,8 +89,9 @@ async def test_it_plays_through_packed_moments() -> None:
         await shown_at(pilot, BEGIN + 5_000)
         app.playback.speed = 64.0
         await pressed(pilot, "space")
-        await until(pilot, lambda: app.view_state.report.now > BEGIN + 20_000, "the first report")
-        await until(pilot, lambda: app.view_state.report.now > BEGIN + 100_000, "later ones")
+        packed = range(BEGIN + 20_000, app.tape.in_memory_from)
+        await until(pilot, lambda: app.view_state.report.now in packed, "a packed report")
+        await until(pilot, lambda: app.view_state.report.now >= packed.stop, "later ones")
 
 
 async def test_two_packed_moments_are_compared() -> None:
@@ -115,6 +116,18 @@ async def test_a_recording_begins_with_the_packed_past() -> None:
         await pressed(pilot, "enter")
         await until(pilot, lambda: feed.recorded, "the order to record")
         assert [at for _, at in feed.recorded_past] == list(range(BEGIN, END + 1, 1_000))
+
+
+async def test_after_an_error_the_end_of_a_recording_is_shown() -> None:
+    """It is not tried again and again."""
+    async with busy(is_live=False) as pilot:
+        app, tried = pilot.app, []
+        app.tape.archive.unpacked = lambda *_: tried.append(1) or 1 / 0
+        app.seek(BEGIN + 20_000)
+        await until(pilot, lambda: app.view_state.report.now == END, "the end")
+        await pilot.pause()
+        assert not app.visit.is_unpacking
+        assert len(tried) == 1
 
 
 async def test_after_an_error_the_newest_moment_is_shown() -> None:

@@ -47,12 +47,18 @@ class TimeActions(Shell):
             if at is not None and last is not None:
                 make = partial(tape.archive.unpacked, at, last.report.settings)
                 tape.put_unpacked(await on_a_thread(make))
-        except Exception as error:  # noqa: BLE001  the newest moment is still there
+        except Exception as error:  # noqa: BLE001  the newest moment can still be shown
             self.failed("Unpacking the past", error)
-            self.playback.return_to_newest()
+            self._leave_the_past(tape)
         finally:
             self._is_unpacking = False
         self.draw()
+
+    def _leave_the_past(self, tape: Tape) -> None:
+        if self.feed.is_live:
+            self.playback.return_to_newest()
+        else:
+            self.playback.go(tape, tape.end or 0)
 
     def first_report(self) -> None:
         """Start the playback of a recording if the command line asks for it."""
@@ -194,7 +200,7 @@ class TimeActions(Shell):
             self.push_screen(CompareDialog(here, now))
 
     async def _frame_at(self, at: Millis) -> Frame | None:
-        """The frame shown at a moment; one that is packed is made again on a thread."""
+        """Return the frame shown at a moment; one that is packed is made again on a thread."""
         frame = self.tape.frame_at(at)
         if frame is None and self.tape.last is not None:
             reports = self.tape.reports(at, at)

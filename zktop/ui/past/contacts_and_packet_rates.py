@@ -45,7 +45,7 @@ def recent_contacts(tape: Tape, session: Session, report: Report) -> tuple[Milli
 
 
 def table_before(table: Connections, tape: Tape, moment: Millis) -> Connections | None:
-    """The table of this server before this one; None if it is not stored."""
+    """Return the table of this server before this one; None if it is not stored."""
     return next((one for one in _tables(table.server, tape, moment) if one.at < table.at), None)
 
 

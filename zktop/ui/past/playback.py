@@ -108,5 +108,5 @@ class Playback:
 
 
 def _start(tape: Tape) -> Millis | None:
-    """The moment at which a recording opens: its first alert, or else its beginning."""
+    """Return the moment at which a recording opens: its first alert, or else its beginning."""
     return tape.begin if tape.first_alarm is None else tape.first_alarm

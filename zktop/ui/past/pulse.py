@@ -82,7 +82,7 @@ class Pulse:
             del self._changes[: MAX_CHANGES // DROPPED]
 
     def until(self, moment: Millis, seconds: int) -> list[PulseSecond]:
-        """The last seconds before a moment; a second without a frame repeats the one before."""
+        """Return the last seconds before a moment; one without a frame repeats the one before."""
         end = moment // SECOND_MS
         first = end - seconds + 1
         at = bisect_right(self._seconds, first - 1, key=lambda one: one.second)
@@ -97,7 +97,7 @@ class Pulse:
         return shown
 
     def waiting(self, begin: Millis, step_ms: float, number: int) -> list[int | None]:
-        """The largest number of waiters in each of `number` steps; None where it is unknown."""
+        """Return the largest number of waiters in each of `number` steps; None if unknown."""
         at = bisect_right(self._changes, begin, key=lambda one: one.at)
         current = self._changes[at - 1].waiting if at else None
         found: list[int | None] = []
@@ -116,7 +116,7 @@ class Pulse:
         return found
 
     def _more_waiters(self, report: Report) -> int:
-        """How many more clients wait than before; only changed locks are counted again."""
+        """Return how many more clients wait than before; only changed locks are counted again."""
         before, self._locks = self._locks, report.parts
         return sum(
             _waiters(report.parts.get(path)) - _waiters(before.get(path))
@@ -136,7 +136,7 @@ class Pulse:
 
 
 def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
-    """A second without a frame: clients still wait, and old waits leave the percentile."""
+    """Return a second without a frame: clients still wait, and old waits leave the percentile."""
     if before is None:
         return PulseSecond(second)
     is_recent = second - before.second < WAITS_S
@@ -145,7 +145,7 @@ def _quiet(before: PulseSecond | None, second: int) -> PulseSecond:
 
 
 def _waiters(record: LockRecord | None) -> int:
-    """How many clients wait for a lock; the candidates of an election do not wait."""
+    """Return how many clients wait for a lock; the candidates of an election do not wait."""
     lock: Lock | None = record.lock if record is not None else None
     if lock is None or lock.kind == "election":
         return 0

@@ -101,7 +101,7 @@ def _stuck(deadlocks: Iterable[Deadlock]) -> frozenset[Session]:
 
 
 def name_in(report: Report, session: Session) -> Text | None:
-    """The unique name of a session; None if it has no node in a lock."""
+    """Return the unique name of a session; None if it has no node in a lock."""
     paths = report.locks_of.get(session, ())
     members = (one for path in paths for one in report.parts[path].lock.members)
     labels = (one.label for one in members if one.owner == session)

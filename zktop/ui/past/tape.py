@@ -2,7 +2,7 @@
 
 Neighbouring reports share almost everything, so the weight of a stored frame is its new data only.
 When all frames together weigh too much, the oldest are packed: the archive keeps their facts, one
-moment a second, and their reports are made again when somebody looks at them. Frames without
+moment a second, and their reports are made again on demand. Frames without
 changes are stored every ten seconds, so a quiet hour takes little memory.
 """
 
@@ -95,7 +95,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
         return next(found, self.deadlock)
 
     def ending(self, report: Report) -> EndedDeadlock | None:
-        """How it ended, if this report knows."""
+        """Return how it ended, if this report knows."""
         number = self.deadlock.number
         return next((one for one in report.over if one.deadlock.number == number), None)
 
@@ -166,7 +166,7 @@ class Tape:
     # Looking back
 
     def frames(self, begin: Millis = 0) -> Iterator[Frame]:
-        """The frame shown at this moment and all later ones that are not packed, to the newest."""
+        """Yield the frame shown at this moment and all later ones that are not packed."""
         shown = None
         for one in self.stored(max(0, self.index_at(begin))):
             shown = one.frame
@@ -197,7 +197,7 @@ class Tape:
         self._unpacked = report._replace(until=until)
 
     def frame_at(self, moment: Millis) -> Frame | None:
-        """The frame shown at this moment; before the first frame, the first.
+        """Return the frame shown at this moment; before the first frame, the first.
 
         None if it is packed.
         """
@@ -210,7 +210,7 @@ class Tape:
         return self._stored[max(0, self.index_at(moment))].frame if self._stored else None
 
     def frame_before(self, frame: Frame) -> Frame | None:
-        """The frame before one that is shown."""
+        """Return the frame before one on display."""
         if self._unpacked and frame is self._unpacked.frame:
             return self._unpacked.before
         index = self.index_at(frame.at) - 1
@@ -235,7 +235,7 @@ class Tape:
         return next(before, first)
 
     def alarm_after(self, moment: Millis) -> Millis | None:
-        """The first time after this moment at which a deadlock or critical finding began."""
+        """Return when the first deadlock or critical finding after this moment began."""
         return next((one.at for one in self._after(moment) if one.alarms), None)
 
     def _after(self, moment: Millis) -> Iterator[PastMoment]:
@@ -247,21 +247,24 @@ class Tape:
             yield self._stored[index]
         yield from self.archive.before(moment)
 
+    # More may be packed before these two are read, so they fix now which frames are not.
+
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
-        """What was known at each moment of a span of time; another thread may unpack it."""
+        """Return what was known at each moment of a span of time; another thread may unpack it."""
         frames = [(one.report.world, one.at) for one in self.frames(begin)]
         stored = takewhile(lambda one: one[1] <= end, frames)
         if not self._is_older(begin):
             return stored
-        return chain(self.archive.worlds(begin, end), stored)
+        return chain(self.archive.worlds(begin, min(end, frames[0][1] - 1)), stored)
 
     def reports(self, begin: Millis, end: Millis) -> Iterator[Report]:
-        """The reports of a span of time; another thread may make those that are packed."""
+        """Return the reports of a span of time; another thread may make those that are packed."""
         frames = [one.report for one in self.frames(begin)]
         stored = takewhile(lambda one: one.now <= end, frames)
         if not self._is_older(begin):
             return stored
-        return chain(self.archive.reports(begin, end, frames[0].settings), stored)
+        packed_to = min(end, frames[0].now - 1)
+        return chain(self.archive.reports(begin, packed_to, frames[0].settings), stored)
 
     # Recording
 
@@ -308,7 +311,7 @@ class Tape:
     # Packing
 
     def surplus(self) -> list[StoredFrame]:
-        """The oldest frames, in whole seconds, if all frames take too much memory."""
+        """Return the oldest frames, in whole seconds, if all frames take too much memory."""
         over = self._weight_bytes - LEFT_OVER * self._limits.frames_bytes
         if self._weight_bytes <= self._limits.frames_bytes:
             return []
@@ -329,11 +332,6 @@ class Tape:
         if self.first_alarm is not None:
             self.first_alarm = self.alarm_after(0)  # its second is one step now
         self.tracks.forget_before(self.begin or 0)
-
-    def make_room(self) -> None:
-        """Pack what is too much; the UI does the same with a thread."""
-        if surplus := self.surplus():
-            self.replace(surplus, self.packer.packed(surplus))
 
     # Deadlocks
 

@@ -53,7 +53,7 @@ class LockColumns(NamedTuple):
         self.queue.append(GONE if state.queue is None else state.queue)
 
     def states(self, begin: Millis, end: Millis) -> list[LockState]:
-        """The state at the beginning of a time span, and its changes within it."""
+        """Return the state at the beginning of a time span, and its changes within it."""
         span = _span(self.times, begin, end)
         rows = zip(*(column[span] for column in self), strict=True)
         return [
@@ -83,7 +83,7 @@ class SessionColumns(NamedTuple):
             self.nodes.append(state)
 
     def states(self, begin: Millis, end: Millis) -> list[SessionState]:
-        """The state at the beginning of a time span, and its changes within it."""
+        """Return the state at the beginning of a time span, and its changes within it."""
         span = _span(self.times, begin, end)
         rows = zip(self.times[span], self.nodes[span], strict=True)
         return [SessionState(max(at, begin), nodes > 1, nodes % 2 == 1) for at, nodes in rows]
@@ -102,7 +102,7 @@ class AlarmColumns(NamedTuple):
             self.alarms.append(alarms)
 
     def states(self, begin: Millis, end: Millis) -> list[AlarmState]:
-        """The alarms at the beginning of a time span, and their changes within it."""
+        """Return the alarms at the beginning of a time span, and their changes within it."""
         span = _span(self.times, begin, end)
         rows = zip(self.times[span], self.alarms[span], strict=True)
         return [AlarmState(max(at, begin), alarms) for at, alarms in rows]
@@ -190,7 +190,7 @@ class Tracks:
     # Looking back: the state at the beginning of a time span, and its changes within it
 
     def lock_states(self, path: Text, begin: Millis, end: Millis) -> list[LockState]:
-        """The states of a lock; before anything is known, it does not exist."""
+        """Return the states of a lock; before anything is known, it does not exist."""
         if self._newest is None or end <= self.begin:
             return [LockState(begin)]
         unknown = [LockState(begin)] if begin < self.begin else []
@@ -200,7 +200,7 @@ class Tracks:
         return [*unknown, lock_state(self._newest.parts.get(path), max(begin, self.begin))]
 
     def session_states(self, session: Session, begin: Millis, end: Millis) -> list[SessionState]:
-        """The states of a session; none before anything is known."""
+        """Return the states of a session; none before anything is known."""
         if self._newest is None or end <= self.begin:
             return []
         track = self._sessions.get(session)
@@ -209,13 +209,13 @@ class Tracks:
         return [session_state(self._newest, session, max(begin, self.begin))]
 
     def alarm_states(self, begin: Millis, end: Millis) -> list[AlarmState]:
-        """The alarms; none before anything is known."""
+        """Return the alarms; none before anything is known."""
         if self._newest is None or end <= self.begin:
             return []
         return self._alarms.states(max(begin, self.begin), end)
 
     def name(self, session: Session) -> Text:
-        """The name of a session, as far as the newest report knows it."""
+        """Return the name of a session, as far as the newest report knows it."""
         report = self._newest
         if report is None:
             return Text(session_text(session))
@@ -249,7 +249,7 @@ def _count_holders(
 
 
 def _span(times: Sequence[Millis], begin: Millis, end: Millis) -> slice:
-    """Where the state before the beginning is, and the changes until the end."""
+    """Return where the state before the beginning is, and the changes until the end."""
     first = max(0, bisect_left(times, begin) - 1)
     return slice(first, max(first + 1, bisect_left(times, end)))
 

@@ -6,6 +6,7 @@ from model.findings.cases import facts
 from output.stories import facts as story
 from ui.example_queues import ORDERS, looked, page_on, queue, ring_of, shown
 from ui.fake_feed import FakeFeed, frames, panel, settled
+from ui.past.churn import make_room
 
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.ui.app import Zktop
@@ -129,7 +130,7 @@ def test_a_lock_that_vanished_long_ago_is_not_called_unseen() -> None:
     tape = Tape(TapeLimits(frames_bytes=10 * FRAME_BYTES))
     for frame in frames((NOW, facts(*queue("XX"))), (NOW + 2_000, away), *later):
         tape.add(frame)
-        tape.make_room()
+        make_room(tape)
 
     assert tape.is_packed(NOW + 2_000)
     assert last_seen(ORDERS, tape, NOW + 29_000) == LastSeen(NOW + 2_000)
