@@ -104,11 +104,11 @@ class ContenderStep(Struct, frozen=True, omit_defaults=True):
     watched: WatchedPart = "node"  # with `watching`: which part of the node
 
     def line(self) -> str:
-        """The step as one line for people."""
+        """Return the step as one line for people."""
         return f"{self.at[11:23]} {self.who}: {self.says}"
 
     def json(self) -> str:
-        """The step as one line of JSON."""
+        """Return the step as one line of JSON."""
         return msgspec.json.encode(self).decode()
 
 
@@ -215,7 +215,7 @@ class ContenderState(Struct, frozen=True):
         return self.last_words or (self.last.says if self.last else "starting")
 
     def after(self, step: ContenderStep) -> Self:
-        """The state after one more step."""
+        """Return the state after one more step."""
         activity = ACTIVITY_AFTER.get(step.what, self.activity)
         if step.what == "connected":
             activity = "ready" if self.activity == "starting" else self.activity
@@ -234,7 +234,7 @@ class ContenderState(Struct, frozen=True):
         )
 
     def after_exit(self, code: int, last_words: Text) -> Self:
-        """The state after the end of the process."""
+        """Return the state after the end of the process."""
         return replace(self, exit_code=code, last_words=last_words, holds=(), watches=None)
 
     def _holds_after(self, step: ContenderStep) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ class ContenderState(Struct, frozen=True):
         return self.holds
 
     def _watches_after(self, step: ContenderStep) -> Watched | None:
-        """What it watches now: a watch fires once, and only a waiter relies on one."""
+        """Return what it watches now: a watch fires once, and only a waiter relies on one."""
         if step.what == "watching" and step.node:
             return Watched(step.node, step.watched)
         has_fired = self.watches and step.what == "notified" and step.node == self.watches.path
@@ -298,7 +298,7 @@ class StartContender(Struct, frozen=True, forbid_unknown_fields=True):
     pause_s: float = 0.0
 
     def order(self, folder: str, root: str, connection: ClientSettings) -> ContenderOrder:
-        """The order for this contender, with its locks in this folder."""
+        """Return the order for this contender, with its locks in this folder."""
         return ContenderOrder(
             self.name,
             tuple(replace(claim, path=f"{folder}/{claim.path}") for claim in self.claims),
@@ -413,7 +413,7 @@ class SceneLine(Struct, frozen=True):
     says: str
 
     def line(self) -> str:
-        """The line as text, with the number of the move in front."""
+        """Return the line as text, with the number of the move in front."""
         return f"[{self.number}/{self.of}] {self.says}" if self.number else self.says
 
 

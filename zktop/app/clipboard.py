@@ -17,7 +17,7 @@ class CopyProgram(NamedTuple):
 
     words: tuple[str, ...]
     variable: str  # environment variable that is set where the program works; empty: none
-    place: str  # where the copied text is then, for the user
+    place: str  # where the copied text is, in words for the user
 
 
 PROGRAMS: Final = (
@@ -46,7 +46,7 @@ def _takes(words: tuple[str, ...], environment: Mapping[str, str], text: str) ->
             words,
             input=text.encode(),
             env=dict(environment),
-            stdout=subprocess.DEVNULL,  # xclip goes on running, and would keep a pipe open
+            stdout=subprocess.DEVNULL,  # xclip keeps running, and would keep a pipe open
             stderr=subprocess.DEVNULL,
             timeout=TIMEOUT_S,
             check=False,

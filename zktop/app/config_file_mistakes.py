@@ -1,4 +1,4 @@
-"""All mistakes of one config file, those of the UI's keys, commands and theme included."""
+"""All mistakes of one config file, including those in the UI's keys, commands and theme."""
 
 import os
 import re
@@ -23,8 +23,8 @@ def config_file_mistakes(
 ) -> tuple[ConfigMistake, ...]:
     """Return every mistake of a config file, by line.
 
-    The UI checks its own sections only if the rest is right. Here they are read once more,
-    without the keys and commands that are wrong, so that a mistake elsewhere does not hide theirs.
+    The UI checks its own sections only if the rest is right. They are read again here without
+    the wrong keys and commands, so a mistake elsewhere does not hide theirs.
     """
     only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
     found = _mistakes(lambda: effective_config(only, environment))
@@ -38,7 +38,7 @@ def config_file_mistakes(
 
 
 def _number_in_file(key: str, wrong: frozenset[str]) -> str:
-    """Return the key of a command as in the file, where wrong ones come before it."""
+    """Return a command's key as numbered in the file, which also counts the wrong commands."""
     found = _COMMAND.match(key)
     if found is None:
         return key

@@ -206,7 +206,7 @@ class Contenders:
 
 
 def _last_step(state: ContenderState) -> ContenderStep | None:
-    """The step that a killed contender could not report itself."""
+    """Return the step that a killed contender could not report itself."""
     if state.exit_code is None or state.exit_code >= 0:
         return None
     now = iso(time.time_ns() // 1_000_000)

@@ -66,13 +66,13 @@ class NodeWriter:
         self._client.close()
 
     def delete(self, path: str, seen: Stat) -> None:
-        """Delete a node that no session owns, if it is still the one that was seen.
+        """Delete a node that no session owns, if it is still the same node.
 
         A version does not protect a node that was deleted and created again: it starts at 0, too.
-        So the transaction also holds only if its parent got no child since this second look: it
-        creates and deletes a sequential node, whose number must be the next one. In 3,000 races
-        with a client that created the node again, a look and a version check alone deleted 17
-        nodes of that client's session, and this deleted none.
+        So the transaction also fails if the parent got a child after the second look: it creates
+        and deletes a sequential node, whose number must be the next one. In 3,000 races with a
+        client that created the node again, a look and a version check alone deleted 17 nodes of
+        that client's session; this deleted none.
         """
         parent = split(path)[0]
         for _ in range(MAX_TRIES):
@@ -91,7 +91,7 @@ class NodeWriter:
         )
 
     def ask_to_release(self, path: str, seen: Stat) -> None:
-        """Write into the node what Curator's Revoker writes, if it is still the one seen."""
+        """Write into the node what Curator's Revoker writes, if it is still the same node."""
         stat = self._second_look(path, seen)
         try:
             self._client.set(path, REVOKE, version=stat.version)
@@ -144,7 +144,7 @@ class NodeWriter:
 
 
 def _is_cause(result: object) -> bool:
-    """Whether this part of a transaction is why it failed."""
+    """Return whether this part of a transaction is why it failed."""
     return isinstance(result, Exception) and not isinstance(result, RolledBackError)
 
 

@@ -37,7 +37,7 @@ class OwnersFile:
         return [OwnerNames(zxid=0, at=time.time_ns() // 1_000_000, owners=owners)]
 
     def _state(self) -> tuple[int, int, int] | None:
-        """What differs after the file was written or replaced; None if there is no file."""
+        """Return what differs after the file was written or replaced; None if there is no file."""
         try:
             found = Path(self._file).expanduser().stat()
         except OSError:

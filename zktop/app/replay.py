@@ -91,5 +91,5 @@ class Replay:
 
 
 def _lost(world: World, at: Millis) -> World:
-    """The world as it was when the recorder ended."""
+    """Return the world as it was when the recorder ended."""
     return world.after(Link(state="lost", why=NOT_RECORDED, zxid=world.zxid, at=at))

@@ -142,7 +142,7 @@ def textual_theme(file: ThemeFile) -> NamedTheme:
 
 
 def _between(file: ThemeFile) -> str:
-    """A colour for borders: closer to the background than to the text."""
+    """Return a colour for borders: closer to the background than to the text."""
     background, text = file.background or _BACKGROUND, file.foreground or file.primary
     return Color.parse(background).blend(Color.parse(text), _BORDER_SHARE).hex
 
@@ -154,7 +154,7 @@ def state_folder(environment: Mapping[str, str]) -> Path:
 
 
 def is_ascii(environment: Mapping[str, str]) -> bool:
-    """Whether to draw with ASCII only: ZKTOP_ASCII is set, or the terminal is not UTF-8."""
+    """Return whether to draw with ASCII only: ZKTOP_ASCII is set, or the terminal is not UTF-8."""
     setting = environment.get("ZKTOP_ASCII", "")
     encoding = (getattr(sys.__stderr__, "encoding", "") or "").casefold()
     return setting not in ("", "0") or "utf" not in encoding

@@ -81,7 +81,7 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
 
 
 def _is_on_ensemble(effective: EffectiveConfig) -> bool:
-    """Whether the user named an ensemble for the demo, which writes to it.
+    """Return whether the user named an ensemble for the demo, which writes to it.
 
     The `hosts` of the config file are those that the user watches: they are not for demos.
     """

@@ -139,7 +139,7 @@ class ConfigReader:
         return WRONG if any(map(_any_wrong, pairs)) else dict(pairs)
 
     def _read_name(self, kind: inspect.Type, name: TextNode, key: str) -> object:
-        """Read a key of the user's choice; one that is an address has a form."""
+        """Read a key that the user chose; an address has a form."""
         try:
             written = scalars.printable(name)
         except ValueError as error:

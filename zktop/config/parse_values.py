@@ -26,7 +26,7 @@ _YAML_NUMBER = r"[-+]?(0[xob])?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
 
 
 def is_null(tree: ConfigNode) -> bool:
-    """Whether there is no value: `key:` or `key: null`."""
+    """Return whether there is no value: `key:` or `key: null`."""
     return isinstance(tree, TextNode) and tree.plain and tree.text in _NULLS
 
 

@@ -47,12 +47,12 @@ class ContenderLog:
             self._news.notify_all()
 
     def all_counts(self) -> dict[str, Counter[StepKind]]:
-        """How often each contender reported each kind of step."""
+        """Return how often each contender reported each kind of step."""
         with self._news:
             return {name: Counter(counts) for name, counts in self.counts.items()}
 
     def count(self, name: str, what: StepKind) -> int:
-        """How often a contender reported this kind of step since it started."""
+        """Return how often a contender reported this kind of step since it started."""
         with self._news:
             return self.counts[name][what] if name in self.counts else 0
 

@@ -97,7 +97,7 @@ class ContenderProcess:
         return ended
 
     def take_changes(self) -> list[ContenderChange]:
-        """The steps read since the last call, each with the state after it."""
+        """Return the steps read since the last call, each with the state after it."""
         *lines, self._unread = self._unread.split(b"\n")
         changes = []
         for line in lines:
@@ -162,7 +162,7 @@ class ProcessPool:
         self.close()
 
     def states(self) -> tuple[ContenderState, ...]:
-        """The states of all running contenders, in starting order; never waits."""
+        """Return the states of all running contenders, in starting order; never waits."""
         return self._states
 
     def soon(self, act: Callable[[], Result]) -> Future[Result]:

@@ -67,7 +67,7 @@ class _Counter:
                 self._end(step)
 
     def _release(self, step: ContenderStep, lock: str) -> None:
-        """A release is reported twice: before the delete, and after it."""
+        """Count a release, which is reported twice: before the delete, and after it."""
         both = (step.who, lock)
         if step.what == "releasing" and lock in self._held[step.who]:
             self._held[step.who].discard(lock)
@@ -79,7 +79,7 @@ class _Counter:
             self._releasing.discard(both)
 
     def _end(self, step: ContenderStep) -> None:
-        """A contender that ends by itself has released everything."""
+        """Count the end of a process; one that ends by itself has released everything."""
         for lock in sorted(self._held[step.who]):
             self._leave(step, lock, "died")
         self._held[step.who].clear()
@@ -91,7 +91,7 @@ class _Counter:
             self.departures.append(DemoDeparture(step.who, lock, how))
 
     def _join(self, node: str) -> None:
-        """A new node may wake clients, too, so the last departure of its lock no longer counts."""
+        """End the last departure of the lock of a new node, which may wake clients, too."""
         for lock in [one for one in self._latest if node.startswith(f"{one}/")]:
             self._end_latest(lock)
 

@@ -144,7 +144,7 @@ class SceneRun:
             )
 
     def _since(self, step: ExpectedStep) -> int:
-        """How often this step was reported since the start of the current move."""
+        """Return how often this step was reported since the start of the current move."""
         before = self._before.get(step.name, Counter())
         return self._log.count(step.name, step.what) - before[step.what]
 
@@ -249,7 +249,7 @@ class ScenePlayer:
                 self._set(problem=str(problem) or type(problem).__name__, is_cleaning=False)
 
     def _next(self) -> Callable[[], None] | None:
-        """The next command; if none comes in time, the next move or the repetition."""
+        """Return the next command; if none comes in time, the next move or the repetition."""
         act, wait_s = {
             "playing": (self._move, self._rest_s),
             "over": (self._repeat, self._repeat_after_s),

@@ -26,18 +26,18 @@ class FailCriteria(NamedTuple):
     confidence: Confidence = "C2"
 
     def counts(self, finding: Finding) -> bool:
-        """Whether a finding makes the check fail."""
+        """Return whether a finding makes the check fail."""
         if not self.names(finding) or not self.is_sure(finding):
             return False
         is_hint = finding.confidence == "C1"  # so its severity is below critical
         return bool(self.rules) or is_hint or finding.severity == "critical"
 
     def is_sure(self, finding: Finding) -> bool:
-        """Whether the confidence of a finding is high enough."""
+        """Return whether the confidence of a finding is high enough."""
         return CONFIDENCES.index(finding.confidence) >= CONFIDENCES.index(self.confidence)
 
     def names(self, finding: Finding) -> bool:
-        """Whether the rule of a finding counts."""
+        """Return whether the rule of a finding counts."""
         return finding.rule in (self.rules or CRITICAL)
 
 
@@ -61,7 +61,7 @@ class VerdictBuilder:
             self._first_tables.setdefault(server, at)
 
     def has_settled(self, report: Report) -> bool:
-        """Whether reports and servers' tables span at least `settle`."""
+        """Return whether reports and servers' tables span at least `settle`."""
         if self._first is None or report.now < self._first + self._settle:
             return False
         if report.now >= self._first + self._settle + GRACE_MS:
@@ -98,7 +98,7 @@ class VerdictBuilder:
         )
 
     def _has_lasted(self, finding: Finding, report: Report) -> bool:
-        """Whether a finding has lasted long enough, or its rule has already waited."""
+        """Return whether a finding has lasted long enough, or its rule has already waited."""
         since = self._since.get(finding.id, report.now)
         has_waited = finding.patience_ms >= self._settle
         return finding.at_once or has_waited or report.now - since >= self._settle

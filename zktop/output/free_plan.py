@@ -54,10 +54,10 @@ def free_lines(
     left_out: Sequence[str] = (),
     width: int = WIDTH,
 ) -> Iterator[str]:
-    """Print what is in the way, and each way out with its commands, which are never cut.
+    """Yield lines: what is in the way, and each way out with its commands, which are never cut.
 
-    `connection` are the options that zktop itself needs to find this ensemble again, `left_out`
-    those of them that are not printed, because they have secrets.
+    `connection` are the options with which zktop finds this ensemble again; `left_out` are those
+    that are not printed because they contain secrets.
     """
     yield from _wrap(f"{plan.lock}  {plan.layout}  {_state(plan)}", "", width)
     if plan.error:
@@ -96,7 +96,7 @@ def _state(plan: FreeJson) -> str:
 
 
 def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
-    """Print what was done; before that, in a dry run, what it would cost."""
+    """Yield lines about what was done; in a dry run, also what it would cost."""
     yield from _wrap(done.sentence, "", width, "")
     if done.outcome == "dry-run":
         ways = [(one.path, way) for one in plan.blockers for way in one.ways]

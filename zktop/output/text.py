@@ -37,12 +37,12 @@ MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate":
 
 
 def is_quiet(lock: LockJson) -> bool:
-    """Whether a lock has one holder, no waiters and no problem, so one line is enough."""
+    """Return whether a lock has one holder, no waiters and no problem, so one line is enough."""
     return not lock.waiters and not lock.error and not lock.warnings and len(lock.holders) == 1
 
 
 def is_free(lock: LockJson) -> bool:
-    """Whether a lock has no contender and no problem."""
+    """Return whether a lock has no contender and no problem."""
     return not (lock.waiters or lock.holders or lock.error or lock.warnings)
 
 

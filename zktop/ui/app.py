@@ -54,7 +54,7 @@ class Zktop(
         self.show_message(why_no_contenders(self))
 
     def _live_case(self) -> Selection | None:
-        """The worst current deadlock, if the selected one has ended."""
+        """Return the worst current deadlock, if the selected one has ended."""
         from zktop.ui.screens.findings.list import worst_first  # noqa: PLC0415  after the first frame
 
         report, page, selection = self.view_state.report, self.page, self.selection

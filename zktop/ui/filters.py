@@ -53,7 +53,7 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
         )
 
     def mistake(self, known: Sequence[str]) -> str:
-        """A message about fields that the screen does not know; empty if it knows all.
+        """Return a message about fields that the screen does not know; empty if it knows all.
 
         >>> parsed("holder:x owner:ann").mistake(["owner", "state"])
         'unknown word holder: (owner: state:)'

@@ -116,7 +116,7 @@ class WritePermission(Protocol):
         """Give permission if this is the word; True if contenders may write now."""
 
     def word_for(self, path: str) -> str | None:
-        """The word to type before a contender enters this lock; None if no word is needed."""
+        """Return the word to type before a contender enters this lock; None if none is needed."""
 
 
 class ContendersPort(Protocol):
@@ -159,10 +159,10 @@ class ContendersPort(Protocol):
         """The loaded scene, and how far it has played."""
 
     def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
-        """The newest lines of the log, of all contenders or of one, oldest first."""
+        """Return the newest lines of the log, of all contenders or of one, oldest first."""
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
-        """A recipe and a mode in which it can queue in a lock of this layout."""
+        """Return a recipe and a mode in which it can queue in a lock of this layout."""
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:
         """Set the callbacks for changes and for errors; they may run on any thread."""
@@ -194,7 +194,7 @@ class Exports(Protocol):
         """The options with which a command of zktop reaches the ensemble."""
 
     def export(self, report: "Report", form: str) -> str:
-        """The report as json, text, dot or mermaid."""
+        """Return the report as json, text, dot or mermaid."""
 
     def excerpt(self, report: "Report", paths: Collection[str], source: str) -> str:
         """Write these locks of a report as text; `source` is the ensemble or the file."""
@@ -216,10 +216,10 @@ class ClusterList(Protocol):
 
     @property
     def hosts(self) -> Mapping[str, str]:
-        """The hosts of each cluster, by name; the one that zktop starts with is the first."""
+        """The hosts of each cluster, by name; zktop starts with the first."""
 
     def open(self, name: str) -> ClusterPorts:
-        """The ports of a cluster; its feed has not started yet."""
+        """Return the ports of a cluster; its feed has not started yet."""
 
 
 class FindingHook(Protocol):

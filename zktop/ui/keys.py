@@ -62,7 +62,7 @@ class Action(NamedTuple):
         return ",".join(name for name in self.names if name not in FIXED) or "none"
 
     def binding(self) -> Binding:
-        """A Textual binding; `Shell.action_act` looks for the method."""
+        """Return a Textual binding; `Shell.action_act` looks for the method."""
         return Binding(self.movable, f"app.act('{self.id}')", show=False, id=self.id)
 
 
@@ -185,7 +185,7 @@ MOVES: Final = ("up", "down", "page_up", "page_down", "first", "last")  # they w
 
 
 def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
-    """The keys of a session that starts no contenders and so has no screen 6.
+    """Return the keys of a session that starts no contenders and so has no screen 6.
 
     >>> {key.id for key in KEYS} - {key.id for key in reading_only(KEYS)} >= {"new", "page_6"}
     True
@@ -194,7 +194,7 @@ def reading_only(table: Sequence[Action]) -> tuple[Action, ...]:
 
 
 def known_on(page: str, table: Sequence[Action] = KEYS) -> Iterable[Action]:
-    """The actions that work on a page, one for each key; the page's own groups come first."""
+    """Return the actions that work on a page, one for each key, the page's own groups first."""
     own = [key for key in table if page in key.pages]
     taken = {name for key in own for name in key.names}
     known = [
@@ -212,7 +212,7 @@ _NAMES: Final = {
 
 
 def remapped(settings: Mapping[str, str]) -> tuple[Action, ...]:
-    """The table with the user's keys, which `key_mistakes` has found correct."""
+    """Return the table with the user's keys, which `key_mistakes` has found correct."""
     return tuple(
         key._replace(keys=",".join(map(named, _parts(settings[key.id]))))
         if key.id in settings
@@ -222,7 +222,7 @@ def remapped(settings: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def key_mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """All mistakes in the user's keys: the action, and what is wrong."""
+    """Yield all mistakes in the user's keys: the action, and what is wrong."""
     good: dict[str, str] = {}
     for action, text in settings.items():
         wrong = [what for name in _parts(text) for what in _wrong(name, action)]
@@ -237,7 +237,7 @@ def key_mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def added_mistakes(
     added: Sequence[Action], settings: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """All mistakes in the keys of actions that the user adds: the action, and what is wrong."""
+    """Yield all mistakes in the keys of the user's own actions: the action, and what is wrong."""
     for action in added:
         yield from ((action.id, what) for name in action.names for what in _wrong(name, action.id))
         if not action.names:
@@ -277,7 +277,7 @@ def named(text: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A key as users write it.
+    """Return a key as users write it.
 
     >>> shown("question_mark"), shown("ctrl+p"), shown("pageup"), shown("escape")
     ('?', 'ctrl+p', 'pgup', 'esc')

@@ -135,7 +135,7 @@ class NavigationApp(BaseApp):
             self._go_to(place)
 
     def _here(self, page: Page) -> Place:
-        """The visible page, and what the user has selected there."""
+        """Return the visible page, and what the user has selected there."""
         return Place(page.entry.name, self.subject.updated(page.chosen_subject))
 
     def _go_to(self, place: Place) -> None:

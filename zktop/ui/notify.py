@@ -38,7 +38,7 @@ class Notifier:
         self._more = 0
 
     def after(self, report: Report) -> NewAlerts:
-        """What to announce after this report. Call it for every report, in order."""
+        """Return what to announce after this report. Call it for every report, in order."""
         now = report.now
         causes = {one.id: one for one in proven_causes(report)}
         self._seen = {name: self._seen.get(name, now) for name in causes}
@@ -90,7 +90,7 @@ def proven_causes(report: Report) -> Iterator[Finding]:
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
-    """The first of these, and the number of others."""
+    """Return the first of these, and the number of others."""
     rest = len(findings) - 1
     if not rest:
         return brief(findings[0])
@@ -98,12 +98,12 @@ def summary(findings: tuple[Finding, ...]) -> str:
 
 
 def brief(finding: Finding) -> str:
-    """The kind of finding and its locks; a longer message would hide too much of the screen."""
+    """Return the kind of finding and its locks; more text would hide too much of the screen."""
     return f"{headline(finding)}. Press n to see it."
 
 
 def headline(alert: Finding | Deadlock) -> str:
-    """The kind of an alert, and its locks."""
+    """Return the kind of an alert, and its locks."""
     if isinstance(alert, Deadlock):
         return f"DEADLOCK: {several(alert.locks)}"
     what = alert.name.replace("-", " ").upper()

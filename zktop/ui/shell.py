@@ -307,7 +307,7 @@ class Shell(NavigationApp):
         self.failed(message.what, message.error)
 
     def failed(self, what: str, error: Exception) -> None:
-        """Report an error in the header; one that repeats is drawn once."""
+        """Report an error in the header; a repeated one is drawn once."""
         before = self.trouble
         super().failed(what, error)
         if self.trouble != before and self.page is not None:

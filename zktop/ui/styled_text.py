@@ -24,7 +24,7 @@ NOTHING: Line = ()
 
 
 def line(*pieces: str | Run | tuple[str, Ink]) -> Line:
-    """A line made of texts and runs.
+    """Return a line made of texts and runs.
 
     >>> line("a", ("b", "strong"))
     (Run(text='a', ink='plain', link=None), Run(text='b', ink='strong', link=None))

@@ -50,7 +50,7 @@ class UserCommand(NamedTuple):
 
 
 def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
-    """The entries of these commands in the table of keys."""
+    """Return the entries of these commands in the table of keys."""
     return tuple(
         Action(
             f"command_{number}",
@@ -66,7 +66,7 @@ def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
 def values_for(
     on: CommandSubject, selection: Selection, report: Report
 ) -> Mapping[str, str] | None:
-    """The values of all fields; None if nothing of that kind is selected."""
+    """Return the values of all fields; None if nothing of that kind is selected."""
     if on == "lock":
         return _of_lock(selection.path, selection.node) if selection.path else None
     if on == "session":

@@ -89,7 +89,7 @@ class Visit:
             self.recording = ""
 
     def view_state(self, *, is_ascii: bool, hides_notes: bool) -> ViewState:
-        """What the pages draw: the report at the cursor in time, and everything around it."""
+        """Return what the pages draw: the report at the cursor, and everything around it."""
         playback = self.playback
         return ViewState(
             frame=playback.frame(self.tape),

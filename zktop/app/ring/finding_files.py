@@ -49,7 +49,7 @@ class FindingFiles:
         self._until = min(now + AFTER_MS, self._from + MAX_AFTER_MS)
 
     def is_over(self, now: Millis) -> bool:
-        """Whether the piece that is being written is the last one of the file."""
+        """Return whether the piece that is being written is the last one of the file."""
         return self._file is not None and now >= self._until
 
     def begin(self, finding: Finding, now: Millis) -> Path:

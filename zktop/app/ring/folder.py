@@ -24,21 +24,21 @@ _TIME: Final = "%Y%m%dT%H%M%S.%f"
 
 
 def pieces_in(folder: Path) -> list[StoredPiece]:
-    """The pieces of a ring in order of time."""
+    """Return the pieces of a ring in order of time."""
     found = ((path, _PIECE.fullmatch(path.name)) for path in folder.iterdir())
     pieces = (_stored(path, _millis(name[1])) for path, name in found if name)
     return sorted(filter(None, pieces), key=lambda piece: piece.begin)
 
 
 def kept_in(folder: Path) -> list[StoredPiece]:
-    """The files around findings, in order of time."""
+    """Return the files around findings, in order of time."""
     found = ((path, _KEPT_NAME.fullmatch(path.name)) for path in (folder / KEPT).glob("*.zktop"))
     files = (_stored(path, _millis(name[1])) for path, name in found if name)
     return sorted(filter(None, files), key=lambda file: file.begin)
 
 
 def piece_name(begin: Millis) -> str:
-    """The name of a piece; names are in order of time.
+    """Return the name of a piece; names are in order of time.
 
     >>> piece_name(1_769_860_800_123)
     'zktop-20260131T120000.123Z.zktop'
@@ -81,7 +81,7 @@ class RingFolder:
         self._pieces.append(piece)
 
     def pieces_since(self, since: Millis) -> list[StoredPiece]:
-        """The pieces with anything after a time."""
+        """Return the pieces with anything after a time."""
         ends = [piece.begin for piece in self._pieces[1:]]
         first = sum(end <= since for end in ends)
         return self._pieces[first:]
@@ -101,7 +101,7 @@ class RingFolder:
         return StoredPiece(self.path / KEPT / name, at, 0)
 
     def kept_at(self, finding: str) -> Millis:
-        """When the newest file around this finding began; 0 if there is none."""
+        """Return when the newest file around this finding began; 0 if there is none."""
         suffix = self.kept_file(finding, 0).path.name.partition("-")[2]
         return max((f.begin for f in self._kept if f.path.name.endswith(f"Z-{suffix}")), default=0)
 

@@ -26,7 +26,7 @@ _BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
 
 def recipe_of(claim: LockClaim) -> type[Recipe]:
-    """The recipe of a claim; raise UsageError if the recipe, mode or flaw does not exist.
+    """Return the recipe of a claim; raise UsageError if the recipe, mode or flaw does not exist.
 
     >>> recipe_of(LockClaim("poll", "/zktop-demo/x")).__name__
     'Poll'
@@ -46,7 +46,7 @@ def recipe_of(claim: LockClaim) -> type[Recipe]:
 
 
 def make_recipe(client: LockClient, claim: LockClaim, owner: str) -> Recipe:
-    """An instance of the recipe, for one claim."""
+    """Return an instance of the recipe, for one claim."""
     return recipe_of(claim)(client, claim, owner)
 
 

@@ -195,7 +195,7 @@ class QueueRecipe(Recipe):
         return None
 
     def _queue(self, watch: Watch | None = None) -> list[str]:
-        """The names in the queue, sorted by sequence number."""
+        """Return the names in the queue, sorted by sequence number."""
         return self._sort_by_number(self.client.retry(self.client.get_children, self.path, watch))
 
     def _sort_by_number(self, names: Iterable[str]) -> list[str]:

@@ -148,7 +148,7 @@ class KazooElection(KazooLock):
         self._done.set()
 
     def _elected(self) -> bool:
-        """Whether it leads. Clears the event first, so that a later election sets it again."""
+        """Return whether it leads. Clear the event first, so that a later election sets it."""
         self.client.wakeup.clear()
         return self.node is not None
 

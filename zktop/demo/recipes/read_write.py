@@ -28,7 +28,7 @@ class ReadWrite(QueueRecipe):
     joins: ClassVar[tuple[str, ...]] = ("rw-read-write",)
 
     def _ahead(self, me: str) -> list[str]:
-        """The nodes that exclude ours: all nodes ahead of a writer, writers ahead of a reader."""
+        """Return the nodes that exclude ours: all ahead of a writer, writers ahead of a reader."""
         before = super()._ahead(me)
         if self.mode == "write":
             return before
@@ -105,7 +105,7 @@ class NaiveReadWrite(QueueRecipe):
         return f"{self.mode}-"
 
     def _ahead(self, me: str) -> list[str]:
-        """The first in the queue if it excludes ours; sorted by whole names, which is the flaw."""
+        """Return the first in the queue if it excludes ours; sorting whole names is the flaw."""
         names = sorted(self._queue())
         if me not in names or self.lost:
             raise PlaceLostError

@@ -7,7 +7,7 @@ from zktop.demo_types import LockClaim, Scene, SceneMove, StartContender
 
 
 def _takes_two(name: str, had: LockClaim, wanted: LockClaim) -> StartContender:
-    """A contender that acquires one lock, and requests another after the command `go`."""
+    """Return a contender that acquires one lock, and requests another after the command `go`."""
     return StartContender(name, (had, replace(wanted, gate=True)))
 
 

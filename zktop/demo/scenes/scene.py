@@ -13,7 +13,7 @@ Value = TypeVar("Value", CommandContender, ExpectedStep)
 def contends(
     name: str, recipe: str, lock: str, mode: object = None, **options: object
 ) -> StartContender:
-    """A contender for one lock; other options belong to the claim or to the contender."""
+    """Return a contender for one lock; other options belong to the claim or to the contender."""
     own = {key: options.pop(key) for key in StartContender.__struct_fields__ if key in options}
     claim = {"recipe": recipe, "path": lock, "mode": mode} | options
     return convert({"name": name, "claims": (claim,)} | own, StartContender)
@@ -27,7 +27,7 @@ def move(
     ended: str = "",
     rest_s: float = 0.0,
 ) -> SceneMove:
-    """A move in words: `do` is a command, `until` lists steps, `ended` names a contender.
+    """Return a move in words: `do` is a command, `until` lists steps, `ended` names a contender.
 
     >>> move("ann goes", do="ann release", until="bob notified, bob acquired", ended="ann").until
     (ExpectedStep(name='bob', what='notified'), ExpectedStep(name='bob', what='acquired'))

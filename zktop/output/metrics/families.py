@@ -28,7 +28,7 @@ Samples = Iterable[tuple[Sequence[str], float | None]]
 
 
 def gauge(name: str, means: str, labels: Sequence[str], samples: Samples) -> GaugeMetricFamily:
-    """A family of these samples, without those that are None."""
+    """Return a family of these samples, without those that are None."""
     family = GaugeMetricFamily(name, means, labels=labels)
     for values, number in samples:
         if number is not None:
@@ -37,12 +37,12 @@ def gauge(name: str, means: str, labels: Sequence[str], samples: Samples) -> Gau
 
 
 def roots_of(report: Report) -> tuple[str, ...]:
-    """The values of the label `root`."""
+    """Return the values of the label `root`."""
     return tuple(root.path for root in report.settings.roots) or (EVERYWHERE,)
 
 
 def is_up(report: Report) -> bool:
-    """Whether zktop is connected; otherwise the report shows the state before the loss."""
+    """Return whether zktop is connected; otherwise the report shows the state before the loss."""
     return report.ensemble.link in CONNECTED_STATES
 
 
@@ -113,7 +113,7 @@ def verdict_families(report: Report) -> Iterator[Metric]:
 
 
 def server_families(report: Report) -> Iterator[Metric]:
-    """What the servers' own tables show."""
+    """Yield what the servers' own tables show."""
     tables = report.ensemble.tables
     yield gauge(
         "zktop_server_up",

@@ -16,7 +16,7 @@ from zktop.output.metrics.lock_totals import root_label
 
 
 def empty_folders(report: Report) -> Counter[str]:
-    """The number of persistent znodes without children that are siblings of locks, by root."""
+    """Count persistent znodes without children that are siblings of locks, by root."""
     return Counter(root_label(path, report.settings) for path in _empty(report))
 
 

@@ -64,7 +64,7 @@ class LockTotals:
                 self._count(after, 1)
 
     def longest_queues(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
-        """The locks with the most waiters, and those whose paths are given."""
+        """Yield the locks with the most waiters, and those with given paths."""
         found = [
             NamedLock(figures.root, path, figures.waiting)
             for path, figures in self._figures.items()
@@ -73,7 +73,7 @@ class LockTotals:
         yield from _chosen(found, nlargest(most, found, key=_value), always)
 
     def fewest_numbers(self, most: int, always: Collection[str]) -> Iterator[NamedLock]:
-        """The locks with the fewest sequence numbers left, and those whose paths are given."""
+        """Yield the locks with the fewest sequence numbers left, and those with given paths."""
         found = [
             NamedLock(figures.root, path, figures.numbers_left)
             for path, figures in self._figures.items()
@@ -103,7 +103,7 @@ def lock_figures(view: LockView, settings: Settings) -> LockFigures:
 
 
 def root_label(path: str, settings: Settings) -> str:
-    """The root that a lock belongs to."""
+    """Return the root that a lock belongs to."""
     root = settings.root_of(path)
     return EVERYWHERE if root is None else root.path
 
@@ -117,7 +117,7 @@ def _state(lock: Lock, members: dict[MemberState, int]) -> LockState:
 
 
 def _numbers_left(lock: Lock) -> int | None:
-    """The sequence numbers that the lock has left; None if its contenders are not numbered.
+    """Return the sequence numbers that the lock has left; None if its contenders are not numbered.
 
     Only the ends of each queue are examined: one of them is the newest member.
     """

@@ -78,7 +78,7 @@ class RunCounters:
         self._deadlock = newest
 
     def coverage(self) -> Iterator[tuple[str, float]]:
-        """The share of new contenders that was seen, for each root that had any."""
+        """Yield the share of new contenders that was seen, for each root that had any."""
         for root in self._created.keys() | self._unseen.keys():
             seen, unseen = self._created[root], self._unseen[root]
             if seen or unseen:

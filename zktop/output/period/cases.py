@@ -76,15 +76,15 @@ class CaseLog:
             )
 
     def deadlocks(self) -> Iterator[DeadlockCase]:
-        """All deadlocks, in the order of their detection."""
+        """Return all deadlocks, in the order of their detection."""
         return iter(self._deadlocks.values())
 
     def expiries(self, since: Millis) -> list[ExpiredSession]:
-        """The sessions that expired in the period, with the locks that this freed."""
+        """Return the sessions that expired in the period, with the locks that this freed."""
         return [one for one in self._expiries.values() if one.at >= since]
 
     def findings(self, now: Millis) -> list[FindingCase]:
-        """All findings that are no deadlocks, the worst first."""
+        """Return all findings that are no deadlocks, the worst first."""
         dead = {case.deadlock.id for case in self._deadlocks.values()}
         found = (
             msgspec.structs.replace(case, is_over=case.last_at < now)

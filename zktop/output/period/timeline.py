@@ -159,7 +159,7 @@ class Timeline:
         return len(holders), waiting, tuple(map(_key, shown))
 
     def _moment(self, at: Millis) -> int:
-        """The first moment at or after a time."""
+        """Return the first moment at or after a time."""
         return max(0, -((self._since - at) // self._step))
 
     def _double(self) -> None:

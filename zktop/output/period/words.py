@@ -206,7 +206,7 @@ def _way_out(dead: DeadlockJson) -> str:
 
 
 def _ring(dead: DeadlockJson) -> list[RingEdge]:
-    """The steps as edges; empty if they are not one ring."""
+    """Return the steps as edges; empty if they are not one ring."""
     places = {step.actor: place for place, step in enumerate(dead.steps)}
     if any(step.waits_for not in places for step in dead.steps):
         return []

@@ -74,7 +74,7 @@ class AlertActions(Shell):
         self.draw()
 
     def _listed(self, report: Report) -> list[str]:
-        """The ids of deadlocks, then of findings that follow from no other, the worst first."""
+        """Return the ids of deadlocks, then of findings that follow from no other, worst first."""
         dead = [one.id for one in report.deadlocks]
         others = [
             one.id

@@ -39,7 +39,7 @@ PREFERRED_STATES: Final[dict[ContenderAction, tuple[str, ...]]] = {
 
 
 def why_no_contenders(app: Shell) -> str:
-    """Why this session has no contenders, in a sentence."""
+    """Say why this session has no contenders, in a sentence."""
     return READ_ONLY if app.feed.is_live else RECORDING
 
 
@@ -231,7 +231,7 @@ def _order(recipe: str, path: str, mode: Mode | None = None) -> ContenderOrder:
 def chosen(
     states: Sequence[ContenderState], selection: Selection, action: ContenderAction
 ) -> ContenderState | None:
-    """The contender that an action applies to."""
+    """Return the contender that an action applies to."""
     running = [one for one in states if not one.is_gone]
     if selection.contender:
         return next((one for one in running if one.name == selection.contender), None)

@@ -23,7 +23,7 @@ Row = Sequence[tuple[str, Ink]]
 
 
 def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Accounts:
-    """Sum up a period; the first report is the one that its beginning shows."""
+    """Sum up a period; the first report is the one in effect when it begins."""
     ledger = Ledger(since)
     for report in reports:
         if report.now > until:
@@ -33,7 +33,7 @@ def accounts_of(reports: Iterable[Report], since: Millis, until: Millis) -> Acco
 
 
 class AccountsDialog(TextDialog):
-    """Shows the accounts of a period, what cost most first."""
+    """Shows the accounts of a period, the most costly first."""
 
     def __init__(
         self, accounts: Accounts, expired: Sequence[ExpiredSession], *, is_packed: bool
@@ -112,7 +112,7 @@ def _summary(accounts: Accounts, *, is_packed: bool) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) -> Iterator[Line]:
-    """A heading and the first rows; names share what the figures leave of the width."""
+    """Yield a heading and the first rows; names share what the figures leave of the width."""
     yield ()
     yield _cells([(text, "dim") for text in head], width)
     for at, row in enumerate(rows):
@@ -125,7 +125,7 @@ def _table(head: Sequence[str], rows: Iterable[Row], number: int, width: int) ->
 def _cells(row: Row, width: int) -> Line:
     figures, room = (COST_CELLS, TIME_CELLS, TIME_CELLS), width - FIGURE_CELLS
     name, *numbers, last = row
-    rest = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # in a narrow window, there is no room
+    rest = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # no room in a narrow window
     drawn = [fitted(line(name), room - rest)]
     drawn += [right(line(cell), cells) for cell, cells in zip(numbers, figures, strict=True)]
     return joined([*drawn, fitted(line(last), rest)], " ")
@@ -154,7 +154,7 @@ def _lock_row(one: LockAccount, names: Mapping[str, str]) -> Row:
 
 
 def _cost(charge: Charge) -> str:
-    """The time that others waited; two bounds if several clients held the lock together."""
+    """Return the time that others waited; two bounds if several clients held the lock together."""
     if not charge.shared_ms:
         return _time(charge.alone_ms)
     least = f"{span(charge.alone_ms)}.." if charge.alone_ms else "≤"

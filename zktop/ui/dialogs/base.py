@@ -28,7 +28,7 @@ class Box(Vertical):
 
 
 def text_field(value: str = "", hint: str = "", name: str | None = None) -> Input:
-    """A text field whose cursor does not blink."""
+    """Return a text field whose cursor does not blink."""
     field = Input(value, placeholder=hint, id=name, compact=True)
     field.cursor_blink = False
     return field
@@ -103,7 +103,7 @@ class Dialog(Overlay[T], Generic[T]):
         self.action_accept()
 
     def lines_without(self, others: int) -> int:
-        """The lines left in a box of full height after its frame and this many others."""
+        """Return the lines left in a box of full height after its frame and this many others."""
         return self.app.size.height * BOX_PERCENT // 100 - FRAME_LINES - others
 
     def refuse(self, why: str) -> None:

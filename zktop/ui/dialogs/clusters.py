@@ -75,7 +75,7 @@ def _drawn(worst: Alert | None) -> Line:
 
 
 def worst_alert(visit: Visit) -> Alert | None:
-    """The worst deadlock or finding that is not acknowledged; None if there are only notes."""
+    """Return the worst alert that is not acknowledged; None if there are only notes."""
     frame = visit.tape.last
     if frame is None:
         return None

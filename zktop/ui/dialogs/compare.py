@@ -33,7 +33,7 @@ def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
 
 
 def problems(report: Report) -> dict[str, str]:
-    """The sentences of all deadlocks and findings, by id."""
+    """Return the sentences of all deadlocks and findings, by id."""
     known = {one.id: one.sentence for one in report.deadlocks}
     known.update((one.id, one.sentence) for one in report.findings if one.id not in known)
     return known

@@ -97,7 +97,7 @@ class ExportDialog(Dialog[ExportRequest]):
 
 
 def refused(name: str) -> str:
-    """Why a file with this name cannot be written; empty if it can.
+    """Say why a file with this name cannot be written; empty if it can.
 
     >>> refused(""), refused("/")
     ('Enter a file name.', '/ is a directory.')

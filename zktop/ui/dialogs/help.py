@@ -62,7 +62,7 @@ class HelpEntry(NamedTuple):
 
 
 def help_lines(page: Page, keys: Sequence[Action], width: int, wanted: str = "") -> list[Line]:
-    """The lines of the help; with a search text, only entries that contain all its words."""
+    """Return the lines of the help; with a search text, only entries with all its words."""
     words = wanted.casefold().split()
     lines = [] if words else _summary(page, keys, width)
     about = _paragraphs(page.HELP or "", width)[0 if words else 1 :]
@@ -80,7 +80,7 @@ def _matches(entry: HelpEntry, words: Sequence[str]) -> bool:
 
 
 def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
-    """What the screen shows, its most useful keys, and an example row: one screenful."""
+    """Return one screenful: what the screen shows, its most useful keys, an example row."""
     about = [one for entry in _paragraphs(page.HELP or "", width)[:1] for one in entry.lines]
     return [
         *about,
@@ -91,7 +91,7 @@ def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
 
 
 def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
-    """The most useful keys of the screen, in two columns."""
+    """Return the most useful keys of the screen, in two columns."""
     names = {key.id: shown(key.names[0]) for key in keys if key.names}
     cells = min(KEY_COLUMN_CELLS, width // 2)
     pieces = [

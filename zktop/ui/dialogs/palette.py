@@ -87,7 +87,7 @@ class PaletteDialog(Dialog[PaletteItem]):
 
 
 def item_named(name: str, groups: Sequence[PaletteGroup]) -> PaletteItem | None:
-    """The item with this name; None if it is gone, or not allowed."""
+    """Return the item with this name; None if it is gone, or not allowed."""
     found = (item for group in groups for item in group.find((name.casefold(),)))
     return next((item for item in found if item.name == name), None)
 

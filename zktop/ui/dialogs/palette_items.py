@@ -57,7 +57,7 @@ class PaletteGroup(NamedTuple):
 
 
 def groups_of(app: Shell) -> list[PaletteGroup]:
-    """All groups, in their order. Actions that write come last, and only with permission."""
+    """Return all groups in order. Actions that write come last, and only with permission."""
     port, report = app.contenders, app.view_state.report
     may_write = port is not None and port.permission.is_given
     keys = [one for one in known_on(app.visit.page, app.table) if one.id not in UNLISTED]
@@ -114,7 +114,7 @@ def _actions(app: Shell, keys: Iterable[Action], groups: Sequence[Group]) -> Ite
 
 
 def _places(app: Shell, keys: Iterable[Action]) -> Iterator[PaletteItem]:
-    """The screens, then the other places that a key leads to."""
+    """Yield the screens, then the other places that a key leads to."""
     by_id = {key.id: key for key in keys}
     for number, page in enumerate(PAGES, start=1):
         key = by_id.pop(f"page_{number}", None)

@@ -115,7 +115,7 @@ class TreeDialog(Dialog[LineLink]):
         return self._folded.get(node.path, default)
 
     def _first_target(self, writer: LineWriter) -> LineLink | None:
-        """The line of the selected item."""
+        """Return the line of the selected item."""
         wanted = self._selected
         for link in writer.links:
             if not isinstance(link, LineLink):

@@ -84,7 +84,7 @@ class KeyQueue:
         self._marker = KeyHandled(self._app, 0)
 
     def next_after(self, message: KeyHandled) -> Key | None:
-        """The key to deliver when this marker arrives at the app."""
+        """Return the key to deliver when this marker arrives at the app."""
         if message is not self._marker:
             return None
         self._marker = None

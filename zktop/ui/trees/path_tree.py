@@ -49,7 +49,7 @@ class PathNode(NamedTuple):
 
 
 def lock_totals(report: Report) -> Iterator[LockTotal]:
-    """All locks of a report."""
+    """Yield all locks of a report."""
     statuses = statuses_of(report.findings, report.deadlocks)
     for path, record in report.parts.items():
         lock = record.lock
@@ -67,7 +67,7 @@ class _Below(NamedTuple):
 
 
 def path_tree(locks: Iterable[LockTotal]) -> tuple[PathNode, ...]:
-    """The top of the tree, the worst first; prefixes with one child are joined with it."""
+    """Return the top of the tree, the worst first; prefixes with one child are joined with it."""
     root = _Below({}, [])
     for lock in locks:
         at = root
@@ -102,7 +102,7 @@ def _node(name: str, at: _Below, path: str) -> PathNode:
 
 
 def worst_of(nodes: Iterable[PathNode]) -> LockStatus:
-    """The worst state of some nodes; it is `free` only if all of them are free."""
+    """Return the worst state of some nodes; it is `free` only if all of them are free."""
     statuses = [one.worst for one in nodes]
     return min(statuses, key=lambda one: (one.rank, one.code == FREE.code), default=OK)
 
@@ -143,7 +143,7 @@ class PathTreeLines:
 
 
 def is_open_by_default(node: PathNode, selected: str | None) -> bool:
-    """Whether a prefix has few children, or the selected lock is below it."""
+    """Return whether a prefix has few children, or the selected lock is below it."""
     return len(node.below) <= OPEN_BELOW or bool(selected and selected.startswith(f"{node.path}/"))
 
 

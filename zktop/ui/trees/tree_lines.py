@@ -114,7 +114,7 @@ class WaitTreeLines:
         return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
 
     def _who(self, client: TreeClient) -> Line:
-        """The name of a client, and its address unless that is its name."""
+        """Return the name of a client, and its address unless that is its name."""
         address = self.report.address(client.session, client.name)
         ink: Ink = "selected" if client.is_selected else "strong"
         return line((client.name, ink), (f" {address}" if address else "", "address"))
@@ -152,7 +152,7 @@ class WaitTreeLines:
         return Branch((*self._who(client), *says, *here), self._link(client), below)
 
     def _link(self, client: TreeClient) -> LineLink | None:
-        """The link of a client: to its session, else to its place in the lock."""
+        """Return the link of a client: to its session, else to its place in the lock."""
         self._number += 1
         request, session = client.request, client.session
         if session is not None:
@@ -170,7 +170,7 @@ def _hidden(lock: TreeLock, *, has_names: bool) -> Branch:
 
 
 def _blocked(root: RootBlocker | None) -> Line:
-    """How many a root blocker keeps waiting, and for how long in total."""
+    """Say how many clients a root blocker keeps waiting, and for how long in total."""
     if root is None:
         return ()
     bound = "≥" if root.undated else ""

@@ -99,7 +99,7 @@ class WaitTree(NamedTuple):
 
 
 def overview(report: Report) -> Iterator[WaitTree]:
-    """The trees of the worst root blockers, with only those waiters that block others."""
+    """Yield the trees of the worst root blockers, with only those waiters that block others."""
     made = 0
     for root in report.blockers[:MAX_ROOTS]:
         if made > MAX_ITEMS:
@@ -116,7 +116,7 @@ def overview(report: Report) -> Iterator[WaitTree]:
 
 
 def tree_of(report: Report, selected: Selection) -> WaitTree | None:
-    """The tree around the selected session, lock or deadlock; None if it is not in the report."""
+    """Return the tree around the selected session, lock or deadlock; None if it is gone."""
     dead = next((one for one in report.deadlocks if one.id == selected.case), None)
     record = report.parts.get(Text(selected.path)) if selected.path else None
     if selected.session is not None and selected.session in report.locks_of:
@@ -148,7 +148,7 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 
 
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
-    """The tree of a holder, if possible of one that waits for another lock."""
+    """Return the tree of a holder, if possible of one that waits for another lock."""
     owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
     session = next((one for one in owners if main_wait(report, one)), next(iter(owners), None))
     if session is not None:
@@ -203,7 +203,7 @@ def way_up(report: Report, session: Session) -> Iterator[Step]:
 
 
 def main_wait(report: Report, session: Session) -> Step | None:
-    """The oldest wait of a session; an election counts only if its followers wait."""
+    """Return the oldest wait of a session; an election counts only if its followers wait."""
     waits = [
         Step(session, path, member)
         for path in dict.fromkeys(report.locks_of.get(session, ()))
@@ -216,7 +216,7 @@ def main_wait(report: Report, session: Session) -> Step | None:
 
 
 def _deadlocks(report: Report) -> dict[Session, Deadlock]:
-    """The deadlock that each session is in."""
+    """Return the deadlock that each session is in."""
     return {
         session: dead
         for dead in report.deadlocks
@@ -269,7 +269,7 @@ class _TreeBuilder:
         return (wait.path,) if wait else ()
 
     def without_session(self, actor: str) -> TreeClient:
-        """An actor without a session: a node, or a label, and the locks that it holds."""
+        """Return an actor without a session: a node, or a label, and the locks that it holds."""
         self.made += 1
         held = tuple(held_by(actor, self.report))
         kind = _kind_of(actor)
@@ -284,7 +284,7 @@ class _TreeBuilder:
         return TreeClient(kind, name, request=request, locks=locks)
 
     def _locks(self, session: Session, depth: int) -> tuple[TreeLock, ...]:
-        """The locks of a session that others wait for, and the selected one."""
+        """Return the locks of a session that others wait for, and the selected one."""
         if depth > MAX_DEPTH and session not in self.way:
             return ()
         wanted = (
@@ -317,7 +317,7 @@ class _TreeBuilder:
         )
 
     def _chosen_waiters(self, waiters: Sequence[Member], path: Text) -> list[int]:
-        """Which waiters to show: the first, those that block others, those above the selection."""
+        """Choose which waiters to show: the first, blocking ones, those above the selection."""
         is_full = self.made > MAX_ITEMS
         nested = [
             at
@@ -357,7 +357,7 @@ class _TreeBuilder:
         return made._replace(locks=self._locks(session, depth + 1), is_selected=is_selected)
 
     def _watcher(self, view: LockView, session: Session) -> TreeClient:
-        """A session that waits without a node; only its watch shows it."""
+        """Return a session that waits without a node; only its watch shows it."""
         self.made += 1
         one = view.watcher(session)
         return TreeClient("waits", one.name, session, Request(view.lock.path, None, one.mode))
@@ -376,21 +376,21 @@ def _kind_of(actor: str) -> ClientKind:
 
 
 def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
-    """The deadlock whose clients are this root blocker."""
+    """Return the deadlock whose clients are this root blocker."""
     if root.core is None:
         return None
     return next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
 
 
 def place_of(actor: str) -> tuple[Text, Text] | None:
-    """The lock and the node of an actor that is a node without a session; None for others."""
+    """Return lock and node of an actor that is a node without a session; None for others."""
     if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
         return None
     return split(Text(actor.partition(":")[2]))
 
 
 def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
-    """The locks that an actor without a session holds, and its node in each."""
+    """Yield the locks that an actor without a session holds, and its node in each."""
     place = place_of(actor)
     if place is not None:
         yield place

@@ -84,7 +84,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
         return self.scrollable_content_region.size
 
     def lines_in_sight(self) -> int:
-        """Lines that fit below the heads."""
+        """Return lines that fit below the heads."""
         return max(0, self.room.height - len(self.heads(self.room.width)))
 
     def repaint(self) -> None:
@@ -129,7 +129,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             return fitted((Run("? this line could not be drawn", "unknown"),), width)
 
     def render_line(self, y: int) -> Strip:
-        """One line for Textual, which adds a border or an opacity."""
+        """Return one line for Textual, which adds a border or an opacity."""
         if not self._shown or self._top != int(self.scroll_offset.y):
             self._shown = self._window(self.room)
         if self._styles is None:
@@ -184,7 +184,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
             self.go_to(min(max(self._start(by) + by, 0), self.count - 1))
 
     def _start(self, by: int) -> int:
-        """The line to move from: a visible one, if the mouse wheel left the cursor behind."""
+        """Return the line to move from: a visible one if the wheel left the cursor behind."""
         top, room = int(self.scroll_offset.y), self.lines_in_sight()
         at = self.cursor or 0
         if top <= at < top + room or abs(by) >= self.count:
@@ -257,7 +257,7 @@ class Canvas(ScrollView, can_focus=True, inherit_bindings=False):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def _row_at(self, y: int) -> int | None:
-        """The line in this row of the view; None if the cursor cannot rest there."""
+        """Return the line in this row of the view; None if the cursor cannot rest there."""
         heads = len(self.heads(self.room.width))
         index = int(y + self.scroll_offset.y) - heads
         is_line = y >= heads and 0 <= index < self.count

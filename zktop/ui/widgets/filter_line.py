@@ -52,7 +52,7 @@ class FilterLine(Input):
         self._end(event.value)
 
     def on_blur(self) -> None:
-        """A click elsewhere keeps the filter."""
+        """Keep the filter after a click elsewhere."""
         if self.has_class("-open"):
             self._end(self.value)
 

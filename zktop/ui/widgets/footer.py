@@ -40,7 +40,7 @@ class PageFooter(Canvas, can_focus=False):
 def in_order(
     page: str, pane: str, table: Sequence[Action], *, may_write: bool = True
 ) -> list[Action]:
-    """The keys of a page, those of the pane first.
+    """Return the keys of a page, those of the pane first.
 
     Outside the demo page, keys that write come last, and only with permission; keys that act on a
     demo client are left out.
@@ -54,7 +54,7 @@ def in_order(
 
 
 def drawn(keys: Iterable[Action], width: int) -> Line:
-    """The first keys that fit. The help lists the rest."""
+    """Return the first keys that fit. The help lists the rest."""
     shown_keys = [key for key in keys if key.short and key.names]
     last = [_one(key) for key in shown_keys if key.id in ALWAYS]
     room = width - 1 - sum(width_of(piece) + 2 for piece in last)

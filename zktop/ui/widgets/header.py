@@ -55,7 +55,7 @@ def ensemble(
     places: Sequence[Run] = (),
     acknowledged: Collection[str] = (),
 ) -> Line:
-    """The name and the state of the ensemble, and the place in the UI, in `width` cells."""
+    """Return the name and the state of the ensemble, and the place in the UI, in `width` cells."""
     begin = line(("▍zktop", "key"))
     crumbs = [
         HeaderPiece(rank, line((f"{CRUMB} ", "dim"), place))
@@ -87,7 +87,7 @@ def _width(pieces: Iterable[HeaderPiece]) -> int:
 
 
 def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
-    """The most important pieces that fit, in the order of the line."""
+    """Return the most important pieces that fit, in the order of the line."""
     kept = set()
     for one in sorted(pieces, key=lambda one: one.rank):
         needed = width_of(one.drawn) + GAP
@@ -180,7 +180,7 @@ class PageHeader(Canvas, can_focus=False):
 
 
 def _places(state: ViewState, page: str) -> list[Run]:
-    """Where the user is: the page, and the lock on it. A click goes there."""
+    """Return where the user is: the page, and the lock on it. A click goes there."""
     path = state.subject.path if page == LOCK else None
     titles = [page_named(page).title, *([path] if path else [])]
     number = [one.name for one in PAGES].index(page) + 1
@@ -203,7 +203,7 @@ def _between(left: Line, at_right: Line, width: int) -> Line:
 
 
 def _when(state: ViewState, recording: str) -> Line:
-    """The right end of the first line: badges, the state of the feed, and the time."""
+    """Return the right end of the first line: badges, the state of the feed, and the time."""
     word, ink = STATUS_WORDS[state.status.word]
     pieces: list[Line] = []
     if state.feed.is_live:
@@ -234,19 +234,19 @@ def _when(state: ViewState, recording: str) -> Line:
 
 
 def _moment(state: ViewState, frame: Frame) -> Millis:
-    """The moment on display; its frame may be slightly older."""
+    """Return the moment on display; its frame may be slightly older."""
     return frame.at if state.at is None else state.at
 
 
 def _badge(state: ViewState) -> Line:
-    """Whether zktop may write to this ensemble."""
+    """Say whether zktop may write to this ensemble."""
     port = state.contenders
     may_write = port is not None and port.permission.is_given
     return line((" DEMO ", "caution") if may_write else (" RO ", "allowed"))
 
 
 def _unanswered(state: ViewState) -> Iterator[Line]:
-    """An outage of the server that zktop is connected to, before the connection drops."""
+    """Yield an outage of the server that zktop is connected to, before the connection drops."""
     frame = state.frame
     if frame is None or state.status.word != "live":
         return
@@ -259,7 +259,7 @@ def _unanswered(state: ViewState) -> Iterator[Line]:
 
 @lru_cache(16)
 def tabs(page: str, width: int, *, has_demo: bool) -> Line:
-    """The tabs: spaced, else close together, else with short titles."""
+    """Return the tabs: spaced, else close together, else with short titles."""
     shown = [(n, one) for n, one in enumerate(PAGES, 1) if has_demo or one.name != DEMO]
     for gap, cells in ((" ", None), ("", None), ("", SHORT_TITLE_CELLS)):
         runs: list[Run] = []
@@ -288,7 +288,7 @@ def _status_sentence(state: ViewState) -> str:
 
 
 def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[HeaderPiece]:
-    """All pieces, in the order of the line; `acknowledged` are ids of alerts."""
+    """Yield all pieces, in the order of the line; `acknowledged` are ids of alerts."""
     ensemble = report.ensemble
     yield HeaderPiece(1, line(many(len(report.paths), "lock")))
     yield from _servers(ensemble)
@@ -299,7 +299,7 @@ def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[Heade
 
 
 def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
-    """How many servers are up; an outage has rank 0."""
+    """Yield how many servers are up; an outage has rank 0."""
     servers, sees = ensemble.servers, ensemble.visibility
     if not servers:
         yield HeaderPiece(2, line("servers not asked"))
@@ -314,7 +314,7 @@ def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 
 
 def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
-    """The leader, the number of sessions, the newest zxid and the largest lag."""
+    """Yield the leader, the number of sessions, the newest zxid and the largest lag."""
     servers = ensemble.servers
     leader = next((one for one in servers if one.mode == "leader"), None)
     if leader is not None:
@@ -334,7 +334,7 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
-    """The largest lag; a lower bound if some are unknown."""
+    """Return the largest lag; a lower bound if some are unknown."""
     lags = [lag(one.server_zxid, newest) for one in servers]
     known = [one for one in lags if one is not None]
     at_least = "" if len(known) == len(lags) else "≥"
@@ -342,7 +342,7 @@ def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
 
 
 def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderPiece]:
-    """The numbers of deadlocks, critical findings and warnings; red if any of them is proven.
+    """Yield the numbers of deadlocks, critical findings and warnings; red if any is proven.
 
     The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
     """
@@ -375,7 +375,7 @@ def _pill(text: str, ink: Ink) -> Line:
 
 
 def _host(address: str, servers: Sequence[Server]) -> str:
-    """The host of a server; with its port if another server has the same host."""
+    """Return the host of a server; with its port if another server has the same host."""
     hosts = [one.server.rpartition(":")[0] for one in servers]
     host = address.rpartition(":")[0]
     return host if hosts.count(host) == 1 else address

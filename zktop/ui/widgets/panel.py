@@ -115,7 +115,7 @@ def set_height(widget: Widget, height: int) -> None:
 
 
 def hinted(keys: str, colour: str) -> Content:
-    """The lower border: what keys do, with the keys in a colour.
+    """Return the lower border: what keys do, with the keys in a colour.
 
     >>> [(span.start, span.end) for span in hinted("enter open  [ ] step", "$primary").spans]
     [(0, 5), (12, 15)]
@@ -130,7 +130,7 @@ def hinted(keys: str, colour: str) -> Content:
 
 
 def titled(title: str, facts: str, width: int, colour: str = "") -> Content:
-    """The upper border: the title, a rule, and as much of the facts as there is room for.
+    """Return the upper border: the title, a rule, and as much of the facts as there is room for.
 
     >>> titled("Locks", "412 · worst first", 40).plain
     'Locks ────────── 412 · worst first'

@@ -232,7 +232,7 @@ class Table(Canvas, Generic[R]):
     # Drawing
 
     def heads(self, width: int) -> Sequence[Line]:
-        """Draw the names of the columns, with an arrow at the one that rows are sorted by."""
+        """Draw the names of the columns, with an arrow at the one that sorts the rows."""
         if not self.rows and self.note:
             return ()
         runs: list[Run] = [Run(" " * self._margin)]
@@ -285,7 +285,7 @@ class Table(Canvas, Generic[R]):
         return frozenset(column.name for column, _ in self._fitting(self.room.width))
 
     def toggle_column(self, name: str) -> bool:
-        """Hide a column, or show it again; False for the last one that is left."""
+        """Hide a column, or show it again; False for the last visible one."""
         hidden = self.hidden ^ {name}
         if all(one.name in hidden for one in self.columns):
             return False

@@ -88,14 +88,14 @@ class TextView(Canvas):
         return strip.apply_offsets(0, number)
 
     def get_selection(self, selection: TextSelection) -> tuple[str, str] | None:
-        """The selected text, and the separator before the text of the next widget."""
+        """Return the selected text, and the separator before the text of the next widget."""
         texts = [text_of(one).rstrip() for one in (*self._heads, *self._lines)]
         if selection.start is not None and selection.start.y >= len(texts):
             return None
         return selection.extract("\n".join(texts)), "\n"
 
     def find(self, text: str) -> int | None:
-        """The first line that has this text."""
+        """Return the first line that has this text."""
         found = (at for at, one in enumerate(self._lines) if text in text_of(one))
         return next(found, None)
 

@@ -110,7 +110,7 @@ class _EventWriter(NamedTuple):
     is_narrow: bool
 
     def event(self, event: Event) -> EventLine:
-        """What happened to a lock or a request."""
+        """Return what happened to a lock or a request."""
         sign, what, ink = SIGNS[event.event]
         drawn = line(
             *self._head(event.at, sign, ink),
@@ -147,7 +147,7 @@ class _EventWriter(NamedTuple):
 
 
 def _cut(path: str, width: int) -> str:
-    """The end of a path, from the start of a name if one fits; in a narrow column, the last name.
+    """Cut a path at the beginning of a name, or within its last name in a narrow column.
 
     >>> _cut("/locks/shop/orders", 12), _cut("/locks/a-very-long-name", 12), _cut("/a", 4)
     ('…/orders    ', '…y-long-name', 'a   ')

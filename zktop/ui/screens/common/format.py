@@ -50,7 +50,7 @@ def short_id(session: Session, digits: int = 4) -> str:
 
 
 def frequent_names(names: Sequence[str], most: int) -> str:
-    """The most frequent names of clients; names that differ only in ids are counted together.
+    """Return the most frequent client names; those that differ only in ids count together.
 
     >>> names = ["web-1", "cart-1", "cart-2"]
     >>> frequent_names(names, 2), frequent_names(names, 1)
@@ -63,7 +63,7 @@ def frequent_names(names: Sequence[str], most: int) -> str:
 
 
 def sortable(value: float | None) -> float:
-    """A number to sort by; unknown values sort before all others."""
+    """Return a number to sort by; unknown values sort before all others."""
     return -1 if value is None else value
 
 

@@ -56,7 +56,7 @@ def area(
 
 
 def _level(value: float | None, top: float, total: int) -> int:
-    """The number of dots in a column; any value above zero has at least one."""
+    """Return the number of dots in a column; any value above zero has at least one."""
     if not value or top <= 0:
         return 0
     return max(1, min(total, round(value / top * total)))
@@ -65,7 +65,7 @@ def _level(value: float | None, top: float, total: int) -> int:
 def _row(
     levels: Sequence[int], below: int, total: int, inks: Sequence[Ink], *, is_ascii: bool
 ) -> Line:
-    """One line of an area, `below` dots above its base."""
+    """Return one line of an area, `below` dots above its base."""
     drawn: list[tuple[Ink, str]] = []
     for left, right in zip(levels[::2], levels[1::2], strict=True):
         most = max(left, right)

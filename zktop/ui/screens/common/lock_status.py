@@ -38,7 +38,7 @@ class LockStatus(NamedTuple):
 
 
 def pill(ink: Ink) -> Ink:
-    """The filled form of an ink, where it has one."""
+    """Return the filled form of an ink, where it has one."""
     return PILLS.get(ink, ink)
 
 

@@ -16,7 +16,7 @@ EPOCH_BITS: Final = 32  # lower bits of a zxid: the counter within one epoch
 
 
 def lag(zxid: int | None, newest: int) -> int | None:
-    """How many transactions a server is behind; None if it is in another epoch.
+    """Return how many transactions a server is behind; None if it is in another epoch.
 
     >>> lag(0x5A00000003, 0x5A00000010), lag(0x5900000003, 0x5A00000010), lag(None, 0)
     (13, None, None)
@@ -35,7 +35,7 @@ def out_for(server: Server, now: Millis) -> int | None:
 
 
 def outage(state: ServerState | None, out_ms: int | None) -> tuple[str, Ink]:
-    """The outage of a server, and its duration.
+    """Return the outage of a server, and its duration.
 
     >>> outage("down", 12_000)
     ('DOWN 12s', 'critical')

@@ -17,14 +17,14 @@ INK_OF_STATE: dict[str, Ink] = {
 
 
 def passes(one: ContenderState, wanted: Filter) -> bool:
-    """Whether a contender matches the filter."""
+    """Return whether a contender matches the filter."""
     words = f"{one.name} {one.state} {one.path} {one.recipe} {one.mode} {one.says}"
     state = {"holds": "holding", "waits": "waiting"}.get(one.state, one.state)
     return wanted.passes({"": words, "state": state, "owner": one.name})
 
 
 def _lock(contender: ContenderState) -> Line:
-    """The lock, without the beginning of the path, which all demo locks share."""
+    """Return the lock, without the beginning of the path, which all demo locks share."""
     return line("/".join(contender.path.split("/")[-2:]))
 
 

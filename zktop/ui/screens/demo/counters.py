@@ -18,7 +18,7 @@ DEPARTURES: Final[dict[DepartureKind, tuple[str, str]]] = {
 def counters(
     report: Report | None, folder: str, states: Sequence[ContenderState], count: SceneCount
 ) -> list[str]:
-    """The sentences about the scene with this folder, the most important first."""
+    """Return the sentences about the scene with this folder, the most important first."""
     locks = locks_below(report, folder)
     sentences = [
         *map(_blocked, deadlocks_below(report, folder)),
@@ -30,7 +30,7 @@ def counters(
 
 
 def locks_below(report: Report | None, folder: str) -> list[LockView]:
-    """The locks of a scene, sorted by path."""
+    """Return the locks of a scene, sorted by path."""
     if report is None:
         return []
     paths = [path for path in report.paths if path.startswith(f"{folder}/")]
@@ -38,7 +38,7 @@ def locks_below(report: Report | None, folder: str) -> list[LockView]:
 
 
 def deadlocks_below(report: Report | None, folder: str) -> list[Deadlock]:
-    """The deadlocks whose locks all belong to a scene."""
+    """Return the deadlocks whose locks all belong to a scene."""
     found = report.deadlocks if report else ()
     return [one for one in found if all(path.startswith(f"{folder}/") for path in one.locks)]
 
@@ -76,7 +76,7 @@ def _departures(departures: Sequence[DemoDeparture]) -> Iterator[str]:
 
 
 def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
-    """How many clients some departures woke, and how many of those acquired the lock.
+    """Say how many clients some departures woke, and how many of those acquired the lock.
 
     >>> herd = DemoDeparture("ann", "/jobs", "released", ("bob", "cid"), ("bob",))
     >>> _woke("1 release", [herd]), _woke("1 release", [DemoDeparture("ann", "/jobs", "released")])

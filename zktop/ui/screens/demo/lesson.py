@@ -14,13 +14,13 @@ QUESTION: Final = "QUESTION"
 
 
 def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
-    """The lesson that a scene belongs to."""
+    """Return the lesson that a scene belongs to."""
     name = scene.name if scene else None
     return next((one for one in lessons if any(part.scene == name for part in one.parts)), None)
 
 
 def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
-    """The scene that Enter plays: the loaded part, or the next one if it is over.
+    """Return the scene that Enter plays: the loaded part, or the next one if it is over.
 
     >>> from zktop.demo_types import LessonPart, SceneMove
     >>> parts = (LessonPart("herd", ""), LessonPart("no-herd", ""))
@@ -42,7 +42,7 @@ def next_scene(lesson: Lesson, progress: SceneProgress) -> str:
 def after_scene(
     lessons: Sequence[Lesson], scenes: Mapping[str, Scene], progress: SceneProgress
 ) -> list[Line]:
-    """The key to press after a part of a lesson: for its next part, or for the next lesson."""
+    """Name the key to press after a part of a lesson: for its next part or the next lesson."""
     lesson = lesson_of(lessons, progress.scene)
     if lesson is None or progress.scene is None or progress.phase != "over":
         return []
@@ -70,7 +70,7 @@ class ShownLesson(NamedTuple):
 
 
 def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
-    """The lesson as text."""
+    """Return the lesson as text."""
     lesson = shown.lesson
     lines = [line((f"LESSON {shown.number}  ", "title"), (lesson.title, "strong"))]
     lines += wrapped(lesson.about, width, indent=INDENT)
@@ -92,7 +92,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
 
 
 def _parts(shown: ShownLesson, width: int) -> list[Line]:
-    """The parts; below each one that was played, its measured sentence."""
+    """Return the parts; below each one that was played, its measured sentence."""
     progress, parts = shown.progress, shown.lesson.parts
     loaded = progress.scene.name if progress.scene else None
     following = next_scene(shown.lesson, progress)

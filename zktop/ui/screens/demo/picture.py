@@ -116,7 +116,7 @@ def draw_scene(
 
 
 def _latest(count: SceneCount, view: LockView) -> DemoDeparture | None:
-    """The last departure from a lock, unless a client has joined since."""
+    """Return the last departure from a lock, unless a client has joined since."""
     return next(
         (one for one in count.departures if one.is_latest and one.lock == view.lock.path), None
     )
@@ -178,7 +178,7 @@ def _row(
 
 
 def _cells(rows: Sequence[_Row], head_cells: int) -> tuple[int, int]:
-    """The widths of the columns for names and states; arrows begin to the right of them."""
+    """Return the widths of the columns for names and states; arrows begin to the right of them."""
     names = max((cell_len(row.name) for row in rows), default=0)
     states = max((cell_len(row.state) for row in rows), default=0)
     name_cells = max(MIN_NAME_CELLS, names + BETWEEN_CELLS)
@@ -198,7 +198,7 @@ def _client(row: _Row, name_cells: int, state_cells: int) -> Line:
 
 
 def _watched(view: LockView, queue: ShownQueue, row: _Row) -> list[int]:
-    """The lines that a waiter watches: 0 is the lock, then come the clients."""
+    """Return the lines that a waiter watches: 0 is the lock, then come the clients."""
     if not row.is_waiting:
         return []
     if _watches_children(view, row):
@@ -222,7 +222,7 @@ def _watches_children(view: LockView, row: _Row) -> bool:
 
 
 def _note(report: Report, view: LockView, row: _Row, departure: DemoDeparture | None) -> Line:
-    """A few words about a client: trouble, wake-ups, polling."""
+    """Return a few words about a client: trouble, wake-ups, polling."""
     reported = row.reported
     if reported is None:
         is_ownerless = row.contender.node is not None and row.contender.session is None
@@ -239,7 +239,7 @@ def _note(report: Report, view: LockView, row: _Row, departure: DemoDeparture | 
 
 
 def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState) -> str:
-    """What is wrong with a client; empty if nothing is."""
+    """Say what is wrong with a client; empty if nothing is."""
     path = view.lock.path
     if reported.is_gone or reported.frozen or reported.connection_loss:
         word = "killed" if reported.is_gone else reported.state
@@ -257,7 +257,7 @@ def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState
 
 
 def _time_left(report: Report, one: Contender) -> str:
-    """When the session of a silent client ends."""
+    """Say when the session of a silent client ends."""
     if one.session is None:
         return "; no session owns its znode"
     window = report.ensemble.expires_in(one.session, report.now)
@@ -290,7 +290,7 @@ def _believer(reported: ContenderState, name_cells: int) -> Line:
 
 
 def _ring(report: Report | None, folder: str, width: int) -> list[Line]:
-    """Each deadlock that is a single cycle, as a chain of names that ends where it begins."""
+    """Draw each deadlock with a single cycle as a chain of names that ends where it begins."""
     lines: list[Line] = []
     for one in deadlocks_below(report, folder):
         ring = ring_order(one.steps) if one.steps else []

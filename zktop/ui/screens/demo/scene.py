@@ -21,7 +21,7 @@ PHASES: dict[str, str] = {
 
 
 def caption(progress: SceneProgress, width: int) -> list[Line]:
-    """The current or last move, and any reason why the scene cannot continue."""
+    """Return the current or last move, and any reason why the scene cannot continue."""
     scene = progress.scene
     if scene is None:
         return []
@@ -38,7 +38,7 @@ def caption(progress: SceneProgress, width: int) -> list[Line]:
 
 
 def scene_lines(scene: Scene, progress: SceneProgress, width: int) -> list[Line]:
-    """What a scene teaches, and its moves; those already played have a mark."""
+    """Describe a scene: what it teaches, and its moves; those already played have a mark."""
     is_loaded = progress.scene is not None and progress.scene.name == scene.name
     moves = count(len(scene.moves), "step")
     lines = [line(("SCENE  ", "title"), (scene.title, "strong"), f"  {moves}")]
@@ -64,7 +64,7 @@ def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[L
 
 
 def recipe_lines(recipe: RecipeInfo, width: int) -> list[Line]:
-    """What a recipe does, and its flaws."""
+    """Describe a recipe and its flaws."""
     lines = [line(("RECIPE  ", "title"), (recipe.name, "strong"), f"  {recipe.source}")]
     lines += wrapped(recipe.story, width, indent="  ")
     if recipe.broken:

@@ -230,7 +230,7 @@ class DemoScreen(Page):
         index.show([one.drawn for one in listed], [one.target for one in listed])
 
     def _loaded(self, port: ContendersPort) -> Target | None:
-        """The loaded lesson; for a scene without a lesson, the scene."""
+        """Return the loaded lesson; for a scene without a lesson, the scene."""
         scene = port.progress.scene
         return lesson_of(port.lessons, scene) or scene
 
@@ -266,7 +266,7 @@ class DemoScreen(Page):
         return self._most_lines(progress.scene.name, width, len(lines))
 
     def _most_lines(self, scene: str, width: int, lines: int) -> int:
-        """The largest number of lines so far, so that the panes below do not move."""
+        """Return the largest number of lines so far, so that the panes below do not move."""
         before = self._picture[2] if self._picture[:2] == (scene, width) else 0
         self._picture = scene, width, max(before, lines)
         return self._picture[2]
@@ -285,7 +285,7 @@ class DemoScreen(Page):
     def _about(
         self, about: object, port: ContendersPort, width: int
     ) -> tuple[list[Line], str, str]:
-        """Lines about a lesson, a scene or a recipe; the title and the keys of their frame."""
+        """Return lines about a lesson, scene or recipe, and the title and keys of their frame."""
         if isinstance(about, RecipeInfo):
             return recipe_lines(about, width), "Recipe", "enter start"
         if isinstance(about, Scene):
@@ -416,7 +416,7 @@ class DemoScreen(Page):
 
 
 def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
-    """The verdict on the locks of the scene: a deadlock, else the first finding."""
+    """Return the verdict on the locks of the scene: a deadlock, else the first finding."""
     report = state.report
     if report is None:
         return []

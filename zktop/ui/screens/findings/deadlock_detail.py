@@ -160,7 +160,7 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
 
 
 def _write_first(writer: LineWriter, way: WayOut, shown: ShownDeadlock) -> None:
-    """The client to stop, its address, and how many clients that unblocks."""
+    """Write about the client to stop: its address, and how many clients that unblocks."""
     name = Run(f" {way.owner} ", pill(shown.ink))
     freed = f"unblocks {count(way.frees, 'client')}"
     session = f"session {way.actor}" if session_of(way.actor) is not None else ""
@@ -217,7 +217,7 @@ def _write_picture(
 
 
 def _drawings(shown: ShownDeadlock, lock_names: dict[str, str]) -> list[list[Line]]:
-    """The ring with addresses, and a narrower one without."""
+    """Return the ring with addresses, and a narrower one without."""
     chosen = shown.ways[0].actor if shown.ways else None
     clients = ring_clients(shown.first, lock_names, _addresses(shown), chosen)
     bare: list[RingClient] = [one._replace(address="") for one in clients]
@@ -225,7 +225,7 @@ def _drawings(shown: ShownDeadlock, lock_names: dict[str, str]) -> list[list[Lin
 
 
 def _addresses(shown: ShownDeadlock) -> dict[str, str]:
-    """The addresses of the clients, except where the name is the address."""
+    """Return the addresses of the clients, except where the name is the address."""
     return {
         step.actor: shown.known.address(session_of(step.actor), step.name)
         for step in shown.first.steps

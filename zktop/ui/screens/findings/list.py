@@ -51,7 +51,7 @@ def entries(
     is_folded: bool = True,
     aside: SetAside = NOTHING_ASIDE,
 ) -> list[FindingEntry]:
-    """All lines of the list. Acknowledged findings have a separate section.
+    """Return all lines of the list. Acknowledged findings have a separate section.
 
     With a filter, equal findings are listed one by one.
     """
@@ -81,7 +81,7 @@ def entries(
 def passed(
     report: Report, tape: Tape, wanted: Filter, aside: SetAside = NOTHING_ASIDE
 ) -> FilterCount:
-    """How many findings match the filter."""
+    """Return how many findings match the filter."""
     others = (None, BLOCKING, NO_DATA)
     shown, total = (
         sum(
@@ -113,7 +113,7 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _acknowledged(report: Report, acknowledged: Collection[str]) -> Iterator[FindingEntry]:
-    """The acknowledged deadlocks and findings, dimmed."""
+    """Yield the acknowledged deadlocks and findings, dimmed."""
     if not acknowledged:
         return
     dead = (one.id for one in report.deadlocks)
@@ -240,13 +240,13 @@ def _overview(report: Report) -> Iterator[FindingEntry]:
 
 
 def _for(since: Millis | None, now: Millis) -> str:
-    """The age, in front of the text because the end of the line may be cut."""
+    """Return the age, in front of the text because the end of the line may be cut."""
     text = "?" if since is None else elapsed(now - since)
     return f"{text:>6}  "
 
 
 def deadlock_age(case: DeadlockRecord, live: Deadlock | None, report: Report) -> Line:
-    """Whether the deadlock still exists, for how long, and how many wait behind it."""
+    """Say whether the deadlock still exists, for how long, and how many wait behind it."""
     if live is None:
         over = case.over_at
         text = f"over since {clock(over)}" if over is not None else "did not exist at this moment"

@@ -47,7 +47,7 @@ def ring_order(steps: Sequence[DeadlockStep]) -> list[DeadlockStep]:
 
 
 def is_ring(steps: Sequence[DeadlockStep]) -> bool:
-    """Whether each step waits for the actor of the next, and the last one for the first."""
+    """Return whether each step waits for the actor of the next, and the last one for the first."""
     after = [*steps[1:], *steps[:1]]
     return all(one.blocker == other.actor for one, other in zip(steps, after, strict=True))
 
@@ -58,7 +58,7 @@ def ring_clients(
     addresses: Mapping[str, str],
     chosen: str | None = None,
 ) -> list[RingClient]:
-    """The clients in the order of the ring; `lock_names` has the short names of locks."""
+    """Return the clients in the order of the ring; `lock_names` has the short names of locks."""
     steps = ring_order(deadlock.steps) if deadlock.steps else []
     return [
         RingClient(
@@ -80,12 +80,12 @@ def _has(step: DeadlockStep, lock_names: Mapping[str, str]) -> str:
 
 
 def lock_words(place: DeadlockPlace, lock_names: Mapping[str, str]) -> str:
-    """The short name of a lock, with the mode if its locks have several."""
+    """Return the short name of a lock, with the mode if its locks have several."""
     return f"{lock_names.get(place.lock, place.lock)}{MODE_WORDS[place.mode]}"
 
 
 def can_be_drawn(deadlock: Deadlock) -> bool:
-    """Whether this is a ring of a few clients."""
+    """Return whether this is a ring of a few clients."""
     steps = deadlock.steps
     return MIN_DRAWN <= len(steps) <= MAX_DRAWN and is_ring(ring_order(steps))
 
@@ -134,7 +134,7 @@ class _Drawing:
         return max(MIN_GAP_CELLS, wanted[0] + 4, down)
 
     def _place(self, at: int) -> Point:
-        """The upper left corner of a box."""
+        """Return the upper left corner of a box."""
         number, right = len(self.clients), self.box_width + self.gap
         pitch = self.box_height + 1
         rows = (number + 1) // 2
@@ -249,7 +249,7 @@ def _entry(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink, arrow: s
 
 
 def _wait(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink) -> Line:
-    """What a client waits for, since when, and whether its request closed the cycle."""
+    """Say what a client waits for, since when, and whether its request closed the cycle."""
     behind = "" if step.edge == "hard" else "  behind a queued request"
     closing: tuple[str, Ink] = ("  ← closes the cycle" if step.closing else "", ink)
     drawn = line("waits for ", (lock_words(step.waits, lock_names), "waits"))

@@ -208,7 +208,7 @@ class FindingsScreen(SplitPage):
         )
 
     def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
-        """The sessions in the chosen entry."""
+        """Return the sessions in the chosen entry."""
         case = self._as_first_seen(state, report)
         if case is not None:
             return [one for one in map(session_of, case.deadlock.actors) if one is not None]
@@ -230,7 +230,7 @@ class FindingsScreen(SplitPage):
         return writer
 
     def _choices(self, place: object) -> Sequence[tuple[str, ...]]:
-        """The sets of open sections to try, largest first; only one if it was chosen before."""
+        """Return the sets of open sections to try, largest first; one if it was chosen before."""
         if self._sections is not None:
             return (tuple(self._sections),)
         return (self._shown.opened,) if self._shown.place == place else FITTING
@@ -273,7 +273,7 @@ class FindingsScreen(SplitPage):
             writer.say("It is over.", "good")
 
     def _deadlock(self, state: ViewState, report: Report) -> ShownDeadlock | None:
-        """The chosen deadlock; None if something else is chosen."""
+        """Return the chosen deadlock; None if something else is chosen."""
         case = self._as_first_seen(state, report) if self._kind is None else None
         if case is None:
             return None
@@ -282,7 +282,7 @@ class FindingsScreen(SplitPage):
         return ShownDeadlock(case, report, len(alike))
 
     def _as_first_seen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
-        """The chosen deadlock as it was first seen."""
+        """Return the chosen deadlock as it was first seen."""
         case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.first_seen_at <= report.now:
             return case
@@ -384,7 +384,7 @@ class FindingsScreen(SplitPage):
             self._turn_sections({link.section}, opens=link.section not in self._shown.opened)
 
     def copied(self) -> str:
-        """The command that finds the process to stop; without its address, the whole text."""
+        """Return the command that finds the process to stop; without its address, all text."""
         state, report = self.view_state, self.report
         shown = self._deadlock(state, report) if state is not None and report else None
         return (shown.command if shown else None) or self.copied_text()

@@ -63,7 +63,7 @@ class StepColumns(NamedTuple):
 
 
 def step_rows(deadlock: Deadlock, report: Report) -> list[StepRow]:
-    """All steps that led to the deadlock, oldest first."""
+    """Return all steps that led to the deadlock, oldest first."""
     views = {path: report.view(path) for path in deadlock.locks}
     found = {(row.place, row.step.actor, row.verb): row for row in _rows(deadlock, views)}
     return sorted(found.values(), key=lambda row: (row.czxid, row.verb == "asked"))
@@ -80,7 +80,7 @@ def _rows(deadlock: Deadlock, views: dict[str, LockView | None]) -> Iterator[Ste
 
 
 def _grant(view: LockView, member: Member) -> str:
-    """How the holder got the lock."""
+    """Say how the holder got the lock."""
     granted, queued = view.history.granted(member.node), view.history.queued(member)
     if granted.how != "seen" or granted.at is None or queued.at is None:
         return "held before zktop started"
@@ -104,7 +104,7 @@ def brief_steps(
     ink: Ink,
     verbs: Mapping[str, str] = VERBS,
 ) -> list[Line] | None:
-    """A line for each step: when, who, what; None if a line is wider than the room.
+    """Return a line for each step: when, who, what; None if a line is wider than the room.
 
     If necessary, times lose their milliseconds, then the note at the last step loses its words.
     """
@@ -166,14 +166,14 @@ def write_steps(
 
 
 def _proof(row: StepRow) -> str:
-    """Whether the request is only behind another request, and the proof of the step."""
+    """Return the proof of the step, and whether the request is only behind another one."""
     is_soft = row.verb == "asked" and row.step.edge != "hard"
     known = ("behind a queued request" if is_soft else "", row.proof)
     return ", ".join(filter(None, known))
 
 
 def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
-    """One line of the table; a narrow table has fewer columns."""
+    """Return one line of the table; a narrow table has fewer columns."""
     number, when, zxid, who, step, node, proof = cells
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"
@@ -209,7 +209,7 @@ def brief_paths(paths: Sequence[str]) -> dict[str, str]:
 
 
 def step_link(row: StepRow) -> LineLink:
-    """The link to the znode of a step in its lock."""
+    """Return the link to the znode of a step in its lock."""
     place = row.place
     subject = Selection(path=place.lock, node=place.node, session=session_of(row.step.actor))
     return LineLink("lock", subject, f"{row.verb} {place.lock}/{place.node}")

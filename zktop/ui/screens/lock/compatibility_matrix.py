@@ -75,7 +75,7 @@ def compatibility_matrix(queue: ShownQueue, chosen: Member | None) -> list[Line]
 
 
 def may_enter(queue: ShownQueue) -> list[Line]:
-    """The narrow form of the matrix: only the held modes."""
+    """Return the narrow form of the matrix: only the held modes."""
     lock, modes = queue.lock, modes_of(queue)
     if not modes or lock.kind in ("single", "election"):
         return []
@@ -121,7 +121,7 @@ def _heads(columns: Sequence[MatrixColumn]) -> Line:
 
 
 def _brief(number: int) -> str:
-    """A number in at most three cells.
+    """Return a number in at most three cells.
 
     >>> _brief(42), _brief(3_999)
     ('42', '4k')
@@ -136,7 +136,7 @@ def _tile(lock: Lock, mode: LockMode, column: MatrixColumn, number: int) -> Line
 
 
 def verdict(lock: Lock, mode: LockMode, column: MatrixColumn) -> tuple[str, Ink]:
-    """Whether a mode can be granted together with another one."""
+    """Say whether a mode can be granted together with another one."""
     if lock.kind == "semaphore":
         return _lease(lock) if column.is_held else QUEUED
     if not conflicts(lock, mode, column.mode):
@@ -145,7 +145,7 @@ def verdict(lock: Lock, mode: LockMode, column: MatrixColumn) -> tuple[str, Ink]
 
 
 def _lease(lock: Lock) -> tuple[str, Ink]:
-    """Whether a lease is free, and how many are held."""
+    """Say whether a lease is free, and how many are held."""
     held = len(lock.holders)
     if lock.leases is None:
         return f"{held} of ?", "unknown"
@@ -155,7 +155,7 @@ def _lease(lock: Lock) -> tuple[str, Ink]:
 
 
 def conflicts(lock: Lock, mine: LockMode, theirs: LockMode) -> bool:
-    """Whether one mode waits for the other, by the rules of this lock's client library."""
+    """Return whether one mode waits for the other, by the rules of this lock's client library."""
     if mine != "read":
         return True
     return next(

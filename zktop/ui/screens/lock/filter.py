@@ -61,14 +61,14 @@ FIELDS: Final = tuple(filter(None, MEMBER_FIELDS))
 
 
 def matching_positions(detail: LockDetail, wanted: Filter) -> list[int]:
-    """Positions of the members that match; a session that only watches never matches."""
+    """Return positions of the members that match; a session that only watches never matches."""
     members = enumerate(detail.queue.members)
     candidates = [_Candidate(detail, position, member) for position, member in members]
     return [one.position for one in wanted.passing(candidates, MEMBER_FIELDS)]
 
 
 def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line:
-    """How many members match, the position of the first, and when its turn may come."""
+    """Say how many members match, the position of the first, and when its turn may come."""
     total = with_spaces(len(detail.queue.members))
     if not positions:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"no match among {total}")

@@ -74,7 +74,7 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _no_holder(lock: Lock) -> Line:
-    """Why the lock has no holder."""
+    """Say why the lock has no holder."""
     if lock.obstacles:
         names = several(short(child.node) for child in lock.obstacles)
         return line((f"none: {names} is first in the queue but not a lock request", "critical"))
@@ -117,7 +117,7 @@ def _held(detail: LockDetail, one: Contender) -> Line:
 
 
 def _silence(detail: LockDetail, one: Contender) -> Line:
-    """How long its client has been silent, and when its session would expire."""
+    """Say how long its client has been silent, and when its session would expire."""
     if one.session is None:
         return ()
     ensemble, now = detail.report.ensemble, detail.report.now
@@ -156,7 +156,7 @@ def _queue(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _drains(detail: LockDetail) -> Line:
-    """How fast the queue drains, or why it never will."""
+    """Say how fast the queue drains, or why it never will."""
     if detail.rings:
         dead = detail.rings[0].deadlock
         ink = ink_of_deadlock(dead)

@@ -58,7 +58,7 @@ def _ongoing_line(ongoing: str, ms: int | None, past: Durations) -> Line:
 
 
 def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
-    """A duration as a multiple of the 99th percentile."""
+    """Return a duration as a multiple of the 99th percentile."""
     usual = past.p99
     if ms is None or not usual or ms <= usual:
         return "", "plain"
@@ -68,7 +68,7 @@ def _compared(ms: int | None, past: Durations) -> tuple[str, Ink]:
 
 
 def times_usual(ms: int, past: Durations) -> str:
-    """A duration as a multiple of the 99th percentile; empty when it is shorter."""
+    """Return a duration as a multiple of the 99th percentile; empty when it is shorter."""
     return _compared(ms, past)[0]
 
 

@@ -50,7 +50,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
         return mode_runs(self.members[self.holding :])
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
-        """Positions of these nodes, sorted; unknown nodes are left out."""
+        """Return positions of these nodes, sorted; unknown nodes are left out."""
         known = self.position
         return sorted(known[node] for node in nodes if node in known)
 
@@ -60,7 +60,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
         return view.watcher(self.watchers[place - len(self.members)])
 
     def name(self, place: int) -> str:
-        """A name by which the row is found again after the queue has moved."""
+        """Return a name by which the row is found again after the queue has moved."""
         if place < len(self.members):
             return self.members[place].node
         return f"session {self.watchers[place - len(self.members)]}"
@@ -92,7 +92,7 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         is_ascii: bool = False,
         child_watchers: frozenset[Session] = frozenset(),
     ) -> "LockDetail | None":
-        """The lock at this path; None when the report has none there."""
+        """Return the lock at this path; None when the report has none there."""
         view = report.view(path)
         if view is None:
             return None
@@ -145,14 +145,14 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.ring_nodes | self.marks.keys()
 
     def ring_of(self, member: Member) -> Deadlock | None:
-        """The deadlock that the member's actor is in."""
+        """Return the deadlock that the member's actor is in."""
         if not self.rings:
             return None
         actor = self.actors.of(self.view.lock, member)
         return next((one.deadlock for one in self.rings if actor in one.deadlock.actors), None)
 
     def ring_before(self, place: int) -> Deadlock | None:
-        """The deadlock that a position waits behind."""
+        """Return the deadlock that a position waits behind."""
         return next((ring.deadlock for ring in self.rings if ring.first < place), None)
 
 
@@ -171,7 +171,7 @@ def places_in(deadlock: Deadlock, path: str) -> Iterable[DeadlockedNode]:
 
 
 def child_watchers(state: ViewState, path: str) -> frozenset[Session]:
-    """Sessions of demo clients that report a watch on the children of this lock."""
+    """Return sessions of demo clients that report a watch on the children of this lock."""
     if state.contenders is None or not state.is_newest:
         return frozenset()
     watched = Watched(Text(path), "children")

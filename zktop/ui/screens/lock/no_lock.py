@@ -35,7 +35,7 @@ def deleted_lock(path: str, last: LastSeen | None, now: Millis, width: int) -> l
 
 
 def last_seen(path: str, tape: Tape, moment: Millis) -> LastSeen | None:
-    """When the lock was last seen before this moment."""
+    """Return when the lock was last seen before this moment."""
     stored = (
         LastSeen(frame.at, part)
         for index in range(tape.index_at(moment), -1, -1)
@@ -65,7 +65,7 @@ def _hint() -> list[Line]:
 
 
 def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
-    """How to select a lock, or why there is none to select."""
+    """Say how to select a lock, or why there is none to select."""
     if state.report is not None and state.report.paths:
         return [
             (),
@@ -77,7 +77,7 @@ def no_lock_chosen(state: ViewState, width: int) -> list[Line]:
 
 
 def worst_path(report: Report) -> Text | None:
-    """The lock of the worst deadlock or finding, else the one with the longest queue."""
+    """Return the lock of the worst deadlock or finding, else the one with the longest queue."""
     for deadlock in report.deadlocks:
         found = next((path for path in deadlock.locks if path in report.parts), None)
         if found is not None:
@@ -89,6 +89,6 @@ def worst_path(report: Report) -> Text | None:
 
 
 def _demand(report: Report, path: Text) -> tuple[int, int]:
-    """The number of waiters, then of all members."""
+    """Return the number of waiters, then of all members."""
     lock = report.parts[path].lock
     return len(lock.waiters), lock.size

@@ -31,7 +31,7 @@ WARNINGS: Final = {
 
 
 def lock_notes(detail: LockDetail, width: int) -> list[Line]:
-    """Findings about a lock, then plain notes, wrapped to a width."""
+    """Return findings about a lock, then plain notes, wrapped to a width."""
     lines = [*_findings(detail, width), *_plain(detail, width)]
     return [line(("NOTES", "title")), *lines] if lines else []
 
@@ -87,7 +87,7 @@ def _order(detail: LockDetail) -> Iterator[str]:
 
 
 def _seen(detail: LockDetail) -> Iterator[str]:
-    """How much of the lock's past zktop has seen."""
+    """Yield how much of the lock's past zktop has seen."""
     history = detail.view.history
     if history.coverage is not None and history.coverage < COVERED:
         missed = count(history.missed_creates, "client")

@@ -79,24 +79,24 @@ def folded_rows(
     queue = detail.queue
     size = len(queue.members)
     last = {0, *range(max(0, size - TAIL_ROWS), size)} if size else set()
-    odd = sorted(last.union(queue.places_of({*shown, *opened})))
-    rows = [QueueRow(detail, place, number) for place, number in _spans(queue, odd)]
+    alone = sorted(last.union(queue.places_of({*shown, *opened})))
+    rows = [QueueRow(detail, place, number) for place, number in _spans(queue, alone)]
     return [*rows, *single_rows(detail, range(size, len(queue)))]
 
 
 def index_of(rows: Sequence[QueueRow], place: int) -> int | None:
-    """The index of the row with this position; None if no row has it."""
+    """Return the index of the row with this position; None if no row has it."""
     index = bisect_right(rows, place, key=lambda row: row.place) - 1
     is_inside = index >= 0 and place < rows[index].place + rows[index].size
     return index if is_inside else None
 
 
-def _spans(queue: ShownQueue, odd: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First position and size of each row; the positions in `odd` are not folded."""
+def _spans(queue: ShownQueue, alone: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First position and size of each row; the positions in `alone` are not folded."""
     is_short = len(queue.members) <= MAX_SHORT_QUEUE
     for first, end, mode in _alike(queue):
         at = first
-        for place in odd[bisect_left(odd, first) : bisect_left(odd, end)]:
+        for place in alone[bisect_left(alone, first) : bisect_left(alone, end)]:
             yield from _run(at, place - at, mode, is_short=is_short)
             yield place, 1
             at = place + 1
@@ -104,7 +104,7 @@ def _spans(queue: ShownQueue, odd: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _alike(queue: ShownQueue) -> Iterator[tuple[int, int, str]]:
-    """Runs of the same mode, with their first position and their end; too many count as one."""
+    """Yield first position, end and mode of each run of the same mode; too many count as one."""
     at = 0
     for runs in (queue.held_runs, queue.waiting_runs):
         if len(runs) > MAX_RUNS:

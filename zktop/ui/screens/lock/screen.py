@@ -158,7 +158,7 @@ class LockScreen(SplitPage):
     def _detail_of(
         self, state: ViewState, report: Report | None, path: str | None
     ) -> LockDetail | None:
-        """The lock at this path; the object on display while nothing has changed."""
+        """Return the lock at this path; the object on display while nothing has changed."""
         if report is None or path is None:
             return None
         shown, watchers = self._detail, child_watchers(state, path)
@@ -316,7 +316,7 @@ class LockScreen(SplitPage):
         return [one.drawn for one in found]
 
     def _side_lines(self, detail: LockDetail, width: int) -> list[Line]:
-        """The drawings in one column, or in two where there is room."""
+        """Return the drawings in one column, or in two where there is room."""
         row = self._queue.row
         figures = [
             compatibility_matrix(detail.queue, row.member if row else None),
@@ -422,7 +422,7 @@ def _empty(detail: LockDetail, state: ViewState) -> list[Line]:
 
 
 def lock_text(detail: LockDetail, row: QueueRow | None) -> str:
-    """The head, the first rows, the selected row and the notes as plain text."""
+    """Return the head, the first rows, the selected row and the notes as plain text."""
     number = min(COPIED_ROWS, len(detail.queue))
     rows = single_rows(detail, range(number))
     drawings = (

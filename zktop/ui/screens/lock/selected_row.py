@@ -144,7 +144,7 @@ def _watch(one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
 
 
 def data_lines(member: Member | None, width: int) -> list[Line]:
-    """The znode's data, or why it cannot be shown."""
+    """Return the znode's data, or why it cannot be shown."""
     text, ink = _data(member)
     return [line(("  DATA", "title")), *wrapped(text, width - 4, ink, "    ")]
 

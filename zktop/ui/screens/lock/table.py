@@ -56,7 +56,7 @@ def gutter(row: QueueRow, blocking: Collection[int]) -> Run:
 
 
 def _reads(row: QueueRow, place: int) -> bool:
-    """Whether the member at this position also waits to read."""
+    """Return whether the member at this position also waits to read."""
     queue = row.detail.queue
     is_there = queue.holding <= place < len(queue.members)
     return is_there and queue.members[place].mode == "read"
@@ -133,7 +133,7 @@ def client(row: QueueRow) -> Line:
 
 
 def host(server: str) -> str:
-    """A server without the default port.
+    """Return a server without the default port.
 
     >>> host("zk2:2181"), host("10.0.0.1:2184")
     ('zk2', '10.0.0.1:2184')
@@ -239,7 +239,7 @@ def _behind(dead: Deadlock) -> Line:
 
 
 def estimate(row: QueueRow) -> str:
-    """How long until its turn, at the median hold time; empty if that is unknown.
+    """Say how long until its turn, at the median hold time; empty if that is unknown.
 
     Only for locks with one holder at a time: readers and leases are granted together.
     """
@@ -251,7 +251,7 @@ def estimate(row: QueueRow) -> str:
 
 
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:
-    """The arrows from each waiter to the znode that it actually watches, by the names of the rows.
+    """Return the arrows from waiters to the znodes that they actually watch, by row name.
 
     A waiter that may watch the children of the lock has a dotted arrow to the first holder, whose
     release wakes it; the arrow is solid if a demo client reports that watch. Without watch tables
@@ -272,7 +272,7 @@ def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, st
 
 
 def may_watch_children(row: QueueRow) -> bool:
-    """Whether it may watch the lock's children; no server lists such watches."""
+    """Return whether it may watch the lock's children; no server lists such watches."""
     return (
         not row.is_group
         and row.member is not None
@@ -357,7 +357,7 @@ class QueueTable(Panel, Table[QueueRow]):
         return gutter(row, self._blocking)
 
     def _index(self, name: Hashable) -> int | None:
-        """The row with this name, or the group that includes it."""
+        """Return the row with this name, or the group that includes it."""
         rows = [one for one in self.rows if isinstance(one, QueueRow)]
         place = rows[0].detail.queue.position.get(str(name)) if rows else None
         return None if place is None else index_of(rows, place)

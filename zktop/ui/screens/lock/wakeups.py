@@ -60,7 +60,7 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 
 
 def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
-    """What happens when the selected holder releases, else the first one."""
+    """Say what happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
     if not queue.holding or len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
@@ -96,7 +96,7 @@ def _verb(verb: str, members: Sequence[Member]) -> str:
 
 
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
-    """Which part of a long queue the map covers; empty when it covers all."""
+    """Say which part of a long queue the map covers; empty when it covers all."""
     queue = detail.queue
     waiting = len(queue.members) - queue.holding
     if is_seen and len(queue.members) > MAX_MAPPED_MEMBERS:
@@ -107,7 +107,7 @@ def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
 
 
 def _single(detail: LockDetail) -> list[Line]:
-    """A lock that is one node: deleting it wakes all watchers, and one of them can win."""
+    """Return a lock that is one node: deleting it wakes all watchers, and one of them can win."""
     number = len(detail.queue.watchers)
     if not number:
         return []
@@ -120,7 +120,7 @@ def _single(detail: LockDetail) -> list[Line]:
 
 
 def _line(detail: LockDetail, wake: WakeUp) -> Line:
-    """The owner of a node, and the clients that its deletion wakes."""
+    """Return the owner of a node, and the clients that its deletion wakes."""
     number = wake.number or len(wake.waiters)
     members = detail.queue.members
     woken = _named(detail, (members[at] for at in wake.waiters))
@@ -139,7 +139,7 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
 
 
 def _meaning(detail: LockDetail, wake: WakeUp, number: int) -> Line:
-    """Whether waking so many at once is normal."""
+    """Say whether waking so many at once is normal."""
     if number < MIN_HERD:
         return ()
     members = detail.queue.members

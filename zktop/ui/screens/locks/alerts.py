@@ -42,7 +42,7 @@ class AlertPicture(NamedTuple):
         return bool(self.ring) and len(self.ring) + len(self.answer) <= room
 
     def lines(self, head: Line, room: int) -> tuple[Line, ...]:
-        """The ring, or only `head` if it does not fit; then the answer."""
+        """Return the ring, or only `head` if it does not fit; then the answer."""
         return (*(self.ring if self.fits(room) else (head,)), *self.answer)
 
 
@@ -65,7 +65,7 @@ class Alert(NamedTuple):
     kind: FindingKind | None = None  # shared by equal findings; None for a deadlock
 
     def picture_in(self, width: int) -> AlertPicture:
-        """The widest picture that fits; in a very narrow pane, the narrowest without its ring."""
+        """Return the widest picture that fits; the narrowest without its ring if none does."""
         for one in self.pictures:
             if max(map(width_of, (*one.ring, *one.answer))) <= width:
                 return one
@@ -148,7 +148,7 @@ def _answer(deadlock: Deadlock, *, is_wide: bool) -> Iterator[Line]:
 
 
 def _ring(deadlock: Deadlock, report: Report, *, has_address: bool) -> list[Line]:
-    """A line for each client, in columns."""
+    """Return a line for each client, in columns."""
     pairs = [
         (step, other)
         for step in deadlock.steps

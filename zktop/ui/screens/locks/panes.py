@@ -116,7 +116,7 @@ class AlertsPane(Pane):
         self.put([*lines, *aside[0]], targets, (), height)
 
     def _separated(self, state: ViewState, report: Report) -> AlertList:
-        """The alerts of this report, sorted out again only after a change or a user's choice."""
+        """Return the alerts of this report; sort again only after a change or a user's choice."""
         acknowledged, hides_notes = state.acknowledged.covered(report), state.hides_notes
         deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
         listed_for = deadlocks, acknowledged, hides_notes

@@ -68,7 +68,7 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
 
 
 def _lanes(width: int) -> int:
-    """How many columns of arrows fit at the right."""
+    """Return how many columns of arrows fit at the right."""
     return max(1, min(MAX_LANES, (width - _name_cells(width) - STATE_CELLS - 6) // LANE))
 
 
@@ -83,7 +83,7 @@ def _below(detail: LockDetail, width: int) -> list[Line]:
 
 
 def _past(state: ViewState, detail: LockDetail, width: int, room: int) -> list[Line]:
-    """The newest events of this lock, and the histograms of its holds and waits."""
+    """Return the newest events of this lock, and the histograms of its holds and waits."""
     found = event_lines(state.tape, detail.report, MAX_EVENTS, width, About(detail.path))
     events = [one.drawn for one in found[: max(0, room - PAST_HEAD_LINES)]]
     lines = [NOTHING, line((" HISTORY", "title")), *events] if events else []

@@ -173,7 +173,7 @@ class LocksScreen(SplitPage):
                 some.when_due()
 
     def _chosen_view(self, state: ViewState) -> object:
-        """What the panes show at once: the connection, the user's choices, the page's size."""
+        """Return what the panes show at once: the connection, the choices, the page's size."""
         moment = state.chosen_moment
         choices = state.filter.text, state.acknowledged.weights, state.hides_notes, moment
         return state.status.word, choices, self.size, self.side_cells

@@ -103,7 +103,7 @@ def _link(path: Text | None, name: str) -> LineLink | None:
 
 
 def _client(row: SessionRow) -> str:
-    """The address of a session, and what is known of its connection."""
+    """Return the address of a session, and what is known of its connection."""
     presence, timeout = row.presence, row.report.ensemble.timeout_ms(row.session)
     parts = ["a demo client"] if row.is_ours else []
     if presence is not None:
@@ -116,7 +116,7 @@ def _client(row: SessionRow) -> str:
 
 
 def _known(row: SessionRow) -> str:
-    """What the list of owners says about the client, except what its name already shows."""
+    """Return what the list of owners adds to the name of the client."""
     client = row.presence.client if row.presence is not None else ""
     known = row.report.client_names.owners.known(session_text(row.session), client)
     return ", ".join(

@@ -45,7 +45,7 @@ class MinuteLine(NamedTuple):
 
 
 def important_clients(report: Report, tape: Tape, at_most: int) -> list[Session]:
-    """Sessions in alerts first, then root blockers, then recently active sessions.
+    """Return sessions in alerts first, then root blockers, then recently active sessions.
 
     Who was active is decided every five seconds: clients that lock many times a second would
     otherwise push each other out before anybody has read them.
@@ -60,7 +60,7 @@ def important_clients(report: Report, tape: Tape, at_most: int) -> list[Session]
 
 
 def _in_trouble(report: Report) -> Iterator[Session]:
-    """Sessions that are in alerts or block others, with duplicates."""
+    """Yield sessions that are in alerts or block others, with duplicates."""
     for deadlock in report.deadlocks:
         yield from _sessions(deadlock.actors)
     for finding in report.findings:
@@ -73,7 +73,7 @@ def _in_trouble(report: Report) -> Iterator[Session]:
 
 
 def _active(report: Report, tape: Tape) -> Iterator[Session]:
-    """Sessions that were active in the minute before the last decision, the last one first."""
+    """Yield sessions that were active in the minute before the last decision, latest first."""
     decided_at = report.now - report.now % DECIDED_EVERY_MS
     before = (one for one in tape.events_until(decided_at) if one.at <= decided_at)
     for event in islice(before, EVENTS_SEARCHED):
@@ -83,7 +83,7 @@ def _active(report: Report, tape: Tape) -> Iterator[Session]:
 
 
 def _others(report: Report, tape: Tape) -> Iterator[Session]:
-    """Sessions with events since then, or long ago; then any others, with duplicates."""
+    """Yield sessions with events since then, or long ago; then any others, with duplicates."""
     for event in islice(tape.events_until(report.now), EVENTS_SEARCHED):
         yield event.session or 0
     for path in islice(report.parts, LOCKS_SEARCHED):
@@ -102,7 +102,7 @@ def minute_lines(
     room: int,
     first: Iterable[Session] = (),
 ) -> list[MinuteLine]:
-    """At most `room` lines: the strips, the graph of waiting clients, and the axis.
+    """Return at most `room` lines: the strips, the graph of waiting clients, and the axis.
 
     The strips begin with those of the clients in `first`.
     """
@@ -129,7 +129,7 @@ def minute_lines(
 def minute_lines_of_lock(
     state: ViewState, report: Report, path: Text, width: int, room: int
 ) -> list[MinuteLine]:
-    """At most `room` lines about one lock: its clients, and the graph of its queue."""
+    """Return at most `room` lines about one lock: its clients, and the graph of its queue."""
     label = _label_cells(width)
     window = _window(state, report, max(MIN_COLUMNS, width - label - 1))
     lock = report.parts[path].lock
@@ -146,7 +146,7 @@ def minute_lines_of_lock(
 
 
 def _window(state: ViewState, report: Report, columns: int) -> TimeWindow:
-    """The minute in columns of equal length, an even number of milliseconds."""
+    """Return the minute in columns of equal length, an even number of milliseconds."""
     column_ms = 2 * -(-MINUTE_MS // (2 * columns))
     at = state.at if state.at is not None else report.now
     begin = at - at % column_ms - (columns - 1) * column_ms
@@ -172,12 +172,12 @@ def _label_cells(width: int) -> int:
 
 
 def _graph_lines(height: int) -> int:
-    """The lines of the graph itself; a tall graph has an empty line above it."""
+    """Return the lines of the graph itself; a tall graph has an empty line above it."""
     return max(0, height - 1 if height >= AIR_FROM_LINES else height)
 
 
 def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[MinuteLine]:
-    """The number of waiting clients in the same columns."""
+    """Yield the number of waiting clients in the same columns."""
     drawn, most = waiting
     if room <= 0:
         return
@@ -191,7 +191,7 @@ def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[M
 
 
 def _axis(state: ViewState, window: TimeWindow) -> Line:
-    """The ages of the columns; at the right end "now", or the moment on display."""
+    """Return the ages of the columns; at the right end "now", or the moment on display."""
     last = "now" if state.is_newest else clock(window.newest)
     names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
     cells = [" "] * window.columns

@@ -34,7 +34,7 @@ class Moment(NamedTuple):
 
 
 def overview(state: ViewState, window: TimeWindow) -> Line:
-    """Which moment is on display, and how much of the past is stored."""
+    """Say which moment is on display, and how much of the past is stored."""
     begin = state.tape.begin or window.begin
     length = spoken(max(0, window.newest - begin) / 1000)
     if state.is_newest and state.status.word == "lost":
@@ -52,12 +52,12 @@ def overview(state: ViewState, window: TimeWindow) -> Line:
 
 
 def pointed_at(at: Millis, words: str) -> Line:
-    """The moment under the mouse, and what a strip shows there."""
+    """Return the moment under the mouse, and what a strip shows there."""
     return line((f" {time_ms(at)}Z ", "tab"), f" {words}")
 
 
 def alert_words(moment: Moment) -> str:
-    """The worst problem at a moment, and the number of others."""
+    """Return the worst problem at a moment, and the number of others."""
     report, alarms = moment.report, moment.alarms()
     if not alarms.number:
         return "no critical problem"
@@ -71,7 +71,7 @@ def alert_words(moment: Moment) -> str:
 
 
 def lock_words(moment: Moment, path: Text) -> str:
-    """The holders and waiters of a lock."""
+    """Return the holders and waiters of a lock."""
     report = moment.report
     if report is None:
         return _lock_in_short(moment, path)
@@ -89,7 +89,7 @@ def lock_words(moment: Moment, path: Text) -> str:
 
 
 def _lock_in_short(moment: Moment, path: Text) -> str:
-    """The only holder of a lock, and the number of waiters."""
+    """Return the only holder of a lock, and the number of waiters."""
     state = moment.tracks.lock_states(path, moment.at, moment.at + 1)[-1]
     if state.queue is None:
         return f"{path} does not exist"
@@ -103,7 +103,7 @@ def _lock_in_short(moment: Moment, path: Text) -> str:
 
 
 def session_words(moment: Moment, name: str, session: Session) -> str:
-    """The locks that a session holds and waits for, and whether it is in a deadlock."""
+    """Return the locks that a session holds and waits for, and whether it is in a deadlock."""
     report, state = moment.report, moment.session(session)
     said = ["holds a lock"] if state.holds else []
     said += ["waits for a lock"] if state.waits else []
@@ -120,13 +120,13 @@ def session_words(moment: Moment, name: str, session: Session) -> str:
 
 
 def waiting_words(moment: Moment, pulse: Pulse) -> str:
-    """How many clients wait for any lock."""
+    """Say how many clients wait for any lock."""
     (waiting,) = pulse.waiting(moment.at, 1, 1)
     return "unknown" if waiting is None else f"{count(waiting, 'client')} waiting"
 
 
 def group_words(moment: Moment, name: str, sessions: Sequence[Session]) -> str:
-    """How many sessions of a group hold a lock, and how many wait."""
+    """Say how many sessions of a group hold a lock, and how many wait."""
     found = [moment.session(one) for one in sessions]
     holding, waiting = sum(one.holds for one in found), sum(one.waits for one in found)
     idle = sum(not one.holds and not one.waits for one in found)

@@ -173,7 +173,7 @@ class TimelineScreen(Page):
             self.query_one(StripPanel).show_words(self._in_words(state, window))
 
     def _in_words(self, state: ViewState, window: TimeWindow) -> Line:
-        """The strip under the mouse, in words; without the mouse, an overview."""
+        """Return the strip under the mouse, in words; without the mouse, an overview."""
         place = self._pointed
         if place is None or place.column not in window.known:
             return overview(state, window)

@@ -129,7 +129,7 @@ def group_waiters(
 
 
 def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterator[Text]:
-    """The selected lock, then locks in deadlocks, then the busiest ones."""
+    """Return the selected lock, then locks in deadlocks, then the busiest ones."""
     busy = state.tape.tracks.busiest(window.begin, window.end)
     selected = Text(state.subject.path or "")
     paths = [selected] if selected in report.parts or selected in busy else []
@@ -146,7 +146,7 @@ def strip_locks(state: ViewState, window: TimeWindow, report: Report) -> Iterato
 def strip_sessions(
     state: ViewState, report: Report, paths: Sequence[Text]
 ) -> Iterator[StripSubject]:
-    """The selected session, those in deadlocks, and those that use these locks."""
+    """Return the selected session, those in deadlocks, and those that use these locks."""
     alone: dict[Session, str] = {}
     for session in _always_shown(state, report):
         name = name_in(report, session) or _earlier_name(state.tape, report, session)
@@ -163,7 +163,7 @@ def strip_sessions(
 
 
 def _earlier_name(tape: Tape, report: Report, session: Session) -> str | None:
-    """The name of a session that has left all locks, by its last event."""
+    """Return the name of a session that has left all locks, by its last event."""
     newest = islice(tape.events_until(tape.end or 0), EVENTS_SEARCHED)
     labels = (one.owner for one in newest if one.session == session)
     label = next(filter(None, labels), None)
@@ -171,7 +171,7 @@ def _earlier_name(tape: Tape, report: Report, session: Session) -> str | None:
 
 
 def _always_shown(state: ViewState, report: Report) -> Iterator[Session]:
-    """The selected session, and those in deadlocks."""
+    """Yield the selected session, and those in deadlocks."""
     if state.subject.session:
         yield state.subject.session
     actors = (session_of(actor) for case in _cases(state, report) for actor in case.actors)

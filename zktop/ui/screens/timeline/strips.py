@@ -49,7 +49,7 @@ class ColumnAlarms(NamedTuple):
 
 
 def column_alarms(tracks: Tracks, window: TimeWindow) -> list[ColumnAlarms]:
-    """The alarms in all known columns, from the first data on."""
+    """Return the alarms in all known columns, from the first data on."""
     known = len(window.known)
     states = tracks.alarm_states(window.begin, window.known_end)
     firsts = [window.column(one.at) for one in states]
@@ -136,7 +136,7 @@ def _signs(
     alarms: Sequence[ColumnAlarms],
     expired: Millis | None,
 ) -> str:
-    """What a session does at the end of each known column; blank before the first data."""
+    """Say what a session does at the end of each known column; blank before the first data."""
     columns = len(window.known)
     signs = " " * columns
     for one in tracks.session_states(session, window.begin, window.known_end):
@@ -267,6 +267,6 @@ def crossed(drawn: Line, cell: int, *, over_text: bool = True) -> Line:
 
 
 def row(label: str, drawn: Line, width: int, ink: Ink = "plain") -> Line:
-    """A strip after its label; a long label keeps its end, which says more."""
+    """Return a strip after its label; a long label keeps its end, which says more."""
     text = label if len(label) < width else f"…{label[len(label) - width + 2 :]}"
     return (*fitted(line((text, ink)), width), *drawn)

@@ -58,7 +58,7 @@ class TimeWindow(NamedTuple):
 def window_around(
     at: Millis, begin: Millis, newest: Millis, column_ms: int, columns: int
 ) -> TimeWindow:
-    """The span around a moment, but never beyond the newest one."""
+    """Return the span around a moment, but never beyond the newest one."""
     start = min(
         _last_start(newest, column_ms, columns), at - at % column_ms - column_ms * columns // 2
     )
@@ -67,7 +67,7 @@ def window_around(
 
 
 def latest(newest: Millis, column_ms: int, columns: int) -> TimeWindow:
-    """The span whose last column has the newest moment."""
+    """Return the span whose last column has the newest moment."""
     return TimeWindow(_last_start(newest, column_ms, columns), column_ms, columns, newest)
 
 
@@ -112,7 +112,7 @@ def labels(window: TimeWindow, at: Millis, *, is_newest: bool = False) -> Line:
 
 
 def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
-    """The line below the times: a tick for each, and a double line from the mark to the cursor."""
+    """Draw the line below the times: ticks, and a double line from the mark to the cursor."""
     cells = [Run("─", "dim")] * window.columns
     for column, _ in _ticks(window):
         cells[column] = Run("┴", "dim")
@@ -131,7 +131,7 @@ def marks(window: TimeWindow, at: Millis, mark: Millis | None = None) -> Line:
 
 
 def _ticks(window: TimeWindow) -> list[tuple[int, str]]:
-    """The columns of round times, and the times."""
+    """Return the columns of round times, and the times."""
     needed = ((one, len(_time(0, one)) + LABEL_GAP) for one in TICKS_MS)
     fitting = (one for one, cells in needed if one >= cells * window.column_ms)
     step = next(fitting, TICKS_MS[-1])
@@ -144,7 +144,7 @@ def _time(at: Millis, step_ms: int) -> str:
 
 
 def scale(window: TimeWindow) -> str:
-    """The length of a column.
+    """Return the length of a column.
 
     >>> scale(TimeWindow(0, 500, 60, 0))
     '1 column = 0.5s'

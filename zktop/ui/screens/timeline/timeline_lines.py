@@ -63,7 +63,7 @@ class TimelineLines:
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
 
     def heads(self, mark: Millis | None, words: Line) -> list[Line]:
-        """The lines that stay at the top: the moment in words, the axis, and the alerts."""
+        """Return the lines that stay at the top: the moment in words, the axis, and the alerts."""
         window, at = self._window, self._at
         axis = [
             strips.row(
@@ -78,7 +78,7 @@ class TimelineLines:
         return [words, *axis, self._row("alert", drawn, "title")]
 
     def lines(self, room: int) -> list[TimelineLine]:
-        """The strips, and a graph of the waiting clients if there is room for it."""
+        """Return the strips, and a graph of the waiting clients if there is room for it."""
         counts = self._chosen.counts
         drawn = [*self._locks(), *self._clients(), *self._contacts()]
         height = min(MAX_GRAPH_LINES, room - counts.has_alerts - len(drawn) - GRAPH_TITLE_LINES)
@@ -136,7 +136,7 @@ class TimelineLines:
                 yield TimelineLine(self._row(name, drawn, "dim"), None, _words_of(one))
 
     def _graph(self, height: int) -> Iterator[TimelineLine]:
-        """The graph of the clients that waited for any lock."""
+        """Yield the graph of the clients that waited for any lock."""
         state = self._state
         drawn, most = strips.waiting_area(
             state.pulse, self._window, height, is_ascii=state.is_ascii
@@ -157,7 +157,7 @@ class TimelineLines:
         return self._window.column(self._at)
 
     def _row(self, label: str, drawn: Line, ink: Ink = "plain") -> Line:
-        """A strip after its label, crossed by the cursor."""
+        """Return a strip after its label, crossed by the cursor."""
         if self._cell is not None:
             drawn = strips.crossed(fitted(drawn, self._window.columns), self._cell)
         return strips.row(label, drawn, self._label, ink)
@@ -166,7 +166,7 @@ class TimelineLines:
         return TimelineLine(self._crossed_text(line((f"{title:<9}", "title"), (says, "dim"))))
 
     def _crossed_text(self, text: Line) -> Line:
-        """A line of text, with the cursor where it is blank."""
+        """Return a line of text, with the cursor where it is blank."""
         if self._cell is None:
             return text
         filled = fitted(text, self._label + self._window.columns)
