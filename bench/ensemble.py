@@ -1,8 +1,15 @@
-"""A large ensemble as facts: ten thousand quiet locks, five contenders each."""
+"""A large ensemble as facts: quiet locks, five contenders each.
+
+Up to ten thousand locks, each contender is a session of its own. With more, the contenders share
+fifty thousand sessions, as services with many threads do: a fifth of them only hold locks, the
+others only wait, so that no deadlock is possible.
+"""
 
 import random
 import time
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from bench.sizes import size
 from zktop.model.facts import AnyFact, Children, Node, Stat, join
@@ -11,13 +18,29 @@ from zktop.model.text import Text
 NOW = time.time_ns() // 1_000_000 - 60_000  # they have waited for a minute
 LOCKS, EACH = size(10_000, 100), 5
 SEEN = 10_000_000  # the zxid of the reading
+SESSIONS = 50_000
 
 
 def facts(locks: int = LOCKS, each: int = EACH) -> Iterator[AnyFact]:
     """The facts of a first reading."""
     chance = random.Random(1)
     for number in range(locks):
-        yield from lock(Text(f"/locks/l{number:05d}"), each, 100 + number * 20, chance)
+        path = Text(f"/locks/l{number:05d}")
+        read = lock(path, each, 100 + number * 20, chance)
+        yield from read if locks * each <= SESSIONS else _shared(read, number, each)
+
+
+def _shared(read: Iterator[AnyFact], number: int, each: int) -> Iterator[AnyFact]:
+    """The same lock, with owners that have places in other locks, too."""
+    yield next(read)
+    holders = SESSIONS // each
+    waiters = SESSIONS - holders
+    for place, fact in enumerate(read):
+        waiter = holders + (number * (each - 1) + place - 1) % waiters
+        owner = 1 + (waiter if place else number % holders)
+        assert isinstance(fact, Node)
+        stat = replace(fact.stat, owner=owner)
+        yield replace(fact, stat=stat, data=b"worker-%d" % owner)
 
 
 def lock(path: Text, each: int, czxid: int, chance: random.Random) -> Iterator[AnyFact]:

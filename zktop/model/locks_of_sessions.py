@@ -4,7 +4,8 @@ It is a persistent map, so that each report can keep the index of its own time. 
 session has several nodes is listed once per node.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from zktop.model.facts import Session
@@ -16,24 +17,30 @@ LocksOfSessions: TypeAlias = PersistentMap[Session, tuple[Text, ...]]
 
 
 def index_after(index: LocksOfSessions, changes: Iterable[LockChange]) -> LocksOfSessions:
-    """Update the index with the nodes that were created and deleted."""
-    changed: dict[Session, tuple[Text, ...]] = {}
-    known = index.finder
+    """Update the index with the nodes that were created and deleted.
+
+    The list of a session is built once, however many of its nodes changed.
+    """
+    left: dict[Session, Counter[Text]] = {}
+    entered: dict[Session, list[Text]] = {}
     for change in changes:
-        this_lock = (change.path,)  # shared by all sessions that have no other place
         for member in change.deleted:
-            locks = _locks(member.owner, changed, index)
-            if change.path in locks:
-                position = locks.index(change.path)
-                changed[member.owner] = locks[:position] + locks[position + 1 :]
-        for session in change.entered:
-            if session:
-                earlier = changed[session] if session in changed else known(session)
-                changed[session] = earlier + this_lock if earlier else this_lock
-    return index.with_changes({session: locks or None for session, locks in changed.items()})
+            left.setdefault(member.owner, Counter())[change.path] += 1
+        for session in filter(None, change.entered):
+            entered.setdefault(session, []).append(change.path)
+    changed = {}
+    for session in left.keys() | entered.keys():
+        earlier: Iterable[Text] = index.get(session, ())
+        if session in left:
+            earlier = _without(earlier, left[session])
+        changed[session] = (*earlier, *entered.get(session, ())) or None
+    return index.with_changes(changed)
 
 
-def _locks(
-    session: Session, changed: dict[Session, tuple[Text, ...]], index: LocksOfSessions
-) -> tuple[Text, ...]:
-    return changed[session] if session in changed else index.get(session, ())
+def _without(locks: Iterable[Text], left: Counter[Text]) -> Iterator[Text]:
+    """The locks, each listed as many times less as nodes in it were deleted."""
+    for lock in locks:
+        if left[lock] > 0:
+            left[lock] -= 1
+        else:
+            yield lock
