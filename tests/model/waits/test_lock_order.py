@@ -155,3 +155,39 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
 
     assert len(known) == 3
     assert not inversions(known)
+
+
+def test_an_actor_that_waits_twice_shows_no_order():
+    """A waits for both locks that B holds: two threads, each with an order of its own."""
+    twice = "orders x: C@1 A@3 ; stock x: D@2 A@5"
+
+    assert len(learned(twice)) == 0
+
+
+def test_what_an_actor_showed_is_forgotten_when_it_waits_twice():
+    """A looked like one thread until it waited for `big`, too."""
+    first = "orders rw: B.W@1 A.W@4 ; stock x: A@2"
+    known = learned(first)
+    learn(known, f"{first} ; big x: D@5 A@6")
+    learn(known, OTHER)
+
+    assert not inversions(known)
+
+
+def test_many_locks_of_one_class_count_as_one_acquisition():
+    """The one that it got last stands for all; the others are gates."""
+    known = learned("user/1 x: A@1 ; user/2 x: A@2 ; user/3 x: A@3 ; orders x: A@4")
+
+    edge = known.edge("/user/*", "/orders")
+    assert edge is not None
+    assert (edge.count, [sample.held.lock for sample in edge.samples.values()]) == (1, ["/user/3"])
+
+
+def test_a_released_gate_is_remembered():
+    """What A owned when it asked for `c` counts, not what it owns when it asks for `d`."""
+    known = learned("user/1 x: A@1 ; user/2 x: A@2 ; c x: A@3")
+    learn(known, "user/1 x: A@1 ; c x: A@3 ; d x: A@9")
+
+    edge = known.edge("/user/*", "/c")
+    assert edge is not None
+    assert [sample.gates for sample in edge.samples.values()] == [{("/user/1", False)}]

@@ -38,7 +38,14 @@ def multi_threaded(
 
 def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
     """The places in which the actor waits."""
-    return [(q, r) for q, r in graph.places(actor) if r.releases and not graph.holds(q, r)]
+    return waits(graph, graph.places(actor))
+
+
+def waits(
+    graph: WaitGraph, places: Iterable[tuple[WaitQueue, WaitRequest]]
+) -> list[tuple[WaitQueue, WaitRequest]]:
+    """Those of these places that wait."""
+    return [(q, r) for q, r in places if r.releases and not graph.holds(q, r)]
 
 
 def _waits_twice(graph: WaitGraph, actor: str) -> str:

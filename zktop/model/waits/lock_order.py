@@ -3,23 +3,26 @@
 `LockOrderGraph` learns from every acquisition which class of locks an actor owned when it asked
 for another one. Almost every acquisition repeats one seen before; only a new way of nesting two
 locks starts a search for a cycle. Paths are folded (`/user/42` to `/user/*`), so that locks of one
-kind count as one class.
+kind count as one class. Of
+many locks of one class that it owned, the one it got last stands for all.
 
 A cycle is dangerous if each actor wants what the next one owns, if the actors differ, and if they
 do not all own another lock at that time (a gate) that keeps them apart.
 
-Nothing is learned from an actor with more than MAX_PLACES places. It is a service with many
-threads and one session: its order means nothing, and all pairs of ten thousand locks would take
-minutes.
+Nothing is learned from an actor that waits in two places at once or has more than MAX_PLACES
+places. It is a service with many threads and one session: the order of its locks means nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import blake2s
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from zktop.model.format import fold_path
+from zktop.model.waits.client_threads import waits
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
@@ -35,27 +38,27 @@ class OrderActor(Struct, frozen=True, gc=False):
 
 
 class OwnedLock(Struct, frozen=True, gc=False):
-    """A place that an actor has in a lock; `generation` is the czxid of the lock's root."""
+    """A place that an actor has in a lock; `vertex` is the class of the lock (see `vertex_of`)."""
 
     lock: str
     node: str
     mode: Mode
-    generation: int = 0
+    vertex: str
 
     @property
     def place(self) -> tuple[str, str]:
         """The lock and the node."""
         return self.lock, self.node
 
-    @property
-    def vertex(self) -> str:
-        """The class of the lock; an exact path belongs to one generation of its root."""
-        folded = fold_path(self.lock)
-        return (
-            folded
-            if folded != self.lock or not self.generation
-            else f"{folded}@{self.generation:x}"
-        )
+
+def vertex_of(lock: str, generation: int) -> str:
+    """The class of a lock; an exact path belongs to one generation of its root, a czxid.
+
+    >>> vertex_of("/user/42", 0x1F), vertex_of("/orders", 0x1F)
+    ('/user/*', '/orders@1f')
+    """
+    folded = fold_path(lock)
+    return folded if folded != lock or not generation else f"{folded}@{generation:x}"
 
 
 Gates = frozenset[tuple[str, bool]]
@@ -232,42 +235,57 @@ class LockOrderGraph:
         Repeating what was learned before changes nothing. Call it when the graph is complete: a
         lock that is added later may be the gate that keeps two orders apart.
         """
-        for actor in sorted(actors):
-            if shows_order(graph, actor):
-                by_age = sorted(graph.places(actor), key=lambda place: place[1].czxid)
-                for queue, request in by_age:
-                    self._learn_request(graph, queue, request, order_actor(actor), created_at)
+        for actor in sorted(filter(partial(_is_nesting, graph), actors)):
+            places = graph.places(actor)
+            if len(waits(graph, places)) > 1:
+                self._unlearn(places)
+            else:
+                self._learn_places(places, order_actor(actor), created_at)
 
-    def _learn_request(
+    def _unlearn(self, places: Iterable[tuple[WaitQueue, WaitRequest]]) -> None:
+        """Take back what was learned of these places: their actor turned out to be several."""
+        for queue, request in places:
+            self._take_back(self._learned.pop((queue.lock, request.node), {}).values())
+
+    def _learn_places(
         self,
-        graph: WaitGraph,
-        queue: WaitQueue,
-        request: WaitRequest,
+        places: Iterable[tuple[WaitQueue, WaitRequest]],
         asker: OrderActor,
         created_at: Callable[[str], int],
     ) -> None:
-        if not can_invert(queue) or request.exempt:
-            return
-        wanted = OwnedLock(queue.lock, request.node, request.mode, created_at(queue.lock))
-        others = [
-            OwnedLock(there.lock, one.node, one.mode, created_at(there.lock))
-            for there, one in graph.places(request.actor)
-            if there.lock != queue.lock and can_invert(there) and 0 < one.czxid < request.czxid
-        ]
+        owned: list[tuple[int, OwnedLock]] = []
+        for queue, request in sorted(places, key=lambda place: place[1].czxid):
+            if can_invert(queue) and request.czxid:
+                vertex = vertex_of(queue.lock, created_at(queue.lock))
+                wanted = OwnedLock(queue.lock, request.node, request.mode, vertex)
+                if not request.exempt:
+                    others = [held for czxid, held in owned if czxid < request.czxid]
+                    others = [held for held in others if held.lock != queue.lock]
+                    self._learn_request(others, wanted, request, asker)
+                owned.append((request.czxid, wanted))
+
+    def _learn_request(
+        self, others: list[OwnedLock], wanted: OwnedLock, request: WaitRequest, asker: OrderActor
+    ) -> None:
+        """Learn from one request; `others` are the locks owned at that time, the oldest first."""
         learned = self._learned.get(wanted.place, {})
         if all(held.place in learned for held in others):
             return
         self._take_back(learned.get(held.place) for held in others)
         gates = frozenset((o.lock, o.mode == "read") for o in others)
-        for held in others:
-            gates_here = gates - {(held.lock, True), (held.lock, False)}
-            learned[held.place] = self._add(OrderSample(asker, held, wanted, gates_here), request)
+        added: dict[tuple[str, Mode, bool], OrderSample | None] = {}
+        for held in reversed(others):
+            alike = held.vertex, held.mode, held.lock < wanted.lock
+            if alike not in added:
+                gates_here = gates - {(held.lock, True), (held.lock, False)}
+                added[alike] = self._add(OrderSample(asker, held, wanted, gates_here), request)
+            learned[held.place] = added[alike]
         self._learned[wanted.place] = learned
         self._forget()
 
     def _take_back(self, samples: Iterable[OrderSample | None]) -> None:
         """Undo what was learned of a request before all places of its actor were known."""
-        for sample in filter(None, samples):
+        for sample in dict.fromkeys(filter(None, samples)):
             self._edges[sample.held.vertex, sample.wanted.vertex].take_back(sample)
             if not sample.count:
                 self._drop(sample)
@@ -305,17 +323,17 @@ class LockOrderGraph:
             for sample in edge.samples.values():
                 self._drop(sample)
         for bounded in (self._running, self._learned):
-            while len(bounded) > 2 * MAX_EDGES:
-                del bounded[next(iter(bounded))]
+            if len(bounded) > 2 * MAX_EDGES:
+                for place in tuple(islice(bounded, MAX_EDGES)):
+                    del bounded[place]
 
     def _drop(self, sample: OrderSample) -> None:
         self._cycles = {name: c for name, c in self._cycles.items() if sample not in c}
 
 
-def shows_order(graph: WaitGraph, actor: str) -> bool:
+def _is_nesting(graph: WaitGraph, actor: str) -> bool:
     """Whether the actor has places in several locks, yet few enough to be one thread."""
-    is_nesting = actor in graph.tangled and 1 < len(graph.locks(actor)) <= MAX_PLACES
-    return is_nesting and graph.number(actor) <= MAX_PLACES
+    return 1 < len(graph.locks(actor)) <= graph.number(actor) <= MAX_PLACES
 
 
 def _name(cycle: Cycle) -> str:
