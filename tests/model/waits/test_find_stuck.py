@@ -4,6 +4,7 @@ from hypothesis import given
 from model.waits import random_states as w
 
 from zktop.model.waits.find_stuck import granted
+from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
 
@@ -16,3 +17,12 @@ def test_one_walk_names_whom_the_definition_names(queues: list[WaitQueue]):
             one.node for place, one in enumerate(members) if w.is_granted(queue, members, place)
         }
         assert not queue.binds or granted(queue) == holding
+
+
+@given(w.worlds())
+def test_one_request_holds_if_the_whole_queue_says_so(queues: list[WaitQueue]):
+    """The answer for one request needs no walk over a queue with one holder."""
+    graph = WaitGraph(queues)
+    for queue in queues:
+        holding = {request.node for request in queue.requests if graph.holds(queue, request)}
+        assert holding == granted(queue)

@@ -34,9 +34,10 @@ class ThinnedQueue(Struct, frozen=True, gc=False):
 
 def thin(queue: WaitQueue, tangled: Container[str]) -> ThinnedQueue:
     """Thin a queue to the tangled actors."""
-    requests = tuple(queue.requests)
+    requests = queue.requests
     places = [place for place, request in enumerate(requests) if request.actor in tangled]
-    members = tuple([requests[place] for place in places])
+    is_all = len(places) == len(requests)  # then both share one tuple
+    members = requests if is_all else tuple([requests[place] for place in places])
     walls = _walls(requests, places) if queue.kind == "read-write" else ()
     return ThinnedQueue(
         queue, members, _needs(queue, members, walls), places[-1] + 1 if places else 0

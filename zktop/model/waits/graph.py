@@ -10,11 +10,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import is_
 from types import MappingProxyType
+from typing import Final
 
 from zktop.model.waits.actor_index import ActorIndex
 from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, explain_stuck, stuck_tail
 from zktop.model.waits.find_stuck import ThinnedQueue, granted, stuck, thin
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
+
+SHORT_QUEUE: Final = 16  # in a longer one, the places of an actor are looked up, not searched
+_ONE_HOLDER = ("exclusive", "single", "election")
 
 
 class WaitGraph:
@@ -53,14 +57,13 @@ class WaitGraph:
         found = []
         for lock in sorted(self._index.locks(actor)):
             queue = self._queues[lock]
-            if actor in self._index.tangled:
-                found += [(queue, member) for member in self._members_of(lock)[actor]]
-            else:
-                found += [(queue, member) for member in queue.requests if member.actor == actor]
+            is_short = len(queue.requests) <= SHORT_QUEUE or actor not in self._index.tangled
+            requests = queue.requests if is_short else self._members_of(lock)[actor]
+            found += [(queue, request) for request in requests if request.actor == actor]
         return found
 
     def _members_of(self, lock: str) -> Mapping[str, list[WaitRequest]]:
-        """The tangled members of a queue by actor."""
+        """The tangled members of a long queue by actor."""
         queue = self.thinned_queues[lock]
         known = self._by_actor.get(lock)
         if known is None or known[0] is not queue:
@@ -72,6 +75,8 @@ class WaitGraph:
 
     def holds(self, queue: WaitQueue, request: WaitRequest) -> bool:
         """Whether this member of one of the graph's queues holds the lock."""
+        if queue.kind in _ONE_HOLDER:
+            return request.exempt or request.node == queue.requests[0].node
         known = self._granted.get(queue.lock)
         if known is None or known[0] is not queue:
             known = self._granted[queue.lock] = queue, granted(queue)
