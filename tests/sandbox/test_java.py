@@ -112,7 +112,10 @@ def test_the_command_line_client():
 
 
 def command_line(address):
-    """What zkCli prints, without times, versions and its own log lines."""
+    """What zkCli prints, without times, versions and its own log lines.
+
+    A watch event may come at any time, between empty lines.
+    """
     main = "org.apache.zookeeper.ZooKeeperMain"
     command = [*JVM, QUIET, "-cp", classpath(*ZOOKEEPER), main, "-server", address]
     done = subprocess.run(
@@ -122,6 +125,8 @@ def command_line(address):
     said = re.sub(r"\w{3} \w{3} \d\d [\d:]{8} \w+ \d{4}", "TIME", said)
     said = re.sub(r"ephemeralOwner = 0x\w{2,}", "ephemeralOwner = SESSION", said)
     lines = [
-        line for line in said.splitlines() if not line.startswith(("WATCHER", "WatchedEvent"))
+        line
+        for line in said.splitlines()
+        if line and not line.startswith(("WATCHER", "WatchedEvent"))
     ]
     return [*lines, *done.stderr.splitlines()]
