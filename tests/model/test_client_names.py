@@ -234,3 +234,10 @@ def test_names_change_when_the_file_with_them_was_read_again() -> None:
         found.append(names(examiner.look(known, NOW + at), "/locks/a"))
 
     assert found == [["pod-1", "mine"], ["pod-2", "mine"]]
+
+
+def test_a_client_whose_znode_was_not_read_is_not_without_an_owner() -> None:
+    """Between the listing of a new znode and its first read, nothing is known about its owner."""
+    listing, *_ = held("/locks/a", (FIRST, ""), (SECOND, "bob"))
+
+    assert names(report_of(listing), "/locks/a") == ["not read yet", "not read yet"]

@@ -123,6 +123,7 @@ def _add_sessions(sessions: defaultdict[Text, list[Session]], members: Iterable[
 
 
 NO_OWNER: Final = Text("no owner")
+NOT_READ: Final = Text("not read yet")
 
 
 class ClientNames(msgspec.Struct, frozen=True, eq=False):
@@ -146,6 +147,12 @@ class ClientNames(msgspec.Struct, frozen=True, eq=False):
         if not label:
             return Text(session_text(session))
         return Text(f"{label} {self._digits(session, label)}")
+
+    def of(self, member: Member) -> Text:
+        """The name of the session that owns a member, if its znode was read."""
+        if member.znode.stat is None and not member.label:
+            return NOT_READ
+        return self(member.owner, member.label)
 
     def client(self, session: Session) -> Text | None:
         """The address of its client, if a connection table shows it."""

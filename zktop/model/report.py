@@ -59,6 +59,11 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     ours: bool
     stranded: bool = False  # its client failed and left the node behind
 
+    @property
+    def is_ownerless(self) -> bool:
+        """Whether its znode was read, and no session owns it."""
+        return self.created is not None and self.session is None
+
 
 class LockView(msgspec.Struct, frozen=True, eq=False):
     """One lock with its contenders, each computed on demand."""
@@ -93,7 +98,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             sequence=member.sequence,
             session=member.owner or None,
             owner=self.owner_name(member.owner, member.label),
-            name=self.client_names(member.owner, member.label),
+            name=self.client_names.of(member),
             created=member.ctime,
             since=since.at,
             since_is=since.how,

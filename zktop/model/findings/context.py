@@ -295,7 +295,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
 
     def name_of(self, member: Member) -> str:
         """The display name of a member's owner."""
-        return self.shared.name_of(member.owner, member.label)
+        return short(self.shared.client_names.of(member))
 
     def names(self, members: Iterable[Member]) -> tuple[str, ...]:
         """The display names of several owners."""

@@ -57,7 +57,7 @@ def request_to_release(report: Report, view: LockView) -> Deed | str:
     targets: list[tuple[Text, Stat]] = []
     clients: list[str] = []
     for member in lock.holders:
-        name = report.client_names(member.owner, member.label)
+        name = report.client_names.of(member)
         refusal = ask_refusal(view, member)
         if refusal is None and member.znode.stat is not None:
             targets.append((absolute(lock.path, member.node), member.znode.stat))

@@ -114,7 +114,7 @@ class _Planner:
         """The display name of a node's owner; the node's own name if no session owns it."""
         if not member.owner:
             return short(member.node)
-        return self._report.client_names(member.owner, member.label)
+        return self._report.client_names.of(member)
 
     def blockers(self, view: LockView, deadlocks: tuple[Deadlock, ...]) -> Iterator[LockBlocker]:
         """Yield what is in the way: the actors of deadlocks, foreign nodes, leftovers, holders."""

@@ -36,7 +36,7 @@ def delete_refusal(report: Report, lock: Lock, member: Member) -> str | None:
 
 
 def _owned(report: Report, member: Member) -> str:
-    name = report.client_names(member.owner, member.label)
+    name = report.client_names.of(member)
     session = f"session {session_text(member.owner)}"
     named = session if name == session_text(member.owner) else f"{name}, {session}"
     if report.ensemble.alive(member.owner, member.czxid) is False:

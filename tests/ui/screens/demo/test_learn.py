@@ -339,3 +339,13 @@ async def test_a_znode_without_a_session_says_so() -> None:
     text = await shown(stage(states=()), news=tuple(frames((NOW, orphan(JOBS, "ann", "bob")))))
 
     assert "no session owns its znode" in text
+
+
+async def test_a_new_client_is_not_called_ownerless_before_its_znode_is_read() -> None:
+    """In the moment after a listing, the picture does not say that no session owns the znode."""
+    listing, *_ = lock(JOBS, "ann", "dora")
+
+    text = await shown(stage(states=[]), news=frames((NOW, [listing])))
+
+    assert "not read yet" in text
+    assert "no session owns" not in text

@@ -225,8 +225,8 @@ def _note(report: Report, view: LockView, row: _Row, departure: DemoDeparture | 
     """Return a few words about a client: trouble, wake-ups, polling."""
     reported = row.reported
     if reported is None:
-        is_ownerless = row.contender.node is not None and row.contender.session is None
-        return line((" no session owns its znode", "critical")) if is_ownerless else ()
+        no_owner = line((" no session owns its znode", "critical"))
+        return no_owner if row.contender.is_ownerless else ()
     trouble = _trouble(report, view, row, reported)
     if trouble:
         return line((f" {trouble}", "critical"))
@@ -258,9 +258,9 @@ def _trouble(report: Report, view: LockView, row: _Row, reported: ContenderState
 
 def _time_left(report: Report, one: Contender) -> str:
     """Say when the session of a silent client ends."""
-    if one.session is None:
+    if one.is_ownerless:
         return "; no session owns its znode"
-    window = report.ensemble.expires_in(one.session, report.now)
+    window = report.ensemble.expires_in(one.session, report.now) if one.session else None
     return "" if window is None else f"; its session ends in {-(-window.high // 1000)} s"
 
 

@@ -29,7 +29,7 @@ class _Candidate(NamedTuple):
     @property
     def owner(self) -> str:
         member = self.member
-        name = self.detail.report.client_names(member.owner, member.label)
+        name = self.detail.report.client_names.of(member)
         return f"{member.label or ''} {name}"
 
     @property

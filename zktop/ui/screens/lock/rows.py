@@ -132,4 +132,4 @@ def _run(first: int, count: int, mode: str, *, is_short: bool) -> Iterator[tuple
 
 def names_of(row: QueueRow, at_most: int) -> list[str]:
     client_names = row.detail.report.client_names
-    return [client_names(member.owner, member.label) for member in islice(row.members, at_most)]
+    return [client_names.of(member) for member in islice(row.members, at_most)]

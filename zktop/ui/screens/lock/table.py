@@ -97,7 +97,7 @@ def identity(row: QueueRow) -> Line:
 def who(one: Contender) -> Line:
     """Unique name of a contender."""
     if one.session is None and not one.owner:
-        return line((one.name, "warning"))
+        return line((one.name, "warning" if one.is_ownerless else "unknown"))
     ink: Ink = "ours" if one.ours else "plain" if one.owner else "dim"
     return line((one.name, ink), (" (demo)", "ours") if one.ours else "")
 

@@ -83,7 +83,7 @@ class LockCells:
             name = f"no owner ({holder.label or 'persistent'})"
             return (letter, Run(name + more, "warning"))
         ink: Ink = "ours" if holder.owner in self.report.ours else "holds"
-        name = self.report.client_names(holder.owner, holder.label)
+        name = self.report.client_names.of(holder)
         return (letter, Run(name, ink), Run(more, ink))
 
     def held(self, row: LockRow) -> Line:

@@ -146,7 +146,7 @@ def _is_freed(view: LockView, member: Member, session: Session) -> bool:
 
 
 def _who(view: LockView, member: Member) -> str:
-    return view.client_names(member.owner, member.label)
+    return view.client_names.of(member)
 
 
 def blast_radius(row: SessionRow) -> str:

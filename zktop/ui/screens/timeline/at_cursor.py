@@ -127,6 +127,6 @@ def _ongoing_waits(
         for member in part.lock.waiters[:MAX_MEMBERS_DATED] if part else ():
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
-                name = report.client_names(member.owner, member.label)
+                name = report.client_names.of(member)
                 duration = age(since.at, since.how, report.now, is_ascii=is_ascii)
                 yield OngoingWait(since.at, path, name, duration)

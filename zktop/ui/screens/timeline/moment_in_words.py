@@ -80,7 +80,7 @@ def lock_words(moment: Moment, path: Text) -> str:
         return f"{path} does not exist"
     lock = part.lock
     holders, waiters = (
-        [report.client_names(one.owner, one.label) for one in members[:MAX_NAMED]]
+        [report.client_names.of(one) for one in members[:MAX_NAMED]]
         for members in (lock.holders, lock.waiters)
     )
     held = f"held by {several(holders)}" if holders else "free"

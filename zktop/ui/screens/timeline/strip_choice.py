@@ -155,10 +155,10 @@ def strip_sessions(
     for record in [report.parts[path] for path in paths if path in report.parts]:
         for one in record.lock.holders[:MAX_HOLDERS]:
             if one.owner:
-                alone.setdefault(one.owner, report.client_names(one.owner, one.label))
+                alone.setdefault(one.owner, report.client_names.of(one))
         for one in record.lock.waiters[:MAX_GROUP]:
             if one.owner:
-                waiters.setdefault(one.owner, report.client_names(one.owner, one.label))
+                waiters.setdefault(one.owner, report.client_names.of(one))
     return group_waiters(alone, waiters)
 
 
