@@ -12,8 +12,9 @@ from zktop.config.types import Config
 from zktop.demo.lessons import LESSONS
 from zktop.demo.scenes import scene_named
 from zktop.demo_types import DEMO_ROOT, Lesson
+from zktop.model.facts import SECOND_MS
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS, Root, Settings
+from zktop.model.settings import Root, Settings
 from zktop.ui.screens.demo.counters import counters
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.styled_text import text_of

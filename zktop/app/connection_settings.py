@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from zktop.config.types import Config, IntrospectSection
 from zktop.demo_types import ClientSettings
+from zktop.model.facts import SECOND_MS
 from zktop.model.layouts.layout import Layout, read
-from zktop.model.settings import SECOND_MS
 from zktop.tls import Tls
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess

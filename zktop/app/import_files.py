@@ -14,7 +14,7 @@ import msgspec
 
 from zktop.app.garbage_collection import no_collections
 from zktop.app.record_file import header_of
-from zktop.model.facts import AnyFact, Complete, Gone, Link, Millis
+from zktop.model.facts import HOUR_MS, MINUTE_MS, AnyFact, Complete, Gone, Link, Millis
 from zktop.model.layouts.layout import Layout, read
 from zktop.model.settings import Settings
 from zktop.model.text import Text
@@ -36,8 +36,6 @@ from zktop.zk.watch.root_pattern import looks_like_a_member, root_patterns
 LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
 MAX_LOOKS: Final = 200  # saved while little changes
 REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
-MINUTE_MS: Final = 60_000
-HOUR_MS: Final = 3_600_000
 BLOCK_LINES: Final = 2_000
 STATE_SHARE: Final = 4  # lines between two states, as a multiple of the lines of a state
 

@@ -30,7 +30,6 @@ RELIST_AGAIN_S = 1.0  # between two listings to confirm one suspicion
 RATE_OVER_S = 1.0  # requests per second are counted over this time
 FIRST_READING_S = 60.0  # enough for more than a hundred thousand znodes
 FIRST_SAMPLE_S = 5.0
-CONNECTED = ("connected", "read-only")
 
 
 class FactRecorder(Protocol):
@@ -138,7 +137,7 @@ class LiveRun:
     def lost_s(self) -> float:
         """Return for how long the connection has been lost; 0 if it is up."""
         link = self._source.link
-        if link is None or link.state in CONNECTED:
+        if link is None or link.is_up:
             return 0.0
         since = link.at if link.gone_since is None else link.gone_since
         return max(0.001, (time.time_ns() // 1_000_000 - since) / 1000)

@@ -13,8 +13,7 @@ from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig
 from zktop.config.types import Config
 from zktop.errors import UsageError
-from zktop.model.facts import Millis
-from zktop.model.settings import SECOND_MS
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import ClusterPorts
 from zktop.ui.settings import UiSettings

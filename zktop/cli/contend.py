@@ -21,8 +21,7 @@ from zktop.demo.recipes import RECIPES, Recipe
 from zktop.demo.step_reporter import OnStep
 from zktop.demo_types import ContenderOrder, ContenderStep, LockClaim, Mode, WorkStyle
 from zktop.errors import ExitCode
-from zktop.model.facts import Millis
-from zktop.model.settings import SECOND_MS
+from zktop.model.facts import SECOND_MS, Millis
 
 WAIT_S: Final = 0.2  # a wait without a time-out cannot be interrupted
 _LISTED = "\n".join(f"  {recipe.name:<15} {recipe.brief}" for recipe in RECIPES)

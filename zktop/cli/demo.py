@@ -25,9 +25,9 @@ from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import scene_named
 from zktop.errors import UsageError
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS, Root
+from zktop.model.settings import Root
 from zktop.output.snapshot import snapshot
 from zktop.output.text import lines
 

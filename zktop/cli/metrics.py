@@ -22,9 +22,8 @@ from zktop.cli.common.webhooks import webhooks
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS
 
 SUFFIX = ".prom"  # the textfile collector of node_exporter reads no other files
 CONFIRM_S = 1.0  # beyond `settle`, so that findings are confirmed

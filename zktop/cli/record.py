@@ -19,10 +19,9 @@ from zktop.cli.common.sources import live_run, print_notes
 from zktop.cli.common.webhooks import webhooks
 from zktop.config.overrides import Overrides
 from zktop.errors import NoConnectionError, UsageError
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS
 
 SAMPLE_EVERY_S = 2.0  # as in the UI: verdicts depend on how long sessions have been quiet
 DEFAULT_KEEP_MS: Millis = 48 * 3_600_000

@@ -21,8 +21,7 @@ from zktop.cli.common.output import narrate, put_utf8
 from zktop.cli.common.sources import live_run, open_recording, print_notes
 from zktop.config.overrides import Overrides
 from zktop.errors import ExitCode, NothingToLookAtError, UsageError
-from zktop.model.facts import Millis
-from zktop.model.settings import SECOND_MS
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.output.period import markdown, words
 from zktop.output.period.page import page
 from zktop.output.period.period import Origin, Period, PeriodSummary

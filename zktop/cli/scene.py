@@ -16,8 +16,7 @@ from zktop.demo.scene_player import SceneRun
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.demo_types import SceneLine
 from zktop.errors import UsageError
-from zktop.model.facts import Millis
-from zktop.model.settings import SECOND_MS
+from zktop.model.facts import SECOND_MS, Millis
 
 _EXAMPLES = """\b
 Examples:

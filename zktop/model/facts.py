@@ -8,7 +8,7 @@ Text enters the model here: every fact cleans its text when it is made.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -17,6 +17,11 @@ from zktop.model.text import Text, are_clean, clean
 Session = int  # the unsigned 64-bit session id; 0 means "no owner"
 Millis = int  # wall clock, milliseconds since 1970
 Flavour = Literal["zookeeper", "keeper", "raftkeeper", "zetcd"]  # the implementation of a server
+
+SECOND_MS: Final = 1000
+MINUTE_MS: Final = 60 * SECOND_MS
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="fact", kw_only=True):
@@ -247,6 +252,11 @@ class Link(Fact, frozen=True, tag="link"):
     server: Text | None = None
     why: Text | None = None
     lost_at: Millis | None = None  # when the connection was lost, if it is not back
+
+    @property
+    def is_up(self) -> bool:
+        """Whether requests can be sent."""
+        return self.state in ("connected", "read-only")
 
     @property
     def gone_since(self) -> Millis | None:

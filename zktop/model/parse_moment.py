@@ -8,10 +8,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
-from zktop.model.facts import Millis
+from zktop.model.facts import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis
 
-DAY_MS: Final = 86_400_000
-_UNITS: Final = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+_UNITS: Final = {"": SECOND_MS, "ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS}
 _MAX_OFFSET_MS: Final = 366 * DAY_MS
 
 
@@ -59,9 +58,9 @@ def _of_day(text: str) -> Millis:
     if int(hours) > 23 or int(minutes) > 59 or int(whole) > 59:  # noqa: PLR2004  as on every clock
         raise ValueError(text)
     return (
-        int(hours) * 3_600_000
-        + int(minutes) * 60_000
-        + int(whole) * 1000
+        int(hours) * HOUR_MS
+        + int(minutes) * MINUTE_MS
+        + int(whole) * SECOND_MS
         + int(part.ljust(3, "0") or 0)
     )
 

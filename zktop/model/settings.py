@@ -7,10 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from zktop.model.facts import SECOND_MS
 from zktop.model.layouts.layout import Layout, LockKind
 from zktop.model.owner_list import OwnerEntry
-
-SECOND_MS = 1000
 
 # `form` is the notation of a value in a config file, if its type does not determine it.
 Duration = Annotated[

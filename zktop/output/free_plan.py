@@ -1,7 +1,6 @@
 """The ways to free a lock, as JSON and as text."""
 
 import shlex
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
@@ -20,7 +19,7 @@ from zktop.output.schema import (
     WayToFreeJson,
 )
 from zktop.output.snapshot import deadlock_json, finding_json
-from zktop.output.text import CONFIDENCE_WORDS, WIDTH
+from zktop.output.text import CONFIDENCE_WORDS, WIDTH, wrapped
 
 ROLES: Final = {
     "holder": "holds it",
@@ -59,16 +58,16 @@ def free_lines(
     `connection` are the options with which zktop finds this ensemble again; `left_out` are those
     that are not printed because they contain secrets.
     """
-    yield from _wrap(f"{plan.lock}  {plan.layout}  {_state(plan)}", "", width)
+    yield from wrapped(f"{plan.lock}  {plan.layout}  {_state(plan)}", "", width)
     if plan.error:
-        yield from _wrap(unreadable(plan.lock, plan.error), "  ", width)
+        yield from wrapped(unreadable(plan.lock, plan.error), "  ", width)
     for deadlock in plan.deadlocks:
         sure = CONFIDENCE_WORDS[deadlock.confidence]
-        yield from _wrap(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)
+        yield from wrapped(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)
     for finding in plan.findings:
         sure = CONFIDENCE_WORDS[finding.confidence]
         head = f"{finding.severity.upper()} {finding.name}, {sure}: "
-        yield from _wrap(head + finding.sentence, "  ", width)
+        yield from wrapped(head + finding.sentence, "  ", width)
     for number, blocker in enumerate(plan.blockers, start=1):
         yield ""
         yield from _blocker(number, blocker, plan.lock, connection, width)
@@ -77,11 +76,11 @@ def free_lines(
         yield f"{count(plan.more, 'more holder')}"
     if any(one.session for one in plan.blockers):
         yield ""
-        yield from _wrap(NEVER, "", width, "")
+        yield from wrapped(NEVER, "", width, "")
     if left_out and any(way.option for one in plan.blockers for way in one.ways):
         yield ""
         options = several(left_out)
-        yield from _wrap(
+        yield from wrapped(
             f"Add {options} to zktop's commands: secrets are left out.", "", width, ""
         )
 
@@ -97,7 +96,7 @@ def _state(plan: FreeJson) -> str:
 
 def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[str]:
     """Yield lines about what was done; in a dry run, also what it would cost."""
-    yield from _wrap(done.sentence, "", width, "")
+    yield from wrapped(done.sentence, "", width, "")
     if done.outcome == "dry-run":
         ways = [(one.path, way) for one in plan.blockers for way in one.ways]
         for path, way in ways:
@@ -157,14 +156,14 @@ def _blocker(
     number: int, blocker: LockBlockerJson, lock: str, connection: Sequence[str], width: int
 ) -> Iterator[str]:
     role = ROLES[blocker.role] if blocker.lock == lock else f"holds {blocker.lock}"
-    yield from _wrap(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", width, "   ")
+    yield from wrapped(f"{number}. {blocker.name}: {role}; {blocker.about}.", "", width, "   ")
     yield f"   {blocker.path}"
     for letter, way in zip("abcdef", blocker.ways, strict=False):
         yield from _way(letter, way, connection, width)
 
 
 def _way(letter: str, way: WayToFreeJson, connection: Sequence[str], width: int) -> Iterator[str]:
-    yield from _wrap(f"{letter}) {way.what}", "   ", width, " " * 6)
+    yield from wrapped(f"{letter}) {way.what}", "   ", width, " " * 6)
     for command in way.commands:
         yield f"        {command}"
     if way.needs:
@@ -180,16 +179,5 @@ def _way(letter: str, way: WayToFreeJson, connection: Sequence[str], width: int)
 
 def _labelled(label: str, text: str, width: int) -> list[str]:
     head = f"      {label + ':':<{LABEL_CELLS}} "
-    return _wrap(text[:1].upper() + text[1:] if label != "zktop" else text, head, width,
+    return wrapped(text[:1].upper() + text[1:] if label != "zktop" else text, head, width,
                  " " * len(head))  # fmt: skip
-
-
-def _wrap(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + "  " if rest is None else rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -10,6 +10,7 @@ from itertools import groupby
 from zktop.model.facts import Millis
 from zktop.model.findings.finding import BlindSpot
 from zktop.model.format import count, middle, millis, spoken
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.ways_out import process
 from zktop.output.schema import (
     BlindJson,
@@ -33,7 +34,6 @@ MAX_RUNS = 12  # of modes, in the summary of a queue
 MAX_NAME, SHORT_NAME = 32, 16  # characters
 CONFIDENCE_WORDS = {"C1": "hint", "C2": "likely", "C3": "confirmed", "C4": "confirmed"}
 PROBLEMS = {"missing": "NO WATCH", "elsewhere": "WATCHES ELSEWHERE"}
-MODES = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
 
 def is_quiet(lock: LockJson) -> bool:
@@ -51,7 +51,7 @@ def quiet_row(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
     (holder,) = lock.holders
     name = middle(holder.name, SHORT_NAME)
     session = f"{_session(holder):<18} {age(holder, now):>8}"
-    tail = f"{MODES[holder.mode]} {name:<{SHORT_NAME}}  {session}"
+    tail = f"{MODE_LETTERS[holder.mode]} {name:<{SHORT_NAME}}  {session}"
     room = width - len(tail) - 4
     if len(lock.path) > room:
         yield f"  {lock.path}"
@@ -72,7 +72,7 @@ def contender_row(contender: ContenderJson | str, now: Millis, width: int) -> st
         return cut(f"  {contender}", width)
     tail = f"{_session(contender):<18} {age(contender, now):>8}"
     state = "stranded" if contender.stranded else contender.state
-    head = f"  {state:<7} {MODES[contender.mode]} {middle(contender.name, MAX_NAME)}"
+    head = f"  {state:<7} {MODE_LETTERS[contender.mode]} {middle(contender.name, MAX_NAME)}"
     behind = _behind(contender)
     room = width - len(tail) - 2
     left = f"{head}  {behind}" if behind else head
@@ -94,7 +94,7 @@ def _mode_runs(contenders: Sequence[ContenderJson]) -> str:
     >>> _mode_runs(())
     ''
     """
-    modes = (MODES[contender.mode] for contender in contenders)
+    modes = (MODE_LETTERS[contender.mode] for contender in contenders)
     runs = [(mode, len(list(run))) for mode, run in groupby(modes)]
     if len(runs) < 2:  # noqa: PLR2004  one run adds nothing to the count
         return ""
@@ -158,7 +158,7 @@ def _head(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     others = sum(finding.id not in deadlocks for finding in snapshot.findings)
     servers = count(len(source.servers), "server") if source.servers else "no server asked"
     where = f"zktop  {source.hosts or '?'}{source.chroot}  {source.state}  {servers}"
-    yield from _wrap(where, "", width)
+    yield from wrapped(where, "", width)
     yield (
         f"{snapshot.taken_at}  {count(len(snapshot.locks), 'lock')}, "
         f"{count(len(deadlocks), 'deadlock')}, {count(others, 'other finding')}"
@@ -170,14 +170,14 @@ def _deadlock(deadlock: DeadlockJson, now: Millis, width: int) -> Iterator[str]:
     head = f"DEADLOCK #{deadlock.number}  {deadlock.kind}, {sure} ({deadlock.confidence})"
     behind = f", {deadlock.behind} more behind"
     head += f"{_since(deadlock.since, now)}{behind if deadlock.behind else ''}"
-    yield from _wrap(head, "", width)
-    yield from _wrap(deadlock.sentence, "  ", width)
+    yield from wrapped(head, "", width)
+    yield from wrapped(deadlock.sentence, "  ", width)
     names = {step.actor: step.name for step in deadlock.steps}
     yield from _steps(deadlock, names, width)
     for way in deadlock.ways_out[:MAX_WAYS_OUT]:
         client = process(way.name, way.actor, way.client)
         text = f"to resolve: kill {client}, which {way.why}: unblocks {count(way.frees, 'client')}"
-        yield from _wrap(text, "  ", width)
+        yield from wrapped(text, "  ", width)
 
 
 def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterator[str]:
@@ -186,15 +186,15 @@ def _steps(deadlock: DeadlockJson, names: dict[str, str], width: int) -> Iterato
     hidden = len(numbered) - FIRST_STEPS - LAST_STEPS
     for number, step in numbered:
         if hidden <= 1 or not FIRST_STEPS < number <= FIRST_STEPS + hidden:
-            yield from _wrap(f"{number:>3}  {step_sentence(step, names)}", "", width, "       ")
+            yield from wrapped(f"{number:>3}  {step_sentence(step, names)}", "", width, "       ")
         elif number == FIRST_STEPS + 1:
             yield f"     ... {hidden} more ..."
 
 
 def step_sentence(step: StepJson, names: dict[str, str]) -> str:
-    holds = [f"{MODES[held.mode]}:{held.lock}" for held in step.holds]
+    holds = [f"{MODE_LETTERS[held.mode]}:{held.lock}" for held in step.holds]
     held = f"holds {', '.join(holds)} and " if holds else ""
-    waits = f"waits for {MODES[step.waits.mode]}:{step.waits.lock}"
+    waits = f"waits for {MODE_LETTERS[step.waits.mode]}:{step.waits.lock}"
     edge = "" if step.edge == "hard" else ", which is only queued"
     closing = "  CLOSES THE CYCLE" if step.closing else ""
     behind = names.get(step.waits_for, step.waits_for)
@@ -205,9 +205,9 @@ def _finding(finding: FindingJson, now: Millis, width: int) -> Iterator[str]:
     sure = f"{CONFIDENCE_WORDS[finding.confidence]} ({finding.confidence})"
     head = f"{finding.severity.upper()} {finding.name} ({finding.rule}), {sure}"
     head += _since(finding.since, now)
-    yield from _wrap(head, "", width)
-    yield from _wrap(finding.sentence, "  ", width)
-    yield from _wrap(finding.advice, "  ", width)
+    yield from wrapped(head, "", width)
+    yield from wrapped(finding.sentence, "  ", width)
+    yield from wrapped(finding.advice, "  ", width)
 
 
 def _locks(locks: list[LockJson], now: Millis, width: int) -> Iterator[str]:
@@ -236,9 +236,9 @@ def _lock(lock: LockJson, now: Millis, width: int) -> Iterator[str]:
         yield lock.path
         yield f"  {what}"
     if lock.error:
-        yield from _wrap(lock.error, "  ", width)
+        yield from wrapped(lock.error, "  ", width)
     if lock.warnings:
-        yield from _wrap("warnings: " + ", ".join(lock.warnings), "  ", width)
+        yield from wrapped("warnings: " + ", ".join(lock.warnings), "  ", width)
     yield from queue(lock, now, width)
 
 
@@ -252,7 +252,7 @@ def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
         effects = [_freed(freed) for freed in one.freed]
         effects += [f"left the queue of {path}" for path in one.left]
         text = f"{one.at[11:19]}Z  {middle(who, MAX_NAME)}: {', '.join(effects)}"
-        yield from _wrap(text, "  ", width, "             ")
+        yield from wrapped(text, "  ", width, "             ")
 
 
 def _freed(freed: FreedLockJson) -> str:
@@ -266,7 +266,7 @@ def _not_seen(snapshot: SnapshotJson, width: int) -> Iterator[str]:
     if snapshot.blind:
         yield ""
     for line in blind_lines(snapshot.blind):
-        yield from _wrap(line, "", width)
+        yield from wrapped(line, "", width)
 
 
 def blind_lines(blind: Iterable[BlindSpot | BlindJson]) -> Iterator[str]:
@@ -282,7 +282,7 @@ def _since(since: str | None, now: Millis) -> str:
     return f", for {spoken(max(0, now - millis(since)) / 1000)}" if since else ""
 
 
-def _wrap(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
+def wrapped(text: str, indent: str, width: int, rest: str | None = None) -> list[str]:
     """Wrap a text between words; a long path stays whole."""
     return textwrap.wrap(
         text,

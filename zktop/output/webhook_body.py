@@ -19,7 +19,6 @@ from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 
 NOT_OVER: Final = "0001-01-01T00:00:00Z"  # as Alertmanager writes it
-CONNECTED: Final = ("connected", "read-only")
 FINGERPRINT_DIGITS: Final = 16
 
 
@@ -76,7 +75,7 @@ class FindingAlerts:
     def after(self, report: Report) -> list[WebhookAlert]:
         """Return what is new. Without a connection nothing is known, so nothing changes."""
         link = report.world.link
-        if link is None or link.state not in CONNECTED:
+        if link is None or not link.is_up:
             return []
         findings = {
             one.id: one

@@ -21,6 +21,8 @@ class Run(NamedTuple):
 
 Line = tuple[Run, ...]
 NOTHING: Line = ()
+DASH: Line = (Run("-", "dim"),)
+UNKNOWN: Line = (Run("?", "unknown"),)
 
 
 def line(*pieces: str | Run | tuple[str, Ink]) -> Line:

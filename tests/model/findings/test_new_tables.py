@@ -5,10 +5,10 @@ from itertools import pairwise
 from model.builders import NOW, connections, expiry, lock, own, row
 
 from zktop.model.examiner import Examiner
+from zktop.model.facts import SECOND_MS
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.schedule import PAUSE_PER_FINDING_MS
 from zktop.model.findings.tracker import FRESH_FINDINGS
-from zktop.model.settings import SECOND_MS
 from zktop.model.text import Text
 from zktop.model.world.world import World
 

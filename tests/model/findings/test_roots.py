@@ -24,10 +24,10 @@ from model.findings.cases import facts as listing
 from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
-from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
+from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Gone, Node, Stat, join
 from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
 from zktop.model.findings.finding import Finding, LookAgainAt
-from zktop.model.locks.lock_folders import DAY_MS, LockFolders
+from zktop.model.locks.lock_folders import LockFolders
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

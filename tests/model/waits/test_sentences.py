@@ -102,8 +102,8 @@ SENTENCES = {
     "election": (
         "E elect!: A@1 B@8 ; X x: B@2 A@7",
         (
-            "worker-a holds E:/E and waits for X:/locks/orders, which worker-b holds; "
-            "worker-b waits for E:/E."
+            "worker-a holds C:/E and waits for X:/locks/orders, which worker-b holds; "
+            "worker-b waits for C:/E."
         ),
     ),
 }
@@ -136,13 +136,13 @@ def test_a_ring_of_six_names_its_ends():
 def test_clean_names_make_clean_sentences(queues: list[WaitQueue]):
     """No control character comes from us, and nothing ever fails."""
     found = assess(WaitGraph(queues), ActorEvidence(now_ms=0))
-    texts = [t for made in (*found.deadlocks, *found.hints) for t in told(made)]
+    texts = [t for made in (*found.deadlocks, *found.hints) for t in texts_of(made)]
 
     assert not [t for t in texts for char in t if unicodedata.category(char) == "Cc"]
     assert all(texts)
 
 
-def told(made) -> list[str]:
+def texts_of(made) -> list[str]:
     """All the text in a deadlock."""
     clues = [clue.text for clue in made.evidence]
     return [made.sentence, made.signature, *clues, *(way.why for way in made.ways_out)]

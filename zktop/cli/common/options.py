@@ -267,30 +267,18 @@ class ReplayTime(msgspec.Struct, frozen=True):
         return moment_of(self.text, begin, begin)
 
 
-class DurationParam(click.ParamType[Millis]):
-    """A duration, like 30, 500ms or 5m, in milliseconds."""
+class QuantityParam(click.ParamType[int]):
+    """A number with a unit, written as in the config file."""
 
-    name = "time"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Millis:
-        try:
-            return duration(str(value))
-        except ValueError as error:
-            return self.fail(f"{error}.", param, ctx)
-
-
-class SizeParam(click.ParamType[int]):
-    """A size, like 500M or 2G, in bytes."""
-
-    name = "size"
+    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
+        self.name = name
+        self._parse = parse
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         try:
-            return size(str(value))
+            return self._parse(str(value))
         except ValueError as error:
             return self.fail(f"{error}.", param, ctx)
 
@@ -312,8 +300,8 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
         return self.fail(what, param, ctx)
 
 
-DURATION = DurationParam()
-SIZE = SizeParam()
+DURATION = QuantityParam("time", duration)  # like 30, 500ms or 5m; in milliseconds
+SIZE = QuantityParam("size", size)  # like 500M or 2G; in bytes
 REPLAY_TIME = ReplayTimeParam()
 
 

@@ -13,9 +13,8 @@ from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.types import Config
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS
 
 
 @contextmanager

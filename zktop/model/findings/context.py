@@ -16,6 +16,7 @@ from zktop.model.format import short
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
 from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.history.sessions import SessionHistories
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
 from zktop.model.locks.lock_folders import LockFolders
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
@@ -23,7 +24,6 @@ from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion
-from zktop.model.waits.sentences import LETTER
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence, TableKind
 from zktop.model.world.world import World
@@ -96,7 +96,7 @@ class SessionPlace(msgspec.Struct, frozen=True, gc=False):
     @property
     def mode_and_lock(self) -> str:
         """The lock with its mode in front: `W:/locks/orders`."""
-        return f"{LETTER[self.member.mode]}:{short(self.lock.path)}"
+        return f"{MODE_LETTERS[self.member.mode]}:{short(self.lock.path)}"
 
 
 class SessionContext(_Context, frozen=True, eq=False):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from zktop.model.facts import Millis
+from zktop.model.facts import DAY_MS, SECOND_MS, Millis
 from zktop.model.findings.context import EnsembleContext, LockContext
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -15,8 +15,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short
-from zktop.model.locks.lock_folders import DAY_MS, LockFolders
-from zktop.model.settings import SECOND_MS
+from zktop.model.locks.lock_folders import LockFolders
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_all_servers import Ensemble

@@ -14,6 +14,7 @@ from zktop.model.findings.finding import (
     Severity,
 )
 from zktop.model.format import count, several, short, span, waits
+from zktop.model.history.endings import GIVEN_UP_SHARE
 from zktop.model.world.tables_of_one_server import Presence
 
 MIN_TIMEOUT_TICKS = 2  # the servers' default
@@ -21,7 +22,6 @@ LATER_TABLES_MS = 30_000
 MAX_NAMED = 5  # sessions named in one finding; the others are counted
 # Shares of the session timeout.
 SILENT_SHARE = 1 / 2
-GIVEN_UP_SHARE = 2 / 3  # by then, its client has given up the connection
 ALMOST_EXPIRED_SHARE = 0.9
 
 

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import SECOND_MS, Millis, Session
 from zktop.model.findings.apply import (
     NO_RESULTS,
     Examination,
@@ -46,7 +46,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock
 from zktop.model.locks.lock_folders import FolderCount
 from zktop.model.locks_of_sessions import LocksOfSessions
-from zktop.model.settings import SECOND_MS, Settings
+from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import Inversion

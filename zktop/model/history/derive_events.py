@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.model.facts import Millis
+from zktop.model.facts import MINUTE_MS, Millis
 from zktop.model.history.attempts import AttemptLog
 from zktop.model.history.change import (
     ChangeContext,
@@ -34,7 +34,7 @@ from zktop.model.history.events import (
     Since,
 )
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
-from zktop.model.history.lock_load import MINUTE_MS, MinuteRing
+from zktop.model.history.lock_load import MinuteRing
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.locks.lock import Lock, Member, absolute
 from zktop.model.text import Text

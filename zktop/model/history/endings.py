@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Gone, Millis, Session
+from zktop.model.facts import SECOND_MS, Gone, Millis, Session
 from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -20,7 +20,6 @@ from zktop.model.world.tables_of_all_servers import Ensemble
 
 GIVEN_UP_SHARE: Final = 2 / 3  # of the timeout without a packet: a client has then disconnected
 SEVERAL: Final = 2
-_SECOND_MS: Final = 1000
 
 
 class ExpiryVerdict(msgspec.Struct, frozen=True, gc=False):
@@ -42,11 +41,11 @@ def judge_expiry(member: Member, ensemble: Ensemble, now_ms: Millis, locks: int)
     if timeout is None or silence is None:
         return ExpiryVerdict(expired=False, why=Text(f"{presence.server} listed its connection"))
     if silence < timeout:
-        contact = f"its session was heard from {silence / _SECOND_MS:.1f} s before"
+        contact = f"its session was heard from {silence / SECOND_MS:.1f} s before"
         closed = ", and was closed" if locks >= SEVERAL else ""
         return ExpiryVerdict(expired=False, why=Text(contact + closed))
     if (presence.quiet_ms or 0) >= timeout * GIVEN_UP_SHARE:
-        spans = f"{silence / _SECOND_MS:.0f} s of {timeout / _SECOND_MS:.0f} s"
+        spans = f"{silence / SECOND_MS:.0f} s of {timeout / SECOND_MS:.0f} s"
         return ExpiryVerdict(expired=True, why=Text(f"its session had been silent for {spans}"))
     return _by_joint_deletion(locks)
 

@@ -6,11 +6,9 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis
+from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis
 
-WINDOW_S: Final = 60  # of the history of queue lengths
-SECOND_MS: Final = 1000
-MINUTE_MS: Final = WINDOW_S * SECOND_MS
+WINDOW_S: Final = MINUTE_MS // SECOND_MS  # of the history of queue lengths
 _ROWS: Final = 4
 MAX_CELL: Final = 0xFFFF  # the largest value of a cell
 _QUEUE, _ARRIVALS, _RELEASES, _BUSY = (row * WINDOW_S for row in range(_ROWS))

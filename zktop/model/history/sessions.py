@@ -4,12 +4,11 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Connection, Connections, Millis, Session
+from zktop.model.facts import HOUR_MS, Connection, Connections, Millis, Session
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.tables_of_all_servers import Ensemble
 
-HOUR_MS: Final = 3_600_000
 MOVES_WITHIN_MS: Final = 600_000
 MAX_MOVES: Final = 16
 KEPT_MS: Final = 600_000  # after a session was last listed

@@ -12,13 +12,21 @@ A server prints the signed 32-bit counter of sequential nodes ten characters wid
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 LockMode = Literal["exclusive", "read", "write", "lease", "candidate"]
 LockKind = Literal["mutex", "read-write", "semaphore", "election", "single", "lease", "other"]
 WatchKind = Literal["data", "exists", "children"]
+
+MODE_LETTERS: Final[dict[str, str]] = {
+    "exclusive": "X",
+    "read": "R",
+    "write": "W",
+    "lease": "S",
+    "candidate": "C",
+}
 
 # How clients sort the numbers; it matters only after the counter has overflowed.
 SortOrder = Literal[

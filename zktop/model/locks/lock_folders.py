@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from zktop.model.facts import Millis, Stat, join
+from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Stat, join
 from zktop.model.locks.candidates import unnumbered
 from zktop.model.locks.lock import Lock
-from zktop.model.settings import SECOND_MS
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
 from zktop.model.world.persistent_map import PersistentMap
@@ -22,7 +21,6 @@ EVERY_MS: Millis = 60 * SECOND_MS
 MIN_FOLDERS = 1_000  # fewer do no harm
 SAMPLE = 200  # children to look at
 MIN_SHARE = 0.8  # of the sample that must be lock folders
-DAY_MS: Millis = 86_400 * SECOND_MS
 WEEK_MS: Millis = 7 * DAY_MS
 LISTING_BYTES = 88  # of an answer without names: header, count, Stat
 NAME_BYTES = 4  # the length before each name

@@ -1,15 +1,17 @@
 """A deadlock as a report shows it: one frozen value with everything known about it."""
 
 from hashlib import blake2s
+from typing import Final
 
 from msgspec import Struct
 
 from zktop.model.format import fold_name, fold_path
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import DeadlockKind, DeadlockRule, Ring, WaitEdge
-from zktop.model.waits.sentences import LETTER, DisplayNames
+from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.waits.ways_out import WayOut
 
@@ -117,9 +119,12 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
     return f"{rule}-{blake2s(text.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
 
 
+_SIGNATURE_LETTERS: Final = {**MODE_LETTERS, "candidate": "E"}  # as in existing `mute` entries
+
+
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
     """An id for all deadlocks of this kind, for muting: classes of locks, modes and owners."""
-    locks = {f"{LETTER[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
+    locks = {f"{_SIGNATURE_LETTERS[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
 

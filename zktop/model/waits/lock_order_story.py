@@ -5,6 +5,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zktop.model.format import fold_path, span
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.confidence import Evidence
 from zktop.model.waits.lock_order import (
     Cycle,
@@ -14,7 +15,6 @@ from zktop.model.waits.lock_order import (
     OwnedLock,
     is_soft,
 )
-from zktop.model.waits.sentences import LETTER
 
 SESSION_DIGITS: Final = 4
 
@@ -89,7 +89,7 @@ def _turns(cycle: Cycle) -> tuple[StoryLine, ...]:
 
 
 def _turn(column: int, verb: Literal["got", "asks"], place: OwnedLock) -> StoryLine:
-    return StoryLine(column, verb, place.lock, place.node, LETTER[place.mode])
+    return StoryLine(column, verb, place.lock, place.node, MODE_LETTERS[place.mode])
 
 
 def missed_by(cycle: Cycle) -> int | None:
@@ -154,8 +154,8 @@ def _sentence(cycle: Cycle, names: tuple[str, ...], *, soft: bool) -> str:
 def _habit(sample: OrderSample, owner: str) -> str:
     wanted, held = sample.wanted, sample.held
     return (
-        f"{owner} acquired {LETTER[wanted.mode]}:{wanted.lock} "
-        f"while holding {LETTER[held.mode]}:{held.lock}"
+        f"{owner} acquired {MODE_LETTERS[wanted.mode]}:{wanted.lock} "
+        f"while holding {MODE_LETTERS[held.mode]}:{held.lock}"
     )
 
 

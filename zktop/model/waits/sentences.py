@@ -11,19 +11,11 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from zktop.model.format import clock, span
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.cores import Core, StuckQueue, blockers
 from zktop.model.waits.ring import DeadlockRule, Ring, WaitEdge, passes_by, queued, upgraders
 from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
-
-LETTER: dict[Mode, str] = {
-    "exclusive": "X",
-    "read": "R",
-    "write": "W",
-    "lease": "S",
-    "candidate": "E",
-}
-
 
 _MAX_NAMED = 5  # actors in one list
 _MAX_PARTS = 5  # reasons why the holders of a pool do not finish
@@ -55,7 +47,7 @@ class DisplayNames(Struct, frozen=True):
         >>> DisplayNames().wanted("write", "/locks/a")
         'W:/locks/a'
         """
-        return f"{LETTER[mode]}:{self.path(lock)}"
+        return f"{MODE_LETTERS[mode]}:{self.path(lock)}"
 
     def all_of(self, actors: Sequence[str]) -> str:
         """List actors in words.

@@ -6,10 +6,10 @@ from typing import Final, get_args
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from zktop.model.facts import SECOND_MS
 from zktop.model.findings.catalogue import RULES
 from zktop.model.history.all_locks import CONNECTED_STATES
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.roots import denied_roots
 from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables

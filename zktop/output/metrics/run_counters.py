@@ -6,10 +6,9 @@ from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from zktop.model.facts import Session
+from zktop.model.facts import SECOND_MS, Session
 from zktop.model.history.events import Event, EventKind
 from zktop.model.report import Report
-from zktop.model.settings import SECOND_MS
 from zktop.output.metrics.lock_totals import LockTotals, root_label
 
 BUCKETS_S: Final = (0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600)

@@ -15,6 +15,7 @@ from zktop.model.accounting.ledger import Ledger
 from zktop.model.accounting.member_counts import ChangedLocks, member_counts
 from zktop.model.facts import Millis
 from zktop.model.history.events import UNKNOWN_SINCE, Since
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
@@ -27,7 +28,6 @@ MAX_STATES: Final = 300_000  # of all locks together
 MAX_HOLDERS, MAX_WAITERS = 6, 12  # listed of one lock
 MAX_BYTES: Final = 1_500_000  # of the locks in the page, where they take a sixth of it
 NO_NAME: Final = Text("?")
-LETTER: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 
 
 class LockTrack(msgspec.Struct):
@@ -151,7 +151,7 @@ class Timeline:
         for number, member in enumerate(shown):
             seen = track.members.get(_key(member))
             if seen is None:
-                seen = track.members[_key(member)] = _Seen(LETTER[member.mode])
+                seen = track.members[_key(member)] = _Seen(MODE_LETTERS[member.mode])
                 seen.queued = history.queued(member)
             seen.actor = ledger.actor_of(lock.path, member.node) or seen.actor
             if number < min(MAX_HOLDERS, len(holders)) and seen.granted is UNKNOWN_SINCE:

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.format import clock, count, millis, several, spoken
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.ways_out import process
 from zktop.output.period.period_schema import (
     BoundedJson,
@@ -22,7 +23,7 @@ from zktop.output.period.period_schema import (
     SpreadJson,
 )
 from zktop.output.schema import DeadlockJson, ExpiredSessionJson, FreedLockJson
-from zktop.output.text import CONFIDENCE_WORDS, MODES, blind_lines, step_sentence
+from zktop.output.text import CONFIDENCE_WORDS, blind_lines, step_sentence
 
 MAX_FINDINGS: Final = 100
 MAX_STEPS: Final = 12
@@ -211,7 +212,9 @@ def _ring(dead: DeadlockJson) -> list[RingEdge]:
     if any(step.waits_for not in places for step in dead.steps):
         return []
     return [
-        RingEdge(step.name, f"{MODES[step.waits.mode]}:{step.waits.lock}", places[step.waits_for])
+        RingEdge(
+            step.name, f"{MODE_LETTERS[step.waits.mode]}:{step.waits.lock}", places[step.waits_for]
+        )
         for step in dead.steps
     ]
 

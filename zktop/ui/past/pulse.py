@@ -4,9 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from typing import Final, NamedTuple
 
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.history.events import Event
-from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.locks.lock import Lock
 from zktop.model.report import LockRecord, Report
 from zktop.model.text import Text

@@ -17,18 +17,18 @@ from zktop.ui.screens.timeline.minute_strips import (
 )
 
 
-def tape(told: Sequence[Frame]) -> Tape:
+def tape(updates: Sequence[Frame]) -> Tape:
     """These frames on a tape."""
     made = Tape()
-    for frame in told:
+    for frame in updates:
         made.add(frame)
     return made
 
 
 def test_clients_in_alerts_come_first_and_then_root_blockers() -> None:
     """Clients in a deadlock come before clients with other findings."""
-    told = trouble()
-    found = important_clients(told[-1].report, tape(told), 9)
+    updates = trouble()
+    found = important_clients(updates[-1].report, tape(updates), 9)
 
     assert {found.index(session(one)) for one in ("ann", "bob")} == {0, 1}
     assert {session("cid"), session("eve")} <= {*found}  # they wait behind
@@ -36,19 +36,22 @@ def test_clients_in_alerts_come_first_and_then_root_blockers() -> None:
 
 def test_a_root_blocker_comes_before_clients_that_did_something_last() -> None:
     """Others wait for it."""
-    told = frames(
+    updates = frames(
         (NOW, lock("/locks/a", "ann", "bob")),
         (NOW + 100, lock("/locks/b", "cid", czxid=900, at=NOW + 100)),
     )
 
-    assert important_clients(told[-1].report, tape(told), 2) == [session("ann"), session("cid")]
+    assert important_clients(updates[-1].report, tape(updates), 2) == [
+        session("ann"),
+        session("cid"),
+    ]
 
 
 def test_active_clients_are_chosen_every_five_seconds() -> None:
     """Clients that lock many times a second would otherwise push each other out unread."""
     begin = NOW - NOW % DECIDED_EVERY_MS
     came_ms = {"dot": -3_000, "ann": -1_000, "bob": 100, "cid": 4_000}
-    told = frames(
+    updates = frames(
         *(
             (begin + ms, lock(f"/locks/{name}", name, czxid=begin + ms, at=begin + ms))
             for name, ms in came_ms.items()
@@ -56,8 +59,8 @@ def test_active_clients_are_chosen_every_five_seconds() -> None:
         (begin + DECIDED_EVERY_MS, []),
     )
     chosen = [
-        important_clients(frame.report, tape(told[: number + 1]), 1)
-        for number, frame in enumerate(told)
+        important_clients(frame.report, tape(updates[: number + 1]), 1)
+        for number, frame in enumerate(updates)
     ]
 
     assert chosen[2:] == [[session(one)] for one in ("ann", "ann", "cid")]
@@ -125,11 +128,11 @@ async def test_enter_on_a_strip_opens_the_timeline_of_that_client() -> None:
 
 def test_before_the_first_data_a_strip_is_blank() -> None:
     """Unknown is not idle."""
-    told = frames((BEGIN, lock("/locks/a", "ann", "bob", at=BEGIN)))
-    app = app_of(*told)
-    app.tape.add(told[0])
-    app.visit.pulse.add(told[0])
-    (strip, *_) = minute_lines(app.view_state, told[0].report, 80, 9)
+    updates = frames((BEGIN, lock("/locks/a", "ann", "bob", at=BEGIN)))
+    app = app_of(*updates)
+    app.tape.add(updates[0])
+    app.visit.pulse.add(updates[0])
+    (strip, *_) = minute_lines(app.view_state, updates[0].report, (), 80, 9)
     cells = "".join(run.text for run in strip.drawn)
 
     assert cells.split() == ["ann", "━"]

@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Final
 
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis, Session
 from zktop.model.format import fold_name, spoken
 from zktop.model.history.events import How
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
 from zktop.ui.styled_text import Line, Run, fitted
 
-MODE_LETTERS: Final = {"exclusive": "X", "read": "R", "write": "W", "lease": "S", "candidate": "C"}
 MODE_WORDS: Final[Mapping[LockMode, str]] = {  # after the name of a lock
     "exclusive": "", "read": " (read)", "write": " (write)", "lease": " (lease)",
     "candidate": " (to lead)",
@@ -118,9 +117,7 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
     )
 
 
-SECOND_MS = 1000
 TEN_S_MS = 10 * SECOND_MS
-MINUTE_MS = 60 * SECOND_MS
 COARSE_MS = 5 * SECOND_MS
 SIGNS: dict[How, tuple[str, str]] = {
     "seen": ("", ""),

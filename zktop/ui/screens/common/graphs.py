@@ -8,8 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
-from zktop.model.facts import Millis
-from zktop.model.history.lock_load import SECOND_MS
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.ui.inks import Ink
 from zktop.ui.styled_text import Line, Run
 

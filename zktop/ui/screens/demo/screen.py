@@ -1,6 +1,7 @@
 """Screen 6, Learn: lessons and scenes, a picture of the current scene, contenders, the log."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
@@ -28,7 +29,7 @@ from zktop.ui.screens.demo.lesson import (
 from zktop.ui.screens.demo.picture import draw_scene
 from zktop.ui.screens.demo.scene import PHASES, caption, recipe_lines, scene_lines
 from zktop.ui.screens.page import Page
-from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import NOTHING, Line, Run, line, wrapped
 from zktop.ui.view_state import Selection, ViewState
@@ -192,15 +193,12 @@ class DemoScreen(Page):
     def _show_minute(self, port: ContendersPort, state: ViewState, left: int) -> int:
         """Show the last minute of the demo clients if there is room; return its height."""
         minute, report = self.query_one(MinutePanel), state.report
-        room, width = left - minute.gutter.height, self._lesson_width
         first = tuple(one.session for one in port.states if one.session)
-        if report is None or not first or room < MIN_LINES:
+        if report is None or not first:
             minute.hide()
         else:
-            minute.show_minute(
-                lambda: minute_lines(state, report, width, room, first),
-                (first, width, room, state.chosen_moment),
-            )
+            draw = partial(minute_lines, state, report, first)
+            minute.show_minute(draw, (first, state.chosen_moment), self._lesson_width, left)
         return minute.wanted_height
 
     @property

@@ -1,6 +1,7 @@
 """Screen 3: deadlocks and findings, worst first, and the selected one with its evidence."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
 from textual.app import ComposeResult
@@ -34,7 +35,7 @@ from zktop.ui.screens.findings.list import (
     passed,
 )
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
-from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import text_of
 from zktop.ui.trees.tree_lines import write_overview
@@ -197,15 +198,12 @@ class FindingsScreen(SplitPage):
 
     def _show_minute(self, state: ViewState, report: Report, left: int) -> None:
         """Show the clients in the last minute below a short explanation, in this many lines."""
-        room = left - self._minute.gutter.height
-        if room < MIN_LINES or self._case == NO_DATA:
+        if self._case == NO_DATA:
             self._minute.hide()
             return
-        width, first = self.side_cells - 4, self._sessions(state, report)
-        self._minute.show_minute(
-            lambda: minute_lines(state, report, width, room, first),
-            (self._case, width, room, state.chosen_moment),
-        )
+        draw = partial(minute_lines, state, report, self._sessions(state, report))
+        chosen = self._case, state.chosen_moment
+        self._minute.show_minute(draw, chosen, self.side_cells - 4, left)
 
     def _sessions(self, state: ViewState, report: Report) -> Sequence[Session]:
         """Return the sessions in the chosen entry."""

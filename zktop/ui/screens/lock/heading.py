@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.format import count, several, short
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Lock
 from zktop.model.report import Contender
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
+from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail

@@ -6,9 +6,9 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from zktop.model.facts import Millis
-from zktop.model.layouts.layout import LockMode
+from zktop.model.layouts.layout import MODE_LETTERS, LockMode
 from zktop.model.locks.lock import Member
-from zktop.ui.screens.common.format import MODE_LETTERS, elapsed, with_spaces
+from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.styled_text import Line, Run, line
 
 SHADES: Final = "░▒▓█"

@@ -1,6 +1,7 @@
 """Screen 2: one lock with its holders, its queue, and which release wakes which client."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -30,7 +31,7 @@ from zktop.ui.screens.lock.selected_row import selected_lines
 from zktop.ui.screens.lock.table import QueueTable
 from zktop.ui.screens.lock.waiter_classes import waiter_classes
 from zktop.ui.screens.lock.wakeups import wake_map
-from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines_of_lock
 from zktop.ui.styled_text import Line, joined, line, text_of
 from zktop.ui.trees.tree_lines import MAX_TREE_LOCKS, WaitTreeLines
@@ -276,17 +277,14 @@ class LockScreen(SplitPage):
 
     def _show_minute(self, detail: LockDetail, *, is_wide: bool) -> None:
         """Show the last minute, then the history, below a short queue in a wide window."""
-        state, minute, left = self.view_state, self._minute, self._left
-        room, width = left - minute.gutter.height, self.main_cells - 4
-        if state is None or not is_wide or room < MIN_LINES:
+        state, minute, width = self.view_state, self._minute, self.main_cells - 4
+        if state is None or not is_wide:
             minute.hide()
-            self._past.display = False
-            return
-        minute.show_minute(
-            lambda: minute_lines_of_lock(state, detail.report, detail.path, width, room),
-            (detail.path, width, room, state.chosen_moment),
-        )
-        self._show_past(detail, left - minute.wanted_height, width)
+        else:
+            draw = partial(minute_lines_of_lock, state, detail.report, detail.path)
+            minute.show_minute(draw, (detail.path, state.chosen_moment), width, self._left)
+        height = minute.wanted_height
+        self._show_past(detail, self._left - height if height else 0, width)
 
     def _show_past(self, detail: LockDetail, left: int, width: int) -> None:
         past = self._past

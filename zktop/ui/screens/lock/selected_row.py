@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from zktop.model.format import iso, middle, short
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member, absolute
 from zktop.model.report import Contender
 from zktop.model.session_ids import session_text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import MODE_LETTERS, with_spaces
+from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.rows import QueueRow, names_of
 from zktop.ui.screens.lock.table import estimate, who
 from zktop.ui.styled_text import Line, hanging, line, wrapped

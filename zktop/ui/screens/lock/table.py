@@ -7,20 +7,19 @@ from typing import Final
 
 from zktop.model.facts import split
 from zktop.model.format import fold_name, several, short, spoken
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.report import Contender
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import margin
-from zktop.ui.screens.common.format import MODE_LETTERS, age, elapsed, short_id, with_spaces
+from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.queue_summary import ranged
 from zktop.ui.screens.lock.rows import QueueRow, index_of
-from zktop.ui.styled_text import Line, Run, joined, line
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
-DASH: Final = line(("-", "dim"))
-UNKNOWN: Final = line(("?", "unknown"))
 CHILDREN: Final = line(("children?", "unknown"))
 REPORTED_CHILDREN: Final = line(("→ ", "good"), "children")
 STRANDED: Final = line(("stranded", "warning"))

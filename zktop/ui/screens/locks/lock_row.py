@@ -11,15 +11,15 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis
+from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.history.lock_history import LockHistory
-from zktop.model.history.lock_load import MINUTE_MS, SECOND_MS, WINDOW_S
+from zktop.model.history.lock_load import WINDOW_S
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.report import OwnerName
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.ui.screens.common.format import MODE_LETTERS
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 
 MAX_MEMBERS_DATED: Final = 64  # members are in queue order, so the oldest is among the first

@@ -7,10 +7,9 @@ from typing import Final
 from textual import events
 from textual.actions import SkipAction
 
-from zktop.model.facts import Cost
+from zktop.model.facts import SECOND_MS, Cost
 from zktop.model.findings.finding import Finding
 from zktop.model.format import count, middle
-from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.world.tables_of_one_server import ServerTables
 from zktop.ui.messages import ShowPage
@@ -251,7 +250,7 @@ class MinutePane(Pane):
     def show_state(self, state: ViewState, report: Report, height: int, width: int) -> None:
         """Show the minute before the moment of this state."""
         room = height - self.gutter.height
-        lines = minute_lines(state, report, width, room) if height else []
+        lines = minute_lines(state, report, (), width, room) if height else []
         self.frame(FrameWords(f"Last {SHOWN_S} s", "5 timeline"))
         self.put([one.drawn for one in lines], [one.link for one in lines], (), height)
 

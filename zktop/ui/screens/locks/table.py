@@ -4,31 +4,23 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import count, spoken
 from zktop.model.history.events import Since
-from zktop.model.history.lock_load import SECOND_MS
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import (
-    BLOCKED_CELLS,
-    MODE_LETTERS,
-    age,
-    blocked_seconds,
-    per_second,
-)
+from zktop.ui.screens.common.format import BLOCKED_CELLS, age, blocked_seconds, per_second
 from zktop.ui.screens.common.graphs import bar, sparkline
 from zktop.ui.screens.common.lock_status import FREE, state_cell
 from zktop.ui.screens.locks.lock_row import LockRow
-from zktop.ui.styled_text import Line, Run, joined, line
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
 KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
-DASH: Final = line(("-", "dim"))
-UNKNOWN: Final = line(("?", "unknown"))
 SPARK_CELLS: Final = 5
 BAR_CELLS: Final = 3
 MAX_GRAPHS: Final = 500  # stored; more than the rows of any window

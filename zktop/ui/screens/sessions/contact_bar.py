@@ -7,12 +7,11 @@ from zktop.model.format import spoken
 from zktop.model.world.tables_of_all_servers import ExpiryWindow
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.styled_text import Line, line
+from zktop.ui.styled_text import UNKNOWN, Line, line
 
 BAR_CELLS = 12
 LIBRARY_GIVES_UP = 2 / 3  # of the timeout; then the client looks for another server
 MINUTES_FROM_S = 100  # longer times are written in minutes
-UNKNOWN_LINE: Line = line(("?", "unknown"))
 
 
 def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
@@ -23,7 +22,7 @@ def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
     ('━━━━━━━━┊───', '━───────┊───', '?')
     """
     if silent_ms is None or not timeout_ms:
-        return UNKNOWN_LINE
+        return UNKNOWN
     share = silent_ms / timeout_ms
     filled = min(BAR_CELLS, max(round(share * BAR_CELLS), 1 if silent_ms else 0))
     mark = int(LIBRARY_GIVES_UP * BAR_CELLS)

@@ -7,12 +7,13 @@ from typing import Final
 from zktop.model.facts import Millis
 from zktop.model.format import count, short
 from zktop.model.history.events import Event
+from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
 from zktop.model.report import LockView
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import MODE_LETTERS, age, time_s
+from zktop.ui.screens.common.format import age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
 from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip

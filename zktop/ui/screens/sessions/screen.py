@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from zktop.model.facts import Session
+from zktop.model.facts import SECOND_MS, Session
 from zktop.model.format import count
-from zktop.model.history.lock_load import SECOND_MS
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -34,7 +33,7 @@ from zktop.ui.screens.sessions.rows import (
     partial_reports,
 )
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
-from zktop.ui.screens.timeline.minute_panel import MIN_LINES, MinutePanel
+from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
 from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
@@ -230,17 +229,16 @@ class SessionsScreen(Page):
 
     def _show_minute(self, left: int) -> int:
         """Show the last minute of the session if a short detail leaves room; return its height."""
-        row, state, report = self._table.row, self.view_state, self.report
-        room, width = left - 2 * self._minute.gutter.height, self.size.width - 4
-        if row is None or state is None or report is None or room < MIN_LINES:
-            self._minute.hide()
+        row, state, report, minute = self._table.row, self.view_state, self.report, self._minute
+        if row is None or state is None or report is None:
+            minute.hide()
         else:
-            session = row.session
-            self._minute.show_minute(
-                lambda: minute_lines(state, report, width, room, (session,)),
-                (session, width, room, state.chosen_moment),
+            draw = partial(minute_lines, state, report, (row.session,))
+            height = left - minute.gutter.height
+            minute.show_minute(
+                draw, (row.session, state.chosen_moment), self.size.width - 4, height
             )
-        return self._minute.wanted_height
+        return minute.wanted_height
 
     def _details(self, row: SessionRow, state: ViewState, width: int) -> LineWriter:
         contacts = recent_contacts(state.tape, row.session, row.report)

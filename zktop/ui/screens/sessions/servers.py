@@ -13,7 +13,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
 from zktop.ui.screens.common.format import per_second, sortable
 from zktop.ui.screens.common.server_state import OUTAGES, lag, newest_of, out_for, outage
-from zktop.ui.styled_text import Line, line
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, line
 from zktop.ui.widgets.table import Column
 
 OTHERS: Final[dict[Flavour | None, str]] = {
@@ -71,7 +71,7 @@ def _is_follower(row: ServerRow) -> bool:
 
 
 def _or_unknown(value: object, ink: Ink = "plain") -> Line:
-    return line(("?", "unknown")) if value is None else line((str(value), ink))
+    return UNKNOWN if value is None else line((str(value), ink))
 
 
 def _mode(row: ServerRow) -> Line:
@@ -112,7 +112,7 @@ def _note(row: ServerRow) -> Line:
     if row.figures.why:
         return line((f"no figures: {row.figures.why}", "warning"))
     hidden = [f"no {TABLE_NAMES[table]}: {why}" for table, why in row.missing]
-    return line(("; ".join(hidden), "unknown")) if hidden else line(("-", "dim"))
+    return line(("; ".join(hidden), "unknown")) if hidden else DASH
 
 
 COLUMNS: Final[Sequence[Column[ServerRow]]] = (

@@ -10,7 +10,7 @@ from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.contact_bar import bar, left
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
-from zktop.ui.styled_text import Line, Run, line, text_of
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, line, text_of
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, Table
 
@@ -56,8 +56,6 @@ def about_group(group: SessionGroup) -> list[Line]:
 
 WIDE: Final = 150  # cells; a narrower table leaves out rarely needed columns
 RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW": "plain"}
-UNKNOWN: Final = line(("?", "unknown"))
-DASH: Final = line(("-", "dim"))
 
 
 class SessionTable(Panel, Table[SessionRow]):

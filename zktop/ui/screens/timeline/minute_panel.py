@@ -10,7 +10,7 @@ from zktop.ui.widgets.panel import FrameWords, LinkPanel, set_height
 MIN_LINES: Final = 8  # a lower pane would say too little
 PAUSE_S: Final = 0.5  # from one drawing to the next
 
-DrawMinute = Callable[[], list[MinuteLine]]
+DrawMinute = Callable[[int, int], list[MinuteLine]]  # of a width, and at most so many lines
 
 
 class MinutePanel(LinkPanel):
@@ -21,27 +21,41 @@ class MinutePanel(LinkPanel):
     def __init__(self, *, id: str) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
         self._throttle = Throttle(self, self._draw, PAUSE_S)
-        self._draw_minute: DrawMinute = list
+        self._draw_minute: DrawMinute = _nothing
+        self._room = 0, 0  # cells and lines
         self._chosen: object = None
         self.wanted_height = 0  # in lines with the frame; Textual gives it with its next layout
 
-    def show_minute(self, draw: DrawMinute, chosen: object) -> None:
-        """Draw at once if the user has chosen something else, otherwise when it is due."""
-        is_other, self._chosen = chosen != self._chosen, chosen
-        self._draw_minute = draw
+    def show_minute(self, draw: DrawMinute, chosen: object, width: int, height: int) -> None:
+        """Draw in at most this many cells and, with the frame, lines; hide if they are too few.
+
+        Draws at once if the user has chosen something else, otherwise when it is due.
+        """
+        lines = height - self.gutter.height
+        if lines < MIN_LINES:
+            self.hide()
+        else:
+            self._show(draw, chosen, (width, lines))
+
+    def hide(self) -> None:
+        self._show(_nothing, None, (0, 0))
+
+    def _show(self, draw: DrawMinute, chosen: object, room: tuple[int, int]) -> None:
+        is_other = (chosen, room) != (self._chosen, self._room)
+        self._draw_minute, self._chosen, self._room = draw, chosen, room
         if is_other:
             self._throttle.now()
         else:
             self._throttle.when_due()
 
-    def hide(self) -> None:
-        """Show nothing."""
-        self.show_minute(list, None)
-
     def _draw(self) -> None:
-        drawn = self._draw_minute()
+        drawn = self._draw_minute(*self._room)
         self.display = bool(drawn)
         self.wanted_height = len(drawn) + self.gutter.height if drawn else 0
         set_height(self, self.wanted_height)
         self.frame(FrameWords("Last 60 s", "5 timeline"))
         self.show([one.drawn for one in drawn], [one.link for one in drawn])
+
+
+def _nothing(_width: int, _lines: int) -> list[MinuteLine]:
+    return []

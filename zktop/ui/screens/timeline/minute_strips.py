@@ -8,7 +8,7 @@ from itertools import chain, islice, zip_longest
 from typing import Final, NamedTuple
 
 from zktop.model.actors import session_of
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.format import clock, middle
 from zktop.model.report import Report
 from zktop.model.text import Text
@@ -22,7 +22,6 @@ from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.styled_text import Line, fitted, line
 from zktop.ui.view_state import Selection, ViewState
 
-MINUTE_MS: Final[Millis] = 60_000
 NARROW_LABEL_CELLS, WIDE_LABEL_CELLS = 16, 24
 WIDE_FROM_CELLS: Final = 90
 MIN_COLUMNS: Final = 20
@@ -96,11 +95,7 @@ def _sessions(actors: Iterable[str]) -> Iterator[Session]:
 
 
 def minute_lines(
-    state: ViewState,
-    report: Report,
-    width: int,
-    room: int,
-    first: Iterable[Session] = (),
+    state: ViewState, report: Report, first: Iterable[Session], width: int, room: int
 ) -> list[MinuteLine]:
     """Return at most `room` lines: the strips, the graph of waiting clients, and the axis.
 
@@ -119,11 +114,8 @@ def minute_lines(
     graph = min(MAX_GRAPH_LINES, max(0, room - AXIS_LINES - len(clients)))
     height = _graph_lines(graph)
     waiting = strips.waiting_area(state.pulse, window, height, is_ascii=state.is_ascii)
-    return [
-        *_strips(state, report, window, clients, label),
-        *_graph(waiting, graph, label),
-        MinuteLine((*line(" " * label), *_axis(state, window))),
-    ]
+    drawn = _strips(state, report, window, clients, label)
+    return [*drawn, *_graph(waiting, graph, label), _axis(state, window, label)]
 
 
 def minute_lines_of_lock(
@@ -138,11 +130,8 @@ def minute_lines_of_lock(
     graph = min(MAX_GRAPH_LINES, room - AXIS_LINES - len(shown))
     states = state.tape.tracks.lock_states(path, window.begin, window.known_end)
     waiting = strips.queue_area(states, window, _graph_lines(graph), is_ascii=state.is_ascii)
-    return [
-        *_strips(state, report, window, shown, label),
-        *_graph(waiting, graph, label),
-        MinuteLine((*line(" " * label), *_axis(state, window))),
-    ]
+    drawn = _strips(state, report, window, shown, label)
+    return [*drawn, *_graph(waiting, graph, label), _axis(state, window, label)]
 
 
 def _window(state: ViewState, report: Report, columns: int) -> TimeWindow:
@@ -190,7 +179,7 @@ def _graph(waiting: tuple[list[Line], int], room: int, label: int) -> Iterator[M
         yield MinuteLine((*fitted(line((name, "dim")), label), *one))
 
 
-def _axis(state: ViewState, window: TimeWindow) -> Line:
+def _axis(state: ViewState, window: TimeWindow, label: int) -> MinuteLine:
     """Return the ages of the columns; at the right end "now", or the moment on display."""
     last = "now" if state.is_newest else clock(window.newest)
     names = [f"-{60 - 60 * part // QUARTERS}s" for part in range(QUARTERS)]
@@ -199,4 +188,5 @@ def _axis(state: ViewState, window: TimeWindow) -> Line:
         at = part * window.columns // QUARTERS
         cells[at : at + len(name)] = name
     cells[-len(last) :] = last
-    return line(("".join(cells[: window.columns]), "dim"))
+    ages = "".join(cells[: window.columns])
+    return MinuteLine(line(" " * label, (ages, "dim")))

@@ -6,7 +6,7 @@ or a drag. The newest moment, when it is on display, is at the right edge.
 
 from typing import Final, NamedTuple
 
-from zktop.model.facts import Millis
+from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.format import spoken
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms, time_s
@@ -17,7 +17,6 @@ TICKS_MS: Final = (  # between two labels
     100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
     900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 )  # fmt: skip
-SECOND_MS: Final = 1_000
 TENTHS_CELLS: Final = 10  # for a time with tenths of a second
 LABEL_GAP: Final = 2  # cells
 
