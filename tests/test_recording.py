@@ -217,7 +217,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_redacting_keeps_what_names_an_owner() -> None:
-    """Payloads stay at home; the short values of a JSON object, which name people, do not."""
+    """Data is left out; the short values of a JSON object, which name owners, are not."""
     payload = {"HostName": "h1", "UserName": "vt", "secret": "x" * 500, "nested": {"a": 1}}
     node = Node(path=Text("/a"), stat=stat(1), data=json.dumps(payload).encode(), zxid=1, at=1)
     kept = redacted(node)

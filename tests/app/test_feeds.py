@@ -44,9 +44,9 @@ def test_the_verdicts_are_those_of_the_live_run(tmp_path: Path) -> None:
 
     frames = [one for one in read(file) if isinstance(one, Frame)]
 
-    told = [(one.now, [d.id for d in one.deadlocks]) for one in Replay(file).reports()]
-    assert [(f.at, [d.id for d in f.report.deadlocks]) for f in frames] == told
-    assert any(ids for _, ids in told)
+    found = [(one.now, [d.id for d in one.deadlocks]) for one in Replay(file).reports()]
+    assert [(f.at, [d.id for d in f.report.deadlocks]) for f in frames] == found
+    assert any(ids for _, ids in found)
 
 
 def test_a_truncated_file_is_reported(tmp_path: Path) -> None:

@@ -34,24 +34,24 @@ def test_the_past_comes_before_what_is_read_meanwhile(tmp_path: Path) -> None:
 
 def test_a_closed_file_has_everything_that_was_written(tmp_path: Path) -> None:
     """Closing it again does nothing."""
-    told: list[object] = []
-    file = FailsafeFile((tmp_path / "file").open("wb"), lambda *what: told.append(what))
+    found: list[object] = []
+    file = FailsafeFile((tmp_path / "file").open("wb"), lambda *what: found.append(what))
     file.write(b"all of it")
     file.close()
     file.close()
 
     assert file.closed
     assert (tmp_path / "file").read_bytes() == b"all of it"
-    assert told == []
+    assert found == []
 
 
 def test_a_full_disk_is_reported_once() -> None:
     """Further writes, flush and close are silent."""
-    told: list[object] = []
-    file = FailsafeFile(Path("/dev/full").open("wb"), lambda *what: told.append(what))  # noqa: SIM115  it closes it
+    found: list[object] = []
+    file = FailsafeFile(Path("/dev/full").open("wb"), lambda *what: found.append(what))  # noqa: SIM115  it closes it
     file.write(b"x" * 100_000)
     file.flush()
     file.close()
 
     assert file.has_failed
-    assert len(told) == 1
+    assert len(found) == 1

@@ -1,4 +1,4 @@
-"""How zkCli.sh is told what zktop knows of the ensemble, but for secrets."""
+"""What `zktop free` tells zkCli.sh about the ensemble: everything but secrets."""
 
 from zktop.app.zkcli_settings import zkcli_of
 from zktop.config.types import Config, SaslSection

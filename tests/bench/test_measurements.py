@@ -39,7 +39,7 @@ FIGURE = re.compile(
 
 def test_all_measurements_are_tried() -> None:
     """A new one needs a line here."""
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", "import bench; print(*bench.MEASUREMENTS)"],
         check=True,
         capture_output=True,
@@ -47,7 +47,7 @@ def test_all_measurements_are_tried() -> None:
         cwd=ROOT,
     )
 
-    assert told.stdout.split() == sorted(LAST)
+    assert done.stdout.split() == sorted(LAST)
 
 
 @pytest.mark.zookeeper

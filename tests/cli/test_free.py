@@ -95,13 +95,13 @@ def test_commands_have_the_options_but_no_secret(
 
 def test_json_fits_its_schema(free: Zktop, lock: str) -> None:
     """Without and with something done."""
-    told = json.loads(free(lock, "--format", "json")[1])
+    snapshot = json.loads(free(lock, "--format", "json")[1])
     done = json.loads(free(lock, "--node", LEFT, "--yes", "--format", "json")[1])
 
-    for one in (told, done):
+    for one in (snapshot, done):
         jsonschema.validate(one, _schema("free"))
-    assert [one["node"] for one in told["blockers"]] == [LEFT]
-    assert told["done"] is None
+    assert [one["node"] for one in snapshot["blockers"]] == [LEFT]
+    assert snapshot["done"] is None
     assert done["done"]["outcome"] == "freed"
 
 

@@ -14,12 +14,12 @@ def test_options_replace_the_settings_of_the_recording(zktop: Zktop, tmp_path: P
     """With another root, another part of the same facts is examined."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A B ; Y x: B A")
 
-    told, anew = (
+    found, again = (
         zktop("check", "--from", str(file), *more) for more in ([], ["--root", "/locks/x"])
     )
 
-    assert (told[0], anew[0]) == (1, 0)
-    assert anew[1].startswith("OK: 1 lock, 0 deadlocks\n")
+    assert (found[0], again[0]) == (1, 0)
+    assert again[1].startswith("OK: 1 lock, 0 deadlocks\n")
 
 
 def test_a_truncated_file_is_read_and_reported(zktop: Zktop, tmp_path: Path) -> None:

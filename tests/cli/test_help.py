@@ -141,12 +141,12 @@ def test_completion_scripts_are_printed(
     monkeypatch: pytest.MonkeyPatch, zktop: Callable[..., tuple[int, str, str]], shell: str
 ) -> None:
     """With the command from the help."""
-    _, told, _ = zktop("--help")
+    _, found, _ = zktop("--help")
     monkeypatch.setenv("_ZKTOP_COMPLETE", f"{shell}_source")
 
     code, script, _ = zktop()
 
-    assert f"{shell}_source" in told
+    assert f"{shell}_source" in found
     assert code == 0
     assert f"_ZKTOP_COMPLETE={shell}_complete" in script
 

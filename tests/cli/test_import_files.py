@@ -20,7 +20,7 @@ def version_2(tmp_path: Path) -> Path:
     return folder
 
 
-def told(out: str) -> list[tuple[str, str | None, str | None]]:
+def events_of(out: str) -> list[tuple[str, str | None, str | None]]:
     """Event, time and node of each line."""
     events = [json.loads(line) for line in out.splitlines()]
     return [
@@ -40,7 +40,7 @@ def test_events_have_the_times_of_their_transactions(zktop: Zktop, version_2: Pa
         "a.zktop: 8 transactions of 1 member from 2026-01-31T12:00:00.000Z "
         "to 2026-01-31T12:00:00.070Z; the servers wrote no digests that could prove them\n"
     )
-    assert told(events)[1:] == [
+    assert events_of(events)[1:] == [
         ("queued", "00.040", "0"),
         ("acquired", "00.040", "0"),
         ("queued", "00.050", "1"),

@@ -265,9 +265,9 @@ def test_a_server_that_is_down_is_reported(
         code, out, _ = zktop("check", *where)
         _, shot, _ = zktop("snapshot", *where)
 
-        told = f"warning: P13 member-down (C4): {dead} is down: connection refused (noticed at "
+        shown = f"warning: P13 member-down (C4): {dead} is down: connection refused (noticed at "
         assert code == 0
-        assert any(line.startswith(told) for line in out.splitlines()), out
+        assert any(line.startswith(shown) for line in out.splitlines()), out
         assert "1 of 2 servers answered." in out
         servers = {one["address"]: one for one in json.loads(shot)["source"]["servers"]}
         assert (servers[dead]["state"], servers[dead]["error"]) == ("down", "connection refused")

@@ -101,8 +101,8 @@ func own(connection *zk.Conn, path string) []string {
 }
 
 func say(connection *zk.Conn, path string, one *claim) {
-	told := answer{connection.SessionID(), atomic.LoadInt32(&one.holds) == 1, own(connection, path), []string{}, []string{}}
-	text, err := json.Marshal(told)
+	found := answer{connection.SessionID(), atomic.LoadInt32(&one.holds) == 1, own(connection, path), []string{}, []string{}}
+	text, err := json.Marshal(found)
 	check(err)
 	fmt.Println(string(text))
 }

@@ -41,21 +41,21 @@ def test_the_events_of_a_known_run(stage: Stage) -> None:
     orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
     (ann, bob), (cem, dee) = stage.kazoo("ann", "bob"), stage.curator("cem", "dee")
     ann.acquire("Lock", orders)
-    with _events(stage) as told:
+    with _events(stage) as events:
         bob.ask("Lock", orders)
-        told.until("queued", "bob")
+        events.until("queued", "bob")
         ann.release("Lock", orders)
-        told.until("acquired", "bob")
+        events.until("acquired", "bob")
         cem.acquire("InterProcessMutex", stock)
-        told.until("acquired", "cem")
+        events.until("acquired", "cem")
         dee.ask("InterProcessMutex", stock)
-        told.until("queued", "dee")
+        events.until("queued", "dee")
         dee.cancel("InterProcessMutex", stock)
-        told.until("abandoned", "dee")
+        events.until("abandoned", "dee")
         cem.release("InterProcessMutex", stock)
-        told.until("released", "cem")
+        events.until("released", "cem")
 
-    assert told.brief(stage.root) == [
+    assert events.brief(stage.root) == [
         ("connection", None, None),
         ("queued", "orders", "bob"),
         ("released", "orders", "ann"),
@@ -81,18 +81,18 @@ def test_an_expiry_is_distinguished(stage: Stage) -> None:
     cem.acquire("Lock", orders)
     ann.ask("Lock", orders)
     bob.ask("Lock", orders)
-    teller, told = EventStream(), set()
+    teller, found = EventStream(), set()
     with watching(stage, [f"{stage.root}/*"]) as watch:
         assert watch.read()
         list(teller.events(watch.look()))
         ann.kill()
         bob.cancel("Lock", orders)
         for report in watch.reports(PATIENCE_S):
-            told |= {(line.event, line.lock, line.owner) for line in teller.events(report)}
-            if {("expired", path, "ann") for path in (orders, stock)} <= told:
+            found |= {(line.event, line.lock, line.owner) for line in teller.events(report)}
+            if {("expired", path, "ann") for path in (orders, stock)} <= found:
                 break
 
-    assert {line for line in told if line[0] in ("released", "abandoned", "expired")} == {
+    assert {line for line in found if line[0] in ("released", "abandoned", "expired")} == {
         ("abandoned", orders, "bob"),
         ("expired", orders, "ann"),
         ("expired", stock, "ann"),
@@ -105,15 +105,15 @@ def test_events_that_are_too_fast_are_counted(stage: Stage) -> None:
     ann, bob = stage.curator("ann", "bob")
     ann.acquire("InterProcessMutex", path)
     ann.release("InterProcessMutex", path)
-    with _events(stage) as told:
+    with _events(stage) as events:
         for _ in range(rounds):
             ann.acquire("InterProcessMutex", path)
             ann.release("InterProcessMutex", path)
         bob.acquire("InterProcessMutex", path)
-        told.until_counted(rounds + 1, rounds)
+        events.until_counted(rounds + 1, rounds)
 
-    assert told.counted == (rounds + 1, rounds)
-    assert any(line["event"] == "missed" for line in told.lines)
+    assert events.counted == (rounds + 1, rounds)
+    assert any(line["event"] == "missed" for line in events.lines)
 
 
 class EventLines:
@@ -162,6 +162,6 @@ def _events(stage: Stage) -> Iterator[EventLines]:
     """Run `zktop events`; it has read the locks."""
     roots = ("--root", f"{stage.root}/*")
     with zktop_process("events", "--hosts", stage.server.address, *roots) as process:
-        told = EventLines(process)
-        told.until("connection", None)
-        yield told
+        found = EventLines(process)
+        found.until("connection", None)
+        yield found

@@ -85,13 +85,13 @@ def test_a_writer_may_read(stage: Stage) -> None:
     a = ann.acquire("ReadLock", path)
     b = bob.ask("WriteLock", path)
 
-    told = take_snapshot(stage, path).lock(path)
+    snapshot = take_snapshot(stage, path).lock(path)
 
-    assert [(one["node"], one["mode"]) for one in told.holders] == [
+    assert [(one["node"], one["mode"]) for one in snapshot.holders] == [
         (node, "read" if "READ" in node else "write") for node in a.nodes
     ]
-    assert [one["node"] for one in told.waiters] == b.nodes
-    assert told.waiters[0]["watch"] == "confirmed"
+    assert [one["node"] for one in snapshot.waiters] == b.nodes
+    assert snapshot.waiters[0]["watch"] == "confirmed"
 
 
 def test_a_semaphore(stage: Stage) -> None:
@@ -102,9 +102,9 @@ def test_a_semaphore(stage: Stage) -> None:
     a, b = ann.acquire(recipe, path, 2), bob.acquire(recipe, path, 2)
     c, d = cem.ask(recipe, path, 2), dee.ask(recipe, path, 2)
 
-    told = take_snapshot(stage, path).lock(path)
+    snapshot = take_snapshot(stage, path).lock(path)
 
-    assert told == LockState(
+    assert snapshot == LockState(
         "curator-semaphore-v2",
         "semaphore",
         [held(a, "lease"), held(b, "lease")],

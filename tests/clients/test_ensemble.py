@@ -65,17 +65,17 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
             before = next(one for one in w.reports(PATIENCE_S) if _is_watching(one, b))
             doomed = next(one for one in members[1:] if bob.session in ask(one.port, "cons"))
             doomed.process.kill()
-            told = []
+            found = []
             for report in w.reports(PATIENCE_S):
-                told.append(report)
+                found.append(report)
                 presence = report.ensemble.presence(int(bob.session, 16))
                 if presence and presence.server != doomed.address and _is_watching(report, b):
                     break
 
     queue = {a.node: "holds", c.node: "waits", b.node: "waits"}
-    assert [_states(one) for one in (before, told[-1])] == [queue] * 2
-    assert all(_states(one) == queue for one in told if _states(one))
-    wrong = {one.rule for report in told for one in report.findings if one.lock == path}
+    assert [_states(one) for one in (before, found[-1])] == [queue] * 2
+    assert all(_states(one) == queue for one in found if _states(one))
+    wrong = {one.rule for report in found for one in report.findings if one.lock == path}
     assert not wrong
 
 

@@ -106,7 +106,7 @@ def test_a_lease_without_a_session(stage: Stage) -> None:
     (ann,) = stage.kazoo("ann")
     a = ann.acquire("NonBlockingLease", path)
 
-    told = take_snapshot(stage, path).lock(path)
+    snapshot = take_snapshot(stage, path).lock(path)
 
-    assert (told.layout, told.kind, told.waiters) == ("kazoo-lease", "lease", [])
-    assert told.holders == [held(a, session=None, actual=None)]
+    assert (snapshot.layout, snapshot.kind, snapshot.waiters) == ("kazoo-lease", "lease", [])
+    assert snapshot.holders == [held(a, session=None, actual=None)]

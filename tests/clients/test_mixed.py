@@ -57,7 +57,7 @@ class TestForeignChildren:
         a, b = ann.ask(CURATOR, path), bob.ask(CURATOR, path)
 
         seen = take_snapshot(stage, path)
-        told = failed(check)
+        found = failed(check)
         zookeeper.delete(f"{path}/{name}")
         freed = snapshot_when(lambda seen: seen.lock(path).holders, stage, path)
 
@@ -67,7 +67,7 @@ class TestForeignChildren:
             b.node: ("waits", [name, a.node]),
         }
         assert seen.found("B10")
-        assert "B10" in told
+        assert "B10" in found
         assert standing(freed, path) == {a.node: ("holds", []), b.node: ("waits", [a.node])}
         assert not freed.found("B10")
 

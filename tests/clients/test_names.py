@@ -43,8 +43,8 @@ def test_equal_labels_in_a_deadlock_are_distinguished(
     assert {step["name"] for step in deadlock["steps"]} == clients
     assert all(client in deadlock["sentence"] for client in clients)
     assert {way["client"] for way in deadlock["ways_out"]} == clients
-    told = next(line for line in check().lines if line.startswith("D1 "))
-    assert all(client in told for client in clients)
+    found = next(line for line in check().lines if line.startswith("D1 "))
+    assert all(client in found for client in clients)
 
 
 @pytest.mark.parametrize(("library", "recipe", "names"), WAITERS, ids=["kazoo", "curator"])

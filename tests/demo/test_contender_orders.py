@@ -95,10 +95,10 @@ def test_an_order_travels_as_json():
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_tells_its_story(recipe: type):
     """Where it comes from, what it does in one line, and what each flaw does."""
-    told = [recipe.info().story, recipe.source, *(flaw.does for flaw in recipe.flaws)]
+    found = [recipe.info().story, recipe.source, *(flaw.does for flaw in recipe.flaws)]
 
-    assert all(told)
-    assert "\n" not in "".join(told)
+    assert all(found)
+    assert "\n" not in "".join(found)
 
 
 def test_recipes_have_names_of_their_own():

@@ -48,7 +48,7 @@ def checked() -> Iterator[None]:
 
 def acquisitions(bench: Bench) -> int:
     """How often the lock was acquired."""
-    return sum(told["acquired"] for told in bench.log.all_counts().values())
+    return sum(found["acquired"] for found in bench.log.all_counts().values())
 
 
 def wait_for_acquisitions(bench: Bench, times: int = 2) -> None:

@@ -40,16 +40,16 @@ def looked(
     bench: Bench, waiting: int, is_so: Callable[[Report], object] = lambda _: True
 ) -> list[Report]:
     """Give all reports until several tables have shown so many waiters, and it is so."""
-    told: list[Report] = []
+    found: list[Report] = []
     tables: set[int] = set()
     for report in reports(bench):
-        told.append(report)
+        found.append(report)
         (view,) = report.views
         if len(view.lock.waiters) == waiting and is_listed(report.ensemble):
             tables |= {one.facts.watches.at for one in report.ensemble.tables}
         if len(tables) >= TABLES and is_so(report):
-            return told
-    raise AssertionError(snapshot(told[-1]))
+            return found
+    raise AssertionError(snapshot(found[-1]))
 
 
 def is_listed(ensemble: Ensemble) -> bool:
@@ -72,41 +72,41 @@ def test_a_herd_is_invisible_everywhere(threads: Bench, recipe: str) -> None:
     """On screen, in the wake map, in copies, in JSON and in findings, from the first look on."""
     mode = {"mode": "write"} if "rw" in recipe else {}
     threads.queue_up(recipe, "a", *WAITERS, **mode)
-    told = looked(threads, len(WAITERS))
+    reports = looked(threads, len(WAITERS))
 
-    detail = LockDetail.of(told[-1], threads.path)
+    detail = LockDetail.of(reports[-1], threads.path)
     assert detail is not None
     copied = lock_text(detail, QueueRow(detail, 1))
-    printed = "\n".join(lines(snapshot(told[-1])))
+    printed = "\n".join(lines(snapshot(reports[-1])))
     woken = "\n".join(map(text_of, wake_map(detail, None)))
 
-    assert set.union(*map(verdicts, told)) <= {"invisible", "unknown"}
-    assert verdicts(told[-1]) == {"invisible"}
-    assert not [one.rule for report in told for one in report.findings]
+    assert set.union(*map(verdicts, reports)) <= {"invisible", "unknown"}
+    assert verdicts(reports[-1]) == {"invisible"}
+    assert not [one.rule for report in reports for one in report.findings]
     assert "children → b, c, d and e" in woken
     assert "perhaps: no server lists watches on children" in woken
     assert "no node of this lock is watched" not in woken
     assert copied.count("children?") == len(WAITERS)
     for word in ("NONE", "NO WATCH", "nothing will wake"):
         assert word not in f"{copied}{printed}{woken}"
-    watch = msgspec.to_builtins(snapshot(told[-1]))["locks"][0]["waiters"][0]["watch"]
+    watch = msgspec.to_builtins(snapshot(reports[-1]))["locks"][0]["waiters"][0]["watch"]
     assert watch["verdict"] == "invisible"
 
 
 def test_a_poller_is_no_lost_wake_up(threads: Bench) -> None:
     """It watches nothing at all, and asks by itself."""
     threads.queue_up("poll", "a", "b", poll_s=1.0)
-    told = looked(threads, 1)
+    reports = looked(threads, 1)
 
-    assert set.union(*map(verdicts, told)) <= {"invisible", "unknown"}
-    assert not {one.rule for report in told for one in report.findings} - {"L6"}
+    assert set.union(*map(verdicts, reports)) <= {"invisible", "unknown"}
+    assert not {one.rule for report in reports for one in report.findings} - {"L6"}
 
 
 @pytest.mark.parametrize(("is_crowded", "verdict"), [(False, "missing"), (True, "invisible")])
 def test_a_kazoo_lock_without_a_watch(
     threads: Bench, zookeeper: KazooClient, verdict: str, *, is_crowded: bool
 ) -> None:
-    """It is lost, unless its server has a child watch: nobody knows whose."""
+    """It is lost, unless its server has a child watch: no table says of which clients."""
     node = f"{threads.path}/{{:032x}}__lock__"
     zookeeper.create(node.format(1), ephemeral=True, sequence=True, makepath=True)
     lost = KazooClient(threads.hosts)
@@ -114,10 +114,10 @@ def test_a_kazoo_lock_without_a_watch(
     lost.create(node.format(2), ephemeral=True, sequence=True)
     if is_crowded:
         zookeeper.get_children("/", watch=lambda _event: None)
-    told = looked(threads, 1, lambda report: is_crowded or has_lost(report))
+    reports = looked(threads, 1, lambda report: is_crowded or has_lost(report))
     lost.stop()
     lost.close()
 
-    assert verdicts(told[-1]) == {verdict}
-    about = [one.rule for one in told[-1].findings if one.lock]
+    assert verdicts(reports[-1]) == {verdict}
+    about = [one.rule for one in reports[-1].findings if one.lock]
     assert about == ([] if is_crowded else ["L1"])

@@ -8,10 +8,10 @@ from zktop.demo_types import ContenderStep, DemoDeparture, StepKind
 JOBS = "/zktop-demo/x/jobs"
 
 
-def steps(*told: str) -> list[ContenderStep]:
+def steps(*steps: str) -> list[ContenderStep]:
     """Steps of contenders in one lock, one a millisecond: 'ann releasing' and so on."""
     times = count(100)
-    return [step(*one.split(), f"2026-01-31T12:00:00.{next(times)}Z") for one in told]
+    return [step(*one.split(), f"2026-01-31T12:00:00.{next(times)}Z") for one in steps]
 
 
 def step(who: str, what: StepKind, at: str) -> ContenderStep:
@@ -20,9 +20,9 @@ def step(who: str, what: StepKind, at: str) -> ContenderStep:
     return ContenderStep(who, what, "", at, lock=JOBS, node=node)
 
 
-def departures(*told: str) -> tuple[DemoDeparture, ...]:
+def departures(*lines: str) -> tuple[DemoDeparture, ...]:
     """The departures in these steps."""
-    return counted(steps(*told)).departures
+    return counted(steps(*lines)).departures
 
 
 def test_a_release_and_the_clients_it_wakes():
@@ -50,9 +50,9 @@ def test_a_client_does_not_wake_itself():
 
 def test_steps_that_arrive_late_are_put_in_order():
     """The pipes of two processes are read in any order."""
-    told = steps("ann acquired", "ann releasing", "bob notified")
+    reported = steps("ann acquired", "ann releasing", "bob notified")
 
-    assert counted(reversed(told)).departures[0].woken == ("bob",)
+    assert counted(reversed(reported)).departures[0].woken == ("bob",)
 
 
 def test_a_new_client_ends_the_count():
@@ -83,13 +83,13 @@ def test_a_holder_whose_session_is_gone_releases_nothing():
 
 def test_two_that_believe_they_hold_a_lock_are_counted():
     """The most at one time, also when one of them has found out since."""
-    told = steps("ann acquired", "bob acquired", "ann lost", "bob releasing", "cid acquired")
+    reported = steps("ann acquired", "bob acquired", "ann lost", "bob releasing", "cid acquired")
 
-    assert counted(told).believers == {JOBS: ("ann", "bob")}
+    assert counted(reported).believers == {JOBS: ("ann", "bob")}
 
 
 def test_a_lock_that_changes_hands_has_one_believer():
     """A contender that begins to release no longer relies on the lock."""
-    told = steps("ann acquired", "ann releasing", "bob acquired")
+    reported = steps("ann acquired", "ann releasing", "bob acquired")
 
-    assert counted(told).believers == {JOBS: ("ann",)}
+    assert counted(reported).believers == {JOBS: ("ann",)}

@@ -163,8 +163,8 @@ def test_a_changed_label_changes_the_name() -> None:
     examiner.look(known, NOW)
     (name,) = [one for one in known.family("/locks/a").members if one.endswith("0000000000")]
     stat = Stat(100, 300, NOW, owner=FIRST, version=1)
-    told = Node(path=join("/locks/a", name), stat=stat, data=b"w", zxid=NOW + 900, at=NOW + 10)
-    after = examiner.look(known.after(told), NOW + 10)
+    found = Node(path=join("/locks/a", name), stat=stat, data=b"w", zxid=NOW + 900, at=NOW + 10)
+    after = examiner.look(known.after(found), NOW + 10)
 
     assert names(after, "/locks/a") == ["w …1e3f", "w …1e40"]
 
@@ -183,10 +183,10 @@ Told = list[tuple[int, int, int]]
 def test_names_do_not_depend_on_the_past(is_thorough: bool, past: list[Told]) -> None:  # noqa: FBT001  a parameter of the test
     """The same locks give the same unique names, whatever happened before."""
     examiner, known = Examiner(), world(own())
-    for number, told in enumerate(past):
+    for number, found in enumerate(past):
         at = NOW + 10 * (number + 1)
         for lock in range(3):
-            who = [(FIRST + one, f"w{label}") for place, one, label in told if place == lock]
+            who = [(FIRST + one, f"w{label}") for place, one, label in found if place == lock]
             known = known.after(*held(f"/locks/{lock}", *who, at=at))
         report = examiner.look(known, at, thorough=is_thorough)
     fresh = Examiner().look(known, at)

@@ -22,8 +22,8 @@ def gone(path: str, node: str, zxid: int) -> Gone:
 def looked(*steps: tuple[AnyFact, ...], every_ms: int = 10_000) -> list[Report]:
     """Look after each of these steps."""
     examiner, now, seen = Examiner(), world(), []
-    for number, told in enumerate(steps):
-        now = now.after(*told)
+    for number, found in enumerate(steps):
+        now = now.after(*found)
         seen.append(examiner.look(now, BEGIN + number * every_ms))
     return seen
 
@@ -87,19 +87,19 @@ def test_deadlocks_have_numbers_of_their_own() -> None:
         (*again[0], *again[1]),
         other,
     )
-    told = [sorted((one.number, one.locks[0]) for one in made.deadlocks) for made in seen]
+    found = [sorted((one.number, one.locks[0]) for one in made.deadlocks) for made in seen]
 
-    assert told == [[(1, "/x")]] * 2 + [[]] * 2 + [[(2, "/x")], [(2, "/x"), (3, "/v")]]
+    assert found == [[(1, "/x")]] * 2 + [[]] * 2 + [[(2, "/x")], [(2, "/x"), (3, "/v")]]
 
 
 def test_a_pair_that_has_deadlocked_is_not_potential_any_more() -> None:
     """While it is deadlocked that is enough; afterwards it says when it happened."""
     live, after, later = looked(RING, ENDS["bob gave up waiting for /x"], ())
-    told = [[one for one in made.findings if one.rule == "D9"] for made in (live, after, later)]
+    found = [[one for one in made.findings if one.rule == "D9"] for made in (live, after, later)]
 
-    assert not told[0]
-    assert [some[0].sentence.partition(":")[0] for some in told[1:]] == ["Deadlocked at 00"] * 2
-    assert not any("Potential" in one.sentence for some in told for one in some)
+    assert not found[0]
+    assert [some[0].sentence.partition(":")[0] for some in found[1:]] == ["Deadlocked at 00"] * 2
+    assert not any("Potential" in one.sentence for some in found for one in some)
 
 
 def test_the_event_of_its_end_says_how() -> None:

@@ -19,8 +19,8 @@ for file in sorted(pathlib.Path("zktop/model").rglob("*.py")):
 
 def test_no_module_needs_another_to_be_imported_before_it() -> None:
     """Else a test fails or passes by the order in which files are collected."""
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", EACH_FIRST], capture_output=True, text=True, check=True, cwd=ROOT
     )
 
-    assert told.stdout == ""
+    assert done.stdout == ""

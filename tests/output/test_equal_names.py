@@ -1,4 +1,4 @@
-"""Clients with the same label are told apart in every output."""
+"""Clients with the same label have different names in every output."""
 
 import json
 import re
@@ -22,11 +22,11 @@ RING = "X x: A B C ; Y x: B A"
 
 def equals(*tables: AnyFact, label: bytes = b"127.0.0.1") -> SnapshotJson:
     """The facts of a story in which all contenders have the same label."""
-    told = [
+    found = [
         msgspec.structs.replace(one, data=label) if isinstance(one, Node) and one.data else one
         for one in facts(RING)
     ]
-    examiner, world = Examiner(settings(RING)), World().after(*told, *tables)
+    examiner, world = Examiner(settings(RING)), World().after(*found, *tables)
     examiner.look(world, LATER)
     return snapshot(examiner.look(world, LATER + SETTLE))
 
@@ -85,8 +85,8 @@ def test_the_advice_says_which_process() -> None:
 
 def test_a_named_process_has_its_address() -> None:
     """An SRE on call needs to know where the process runs."""
-    told = [*facts(RING), connected()]
-    examiner, world = Examiner(settings(RING)), World().after(*told)
+    found = [*facts(RING), connected()]
+    examiner, world = Examiner(settings(RING)), World().after(*found)
     examiner.look(world, LATER)
     page = " ".join(" ".join(lines(snapshot(examiner.look(world, LATER + SETTLE)))).split())
 

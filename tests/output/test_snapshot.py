@@ -83,8 +83,8 @@ def test_a_known_lock_is_shown_as_it_is(story: str) -> None:
 
     assert (lock.kind, lock.leases) == (kind, leases)
     assert (names(lock.holders), names(lock.waiters)) == (holders, waiters)
-    told = [sorted(str(owner_of[node]) for node in one.blocked_by) for one in lock.waiters]
-    assert told == blockers
+    found = [sorted(str(owner_of[node]) for node in one.blocked_by) for one in lock.waiters]
+    assert found == blockers
 
 
 def test_a_watch_is_shown_with_its_paths() -> None:
@@ -121,9 +121,9 @@ def test_a_client_that_only_watches_a_single_node_is_a_waiter() -> None:
 def test_unknown_is_null() -> None:
     """Never 0 and never an empty text, if no table was read."""
     taken = shot("X x: A B")
-    told = taken.sessions[session_text(session("A"))]
+    found = taken.sessions[session_text(session("A"))]
 
-    assert (told.client, told.server, told.timeout_ms, told.expires_in_s) == (None,) * 4
+    assert (found.client, found.server, found.timeout_ms, found.expires_in_s) == (None,) * 4
     assert taken.locks[0].waiters[0].watch.actual is None
     assert taken.source.sees == msgspec.convert(
         {"sessions": "none", "watches": "none", "expiry": "none"}, type(taken.source.sees)

@@ -60,7 +60,7 @@ def test_it_has_another_one_when_it_is_more_or_less_severe_or_sure(
 
 
 def test_consequences_have_no_alert() -> None:
-    """One deadlock is one alert, whoever waits behind it."""
+    """One deadlock is one alert, whichever clients wait behind it."""
     assert alerts_of(report(replace(DEADLOCK, cause="D1-1234"))) == [[]]
 
 

@@ -25,10 +25,10 @@ def test_the_first_line_is_the_address():
         address = process.stdout.readline()
         answer = ask(port, "ruok")
         process.terminate()
-        rest, told = process.communicate(timeout=30)
+        rest, done = process.communicate(timeout=30)
 
     assert (address, answer, rest) == (f"127.0.0.1:{port}\n", "imok", "")
-    assert "it stores nothing" in told
+    assert "it stores nothing" in done
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -38,11 +38,11 @@ def test_it_ends_cleanly(number):
         port = int(process.stdout.readline().rpartition(":")[2])
         with RawClient(port) as client:
             process.send_signal(number)
-            _, told = process.communicate(timeout=30)
+            _, done = process.communicate(timeout=30)
 
             assert client.read_frame() is None
     assert process.returncode == 0
-    assert "Traceback" not in told
+    assert "Traceback" not in done
 
 
 def test_it_ends_with_its_parent():

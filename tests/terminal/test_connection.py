@@ -98,10 +98,10 @@ class NonsenseServer:
         self._socket.close()
 
 
-@pytest.fixture(params=["nobody", "babbler"])
+@pytest.fixture(params=["refuses", "babbles"])
 def nowhere(request: pytest.FixtureRequest) -> Iterator[str]:
     """An address without a ZooKeeper server."""
-    if request.param == "nobody":
+    if request.param == "refuses":
         yield f"127.0.0.1:{free_port()}"
         return
     babbler = NonsenseServer()

@@ -38,7 +38,7 @@ CHOICES = (  # keys that write or confirm are pressed more often
     *(name for key in KEYS for name in key.names if key.writes),
     *["enter"] * 12,
 )
-LOCKS = ("/locks/orders", "/locks/a", "/zktop-demo/of-somebody-else")
+LOCKS = ("/locks/orders", "/locks/a", "/zktop-demo/of-another-user")
 BATCH = 5
 
 
@@ -60,7 +60,7 @@ def client(server: RunningServer) -> Iterator[KazooClient]:
     for path in LOCKS:
         for _ in range(2):
             node = f"{path}/0123456789abcdef0123456789abcdef__lock__"
-            client.create(node, b"somebody", ephemeral=True, sequence=True, makepath=True)
+            client.create(node, b"a client", ephemeral=True, sequence=True, makepath=True)
     yield client
     client.stop()
     client.close()

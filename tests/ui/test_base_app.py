@@ -101,7 +101,7 @@ def test_the_exit_code_says_if_there_was_no_connection(key: bytes, tmp_path: Pat
 
 def test_the_first_frame_shows_the_address(tmp_path: Path) -> None:
     """It does not wait for the connection."""
-    with Terminal(tmp_path, "--hosts", "192.0.2.1:2181") as terminal:  # nobody ever answers there
+    with Terminal(tmp_path, "--hosts", "192.0.2.1:2181") as terminal:  # no server there
         terminal.until(b"CONNECTING")
         terminal.until(b"192.0.2.1:2181")
 

@@ -34,13 +34,13 @@ def knowledge(world: World) -> list[object]:
 def test_differences_add_up_to_the_same_world(seed: int, cuts: list[int]) -> None:
     """In whatever order the facts came."""
     facts = heard(random.Random(seed), 60)
-    told, rebuilt = World(), World()
+    found, rebuilt = World(), World()
     for begin, end in zip([0, *sorted(cuts)], sorted(cuts), strict=False):
-        told_before, told = told, told.after(*facts[begin:end])
-        rebuilt = rebuilt.after(*facts_between(told_before, told))
+        told_before, found = found, found.after(*facts[begin:end])
+        rebuilt = rebuilt.after(*facts_between(told_before, found))
 
-        assert knowledge(rebuilt) == knowledge(told)
-        assert knowledge(World().after(*facts_of(told))) == knowledge(told)
+        assert knowledge(rebuilt) == knowledge(found)
+        assert knowledge(World().after(*facts_of(found))) == knowledge(found)
 
 
 def test_tables_and_the_connection_are_written_when_they_are_new() -> None:
@@ -65,9 +65,9 @@ def cut(frames: list[Frame], file: Path) -> list[Report]:
 
 def verdicts(report: Report) -> object:
     """The sentences of a report."""
-    told = [(one.rule, one.lock, one.severity, one.confidence) for one in report.findings]
+    found = [(one.rule, one.lock, one.severity, one.confidence) for one in report.findings]
     return [(one.id, one.sentence, one.confidence) for one in report.deadlocks], sorted(
-        told, key=repr
+        found, key=repr
     )
 
 
@@ -96,9 +96,11 @@ def test_events_of_a_clip_are_those_that_happened(tmp_path: Path) -> None:
     frames = busy_frames()[3:]
 
     replayed = cut(frames, tmp_path / "a.zktop")
-    told = [[(one.event, one.lock, one.owner) for one in report.events] for report in replayed]
+    found = [[(one.event, one.lock, one.owner) for one in report.events] for report in replayed]
 
-    assert told[1:] == [[(one.event, one.lock, one.owner) for one in f.events] for f in frames[1:]]
+    assert found[1:] == [
+        [(one.event, one.lock, one.owner) for one in f.events] for f in frames[1:]
+    ]
 
 
 def test_a_clip_begins_when_it_was_and_not_when_its_facts_were_read(tmp_path: Path) -> None:

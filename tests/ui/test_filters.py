@@ -133,7 +133,7 @@ async def test_the_count_follows_the_locks() -> None:
         app.set_filter("orders")
         await settled(pilot)
         for one in trouble():
-            app.feed.send(one)  # type: ignore[attr-defined]  # a feed that is told
+            app.feed.send(one)  # type: ignore[attr-defined]  # a FakeFeed
         head = (await settled(pilot))[1]
 
     assert "/orders  1 of 5" in head

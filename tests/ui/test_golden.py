@@ -67,8 +67,8 @@ async def screens(app: Zktop, size: tuple[int, int], read: Read = as_it_is) -> s
         await settled(pilot)
         for number, page in enumerate(PAGES, start=1):
             await pilot.press(str(number))
-            told = read(app, await settled(pilot))
-            lines = [THUMB.sub(r" \1", line).rstrip() for line in told]
+            text = read(app, await settled(pilot))
+            lines = [THUMB.sub(r" \1", line).rstrip() for line in text]
             assert app.page is not None
             assert page.name == app.page.entry.name
             shown.append("\n".join((f"{page.name:=^{size[0]}}", *lines)))

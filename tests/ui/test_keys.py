@@ -67,9 +67,11 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigError) as error:
         ui_settings(made, {})
-    told = [line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")]
+    found = [
+        line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")
+    ]
 
-    assert told == [
+    assert found == [
         "3: ui.keys.qiut: there is no such action (did you mean quit?)",
         f"4: ui.keys.export: {NO_KEY}",
         "5: ui.keys.copy: n is also the key of next_alert (next alert)",
@@ -95,9 +97,11 @@ def test_mistakes_in_commands_are_reported_with_the_others(tmp_path: Path) -> No
     )
     with pytest.raises(ConfigError) as error:
         ui_settings(made, {})
-    told = [line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")]
+    found = [
+        line.removeprefix(f"{tmp_path}/config.yaml:") for line in str(error.value).split("\n")
+    ]
 
-    assert sorted(told) == [
+    assert sorted(found) == [
         "2: commands[0].key: y is also the key of copy (copy the selected item as text)",
         "3: commands[1].run: there is no {hots} of a session (did you mean host?)",
         "4: commands[2].run: is not a command: no closing quotation",
@@ -140,7 +144,7 @@ def test_what_would_lose_a_key_is_refused(keys: dict[str, str]) -> None:
 
 
 def test_names_of_keys_are_what_terminals_send() -> None:
-    """People write `?`, Textual `question_mark`."""
+    """Users write `?`, Textual `question_mark`."""
     assert [named(name) for name in ("?", "/", "+", "ctrl+K", "F2", "é")] == [
         "question_mark",
         "slash",

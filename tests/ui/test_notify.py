@@ -43,7 +43,7 @@ def report(at: int, *findings: Finding) -> Report:
     return replace(QUIET, now=LATER + at, findings=findings)
 
 
-def told(*reports: Report) -> list[list[str]]:
+def new_alerts(*reports: Report) -> list[list[str]]:
     """The announcements after each report."""
     alarms = Notifier()
     return [[one.id for one in alarms.after(made).findings] for made in reports]
@@ -53,26 +53,26 @@ def test_what_is_seen_twice_is_announced_once() -> None:
     """A single look may have seen a passing state."""
     made = [report(at, red("a")) for at in (5_000, 6_000, 7_000)]
 
-    assert told(report(0), *made) == [[], [], ["a"], []]
+    assert new_alerts(report(0), *made) == [[], [], ["a"], []]
 
 
 def test_what_is_proven_by_its_structure_is_announced_at_once() -> None:
     """It cannot pass."""
-    assert told(report(0), report(5_000, red("a", at_once=True))) == [[], ["a"]]
+    assert new_alerts(report(0), report(5_000, red("a", at_once=True))) == [[], ["a"]]
 
 
 def test_a_passing_finding_is_not_announced() -> None:
     """It existed in one look only."""
     made = [report(5_000, red("a")), report(6_000), report(7_000, red("a")), report(8_000)]
 
-    assert told(report(0), *made) == [[]] * 5
+    assert new_alerts(report(0), *made) == [[]] * 5
 
 
 def test_what_is_not_red_is_not_announced() -> None:
     """Warnings, likely findings, and consequences are not announced."""
     mild = [red("a", severity="warning"), red("b", confidence="C2"), red("c", cause="x")]
 
-    assert told(report(0), report(5_000, *mild), report(6_000, *mild)) == [[], [], []]
+    assert new_alerts(report(0), report(5_000, *mild), report(6_000, *mild)) == [[], [], []]
 
 
 def test_older_findings_are_summed_up() -> None:
@@ -93,7 +93,7 @@ def test_an_older_finding_that_is_proven_later_is_not_announced() -> None:
     old = red("a", since=LATER - 60_000)
     soon = [report(at, old) for at in (100, STARTUP_MS - 1, STARTUP_MS + 5_000)]
 
-    assert told(report(0), *soon) == [[], [], [], []]
+    assert new_alerts(report(0), *soon) == [[], [], [], []]
 
 
 def test_many_findings_are_counted() -> None:

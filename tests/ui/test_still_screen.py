@@ -35,8 +35,8 @@ def drawn_at(app: Zktop) -> Millis:
 
 async def test_after_a_still_minute_screen_1_waits() -> None:
     """Five seconds pass before ages move on; a second is not enough."""
-    *told, last = quiet(MINUTE, MINUTE + SECOND)
-    app = app_of(*told)
+    *updates, last = quiet(MINUTE, MINUTE + SECOND)
+    app = app_of(*updates)
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -47,8 +47,8 @@ async def test_after_a_still_minute_screen_1_waits() -> None:
 
 async def test_within_the_minute_it_is_drawn_each_second() -> None:
     """Ages below a minute are in seconds."""
-    *told, last = quiet(SECOND, 2 * SECOND)
-    app = app_of(*told)
+    *updates, last = quiet(SECOND, 2 * SECOND)
+    app = app_of(*updates)
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -59,8 +59,8 @@ async def test_within_the_minute_it_is_drawn_each_second() -> None:
 
 async def test_a_key_draws_the_newest_report() -> None:
     """A user who presses a key sees the current state."""
-    *told, last = quiet(MINUTE, MINUTE + SECOND)
-    app = app_of(*told)
+    *updates, last = quiet(MINUTE, MINUTE + SECOND)
+    app = app_of(*updates)
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -74,8 +74,8 @@ async def test_a_change_is_drawn_at_once() -> None:
     """However long it was still before."""
     lock = facts(k("ann", 1))
     more = facts(k("ann", 1), k("bob", 2))
-    *told, last = frames((NOW, lock), (NOW + MINUTE, ()), (NOW + MINUTE + SECOND, more))
-    app = app_of(*told)
+    *updates, last = frames((NOW, lock), (NOW + MINUTE, ()), (NOW + MINUTE + SECOND, more))
+    app = app_of(*updates)
     feed = fed(app)
     async with app.run_test() as pilot:
         await settled(pilot)

@@ -80,10 +80,10 @@ def test_every_ink_can_be_read_on_every_ground(theme: object, ink: str) -> None:
     palette = InkStyles(variables)
     least = 3.0 if ink == "dim" else 4.5
     style = palette.style(ink)
-    told = {ground: _contrast(style, Color.parse(variables[ground])) for ground in GROUNDS}
+    fields = {ground: _contrast(style, Color.parse(variables[ground])) for ground in GROUNDS}
     cursor = Color.from_rich_color(palette.cursor.bgcolor)
 
-    assert {ground: ratio for ground, ratio in told.items() if ratio < least} == {}
+    assert {ground: ratio for ground, ratio in fields.items() if ratio < least} == {}
     assert _contrast(style, cursor) >= 3.0
 
 
@@ -212,14 +212,14 @@ async def test_every_theme_can_be_applied(name: str) -> None:
 
 async def test_mistakes_in_files_are_shown_when_a_theme_is_chosen() -> None:
     """The author of a theme sees at once what is wrong."""
-    told = ThemeList((), ("mine.yaml:3: primry: unknown key (did you mean primary?)",))
-    app = app_of(themes=lambda: told)
+    found = ThemeList((), ("mine.yaml:3: primry: unknown key (did you mean primary?)",))
+    app = app_of(themes=lambda: found)
     async with app.run_test(notifications=True) as pilot:
         await settled(pilot)
         await pilot.press("T")
         await settled(pilot)
 
-        assert [one.message for one in app._notifications][:1] == list(told.mistakes)
+        assert [one.message for one in app._notifications][:1] == list(found.mistakes)
 
 
 def _dressed() -> object:

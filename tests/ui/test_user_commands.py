@@ -74,7 +74,7 @@ def test_without_the_value_nothing_runs() -> None:
 
 @pytest.mark.parametrize("on", ["session", "lock", "deadlock"])
 def test_nothing_selected_gives_no_values(on: CommandSubject) -> None:
-    """The user is told to select something first."""
+    """A message asks the user to select something first."""
     (frame,) = frames((NOW, ()))
 
     assert values_for(on, Selection(), frame.report) is None

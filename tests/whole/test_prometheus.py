@@ -60,9 +60,9 @@ class Prometheus:
 
     def alerts(self) -> dict[str, str]:
         """The summaries of all alerts that are pending or firing, by name."""
-        told = self.get("alerts") or {"alerts": []}
+        found = self.get("alerts") or {"alerts": []}
         return {
-            one["labels"]["alertname"]: one["annotations"]["summary"] for one in told["alerts"]
+            one["labels"]["alertname"]: one["annotations"]["summary"] for one in found["alerts"]
         }
 
 

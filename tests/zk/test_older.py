@@ -50,15 +50,15 @@ def client_of(address: str) -> Iterator[KazooClient]:
 def queue(old: Older) -> Iterator[list[KazooClient]]:
     """Alice holds a kazoo lock, and bob waits for it."""
     with ExitStack() as stack:
-        people = [stack.enter_context(client_of(old.address)) for _ in "ab"]
+        clients = [stack.enter_context(client_of(old.address)) for _ in "ab"]
         alice, bob = (
-            one.Lock(LOCK, who) for one, who in zip(people, ("alice", "bob"), strict=True)
+            one.Lock(LOCK, who) for one, who in zip(clients, ("alice", "bob"), strict=True)
         )
         alice.acquire()
         threading.Thread(target=bob.acquire, daemon=True).start()
         eventually(lambda: len(alice.contenders()) == 2)
-        eventually(lambda: _watches_something(old, people[1]))
-        yield people
+        eventually(lambda: _watches_something(old, clients[1]))
+        yield clients
         alice.release()
         eventually(lambda: bob.is_acquired)
         bob.release()
@@ -74,18 +74,18 @@ def snapshot_of(old: Older, *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", old.address, *arguments]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
-    told: dict[str, Any] = json.loads(ran.stdout)
-    return told
+    snapshot: dict[str, Any] = json.loads(ran.stdout)
+    return snapshot
 
 
 def test_a_snapshot_is_complete(old: Older, queue: list[KazooClient]) -> None:
     """Holder, waiter, its watch, and the sessions are in the snapshot."""
-    told = snapshot_of(old, "--root", "/locks/*")
+    snapshot = snapshot_of(old, "--root", "/locks/*")
 
     alice, bob = (session_text(session_id(one.client_id[0])) for one in queue)
-    (lock,) = told["locks"]
+    (lock,) = snapshot["locks"]
     (holder,), (waiter,) = lock["holders"], lock["waiters"]
-    (server,) = told["source"]["servers"]
+    (server,) = snapshot["source"]["servers"]
     assert (lock["path"], lock["layout"]) == (LOCK, "kazoo-lock")
     assert (holder["session"], waiter["session"]) == (alice, bob)
     assert waiter["blocked_by"] == [holder["node"]]
@@ -96,19 +96,19 @@ def test_a_snapshot_is_complete(old: Older, queue: list[KazooClient]) -> None:
         "standalone",
         "4lw",
     )
-    assert told["source"]["sees"] == {"sessions": "all", "watches": "all", "expiry": "all"}
-    assert told["sessions"][bob]["timeout_ms"] == 10_000
-    assert told["sessions"][bob]["client"].startswith("127.0.0.1:")
-    assert 0 < min(told["sessions"][bob]["expires_in_s"]) < 15
-    assert [one for one in told["blind"] if old.address in one["why"]] == []
+    assert snapshot["source"]["sees"] == {"sessions": "all", "watches": "all", "expiry": "all"}
+    assert snapshot["sessions"][bob]["timeout_ms"] == 10_000
+    assert snapshot["sessions"][bob]["client"].startswith("127.0.0.1:")
+    assert 0 < min(snapshot["sessions"][bob]["expires_in_s"]) < 15
+    assert [one for one in snapshot["blind"] if old.address in one["why"]] == []
 
 
 def test_locks_are_found_in_the_whole_tree(old: Older, queue: list[KazooClient]) -> None:
     """Without a root, folders are listed one after another."""
-    told = snapshot_of(old)
+    snapshot = snapshot_of(old)
 
-    assert [lock["path"] for lock in told["locks"]] == [LOCK]
-    assert len(queue) == len(told["locks"][0]["holders"] + told["locks"][0]["waiters"])
+    assert [lock["path"] for lock in snapshot["locks"]] == [LOCK]
+    assert len(queue) == len(snapshot["locks"][0]["holders"] + snapshot["locks"][0]["waiters"])
 
 
 def test_changes_are_followed_and_the_connection_is_never_lost(old: Older) -> None:

@@ -20,8 +20,8 @@ def accounts(story: str, *moments: Moment, since: float | None = None) -> Accoun
     """The accounts of a story that goes on with these facts, from a time on."""
     begin = None if since is None else NOW + round(since * SECOND)
     examiner, ledger, world = Examiner(settings(story)), Ledger(begin), World()
-    for at, told in ((0, facts(story)), *moments):
-        world = world.after(*told)
+    for at, found in ((0, facts(story)), *moments):
+        world = world.after(*found)
         ledger.look(examiner.look(world, NOW + round(at * SECOND)))
     return ledger.accounts()
 

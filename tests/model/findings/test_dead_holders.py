@@ -51,7 +51,7 @@ def test_b1_fires_for_an_ownerless_node_that_blocks_others() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param([ORPHAN], id="nobody waits for it"),
+        pytest.param([ORPHAN], id="no waiters"),
         pytest.param([k("import", 7, age_ms=2 * MINUTE), B], id="it has an owner"),
         pytest.param([k("alice", 6), k("import", 7, by="", age_ms=9 * MINUTE)], id="it is last"),
     ],
@@ -158,9 +158,9 @@ def test_b7_is_blind_when_the_number_is_not_known() -> None:
 def zombie(ms: int, *, cxid: int = 1, operation: str = "PING", **more: object) -> object:
     """A holder whose request counter was 1 a minute ago, and a waiter."""
     holder = k("alice", 0)
-    told = {"last_operation": Text(operation)}
-    before = connected("alice", at=NOW - MINUTE, last_cxid=1, **told)
-    now = connected("alice", last_cxid=cxid, **told)
+    fields = {"last_operation": Text(operation)}
+    before = connected("alice", at=NOW - MINUTE, last_cxid=1, **fields)
+    now = connected("alice", last_cxid=cxid, **fields)
     past = history(holds=usual(10, SECOND), stays=held(holder, ms))
     tables = (before, now)
     return ctx(holder, B, past=past, tables=tables, sessions=sessions(*tables), **more)

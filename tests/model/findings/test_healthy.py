@@ -1,7 +1,7 @@
 """Healthy locks of every library in the catalogue: no rule finds anything.
 
 Each is a vector of the atlas that has nothing wrong, with the tables of a well server around it:
-everybody is connected and quiet, and whoever waits watches what its library watches.
+every client is connected and quiet, and each waiter watches what its library watches.
 """
 
 from collections.abc import Iterator
@@ -34,13 +34,13 @@ USUAL_MS, TICK_MS, MOST_TICKS = 30_000, 2_000, 20
 def is_healthy(vector: Vector) -> bool:
     """Whether a vector is a healthy lock in which each session has one node."""
     expect = vector["expect"]
-    people = [*expect["holders"], *expect["waiters"]]
+    members = [*expect["holders"], *expect["waiters"]]
     faults = set(expect.get("warnings", ())) - TOLD_BY_VECTORS
     known = dict(children_of(vector))
-    owners = [owner for one in people if (owner := known.get(one["name"]))]
+    owners = [owner for one in members if (owner := known.get(one["name"]))]
     is_alone = len(owners) == len(set(owners)) or "semaphore" in expect["kind"]
     is_one = is_alone and not expect["kind"].startswith(("mixed:", "not-a-lock:"))
-    return bool(is_one and people and not faults and not expect.get("foreign"))
+    return bool(is_one and members and not faults and not expect.get("foreign"))
 
 
 def children_of(vector: Vector) -> Iterator[tuple[str, int]]:

@@ -89,10 +89,10 @@ def test_l7_is_quiet_for_a_single_node_with_four_watchers() -> None:
 def notified(times: int, operation: str = "GETC") -> LockContext:
     """Five waiters without a visible watch; each was woken so often between two tables."""
     names = [f"w{number}" for number in range(1, 6)]
-    told = {"last_operation": Text(operation)}
+    fields = {"last_operation": Text(operation)}
     tables = (
-        connected(*names, at=NOW - 10 * SECOND, received=5, sent=5, last_cxid=1, **told),
-        connected(*names, received=5 + times, sent=5 + 2 * times, last_cxid=1 + times, **told),
+        connected(*names, at=NOW - 10 * SECOND, received=5, sent=5, last_cxid=1, **fields),
+        connected(*names, received=5 + times, sent=5 + 2 * times, last_cxid=1 + times, **fields),
         watching({}),
     )
     return ctx(*CROWD[:6], tables=tables, sessions=sessions(*tables[:2]))

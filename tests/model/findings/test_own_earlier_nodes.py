@@ -94,7 +94,7 @@ def test_b4_fires_for_a_process_that_waits_for_its_old_session() -> None:
     "tables",
     [
         pytest.param((connected("s1", "s2"),), id="both are connected: two instances"),
-        pytest.param((no_connections(ZK1),), id="nobody knows"),
+        pytest.param((no_connections(ZK1),), id="no data"),
         pytest.param((connected("zktop"),), id="neither is connected"),
     ],
 )

@@ -20,7 +20,7 @@ from zktop.model.waits.assess import assess
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
 
-PEOPLE = ("alice", "bob", "carol", "")
+CLIENTS = ("alice", "bob", "carol", "")
 TEXTS = st.one_of(st.sampled_from(["lock-", "a", "config", "\x1b[2J", "é\n"]), st.text(max_size=9))
 TIMES = st.one_of(st.none(), st.integers(-10, 2 * NOW))
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
@@ -34,7 +34,7 @@ def named(number: int) -> str:
 NAMES = st.one_of(
     st.builds(
         lambda who, n, mode: k(who, n, mode).name,
-        st.sampled_from(PEOPLE),
+        st.sampled_from(CLIENTS),
         NUMBERS,
         st.sampled_from(["lock", "rlock"]),
     ),
@@ -50,7 +50,7 @@ CHILDREN = st.lists(
     st.builds(
         At,
         NAMES,
-        st.sampled_from(PEOPLE),
+        st.sampled_from(CLIENTS),
         st.integers(1, 2_000_000),
         st.integers(-10_000, 10**9),
         TEXTS,
@@ -61,7 +61,7 @@ CHILDREN = st.lists(
 ROWS = st.lists(
     st.builds(
         Connection,
-        st.sampled_from(PEOPLE).map(lambda who: session(who) if who else 0),
+        st.sampled_from(CLIENTS).map(lambda who: session(who) if who else 0),
         TEXTS.map(clean),
         st.one_of(st.none(), st.integers(0, 60_000)),
         NUMBERS,
@@ -81,8 +81,8 @@ def cases(draw: st.DrawFn) -> LockContext | None:
     """One lock of any names, with tables that two servers make up."""
     children = draw(CHILDREN)
     paths = [f"/locks/orders/{child.name}" for child in children] + ["/x-0000000001"]
-    told = st.dictionaries(
-        st.sampled_from(PEOPLE[:3]), st.lists(st.sampled_from(paths), max_size=3), max_size=3
+    facts = st.dictionaries(
+        st.sampled_from(CLIENTS[:3]), st.lists(st.sampled_from(paths), max_size=3), max_size=3
     )
     tables = [
         connections(
@@ -94,7 +94,7 @@ def cases(draw: st.DrawFn) -> LockContext | None:
         for server in (ZK1, ZK2, ZK1)
     ]
     tables += [
-        watches(server, draw(told), zxid=draw(st.integers(0, 2_000_000))) for server in (ZK1, ZK2)
+        watches(server, draw(facts), zxid=draw(st.integers(0, 2_000_000))) for server in (ZK1, ZK2)
     ]
     tables.append(
         draw(st.sampled_from([expiry(ZK1, {"alice": 5}), Expiry(zxid=0, at=0, server=ZK2)]))
@@ -165,13 +165,13 @@ def test_no_rule_raises_and_every_text_is_printable(case: LockContext | None) ->
     """A sentence that a terminal would obey is worse than none."""
     if case is None:
         return
-    said = [examine_lock(case), *(examine_session(talk(case, who)) for who in PEOPLE[:3])]
-    told = [finding for one in said for finding in one.findings]
-    first = SubjectFindings().after(told, NOW, 2_000)
-    again = first.after(told, NOW + 60_000, 2_000)
+    said = [examine_lock(case), *(examine_session(talk(case, who)) for who in CLIENTS[:3])]
+    found = [finding for one in said for finding in one.findings]
+    first = SubjectFindings().after(found, NOW, 2_000)
+    again = first.after(found, NOW + 60_000, 2_000)
     shown = (*folded(first.shown), *folded(again.shown))
 
-    assert all(clean(text) == text for one in (*told, *shown) for text in texts(one))
+    assert all(clean(text) == text for one in (*found, *shown) for text in texts(one))
     assert all(clean(blind.why) == blind.why for one in said for blind in one.blinds)
 
 
@@ -200,7 +200,7 @@ def test_a_deadlock_between_strange_names_is_shown_in_clean_text(owner: str, loc
     """Owners and paths come from strangers, and go through the same door."""
     names = DisplayNames({"A": owner}, {"/X": lock})
     made = assess(graph("X x: A B ; Y x: B A"), ActorEvidence(now_ms=NOW), names).deadlocks
-    told = examine_ensemble(ensemble_context(deadlocks=made)).findings
+    found = examine_ensemble(ensemble_context(deadlocks=made)).findings
 
-    assert told
-    assert all(clean(text) == text for finding in told for text in texts(finding))
+    assert found
+    assert all(clean(text) == text for finding in found for text in texts(finding))

@@ -225,7 +225,7 @@ def test_an_owner_that_no_table_shows_is_asked_about_again() -> None:
 
 
 def silent(quiet_ms: int | None, who: str = "report-3") -> object:
-    """A holder that was last heard of so long before its server was asked."""
+    """A holder whose last packet came so long before its server was asked."""
     tables = (connected("report-3", quiet_ms=quiet_ms, timeout_ms=30 * SECOND),)
     return session_context(who, k("report-3", 0), k("bob", 1), tables=tables)
 

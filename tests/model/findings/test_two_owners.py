@@ -68,7 +68,7 @@ def test_s1_is_certain_after_three_sessions() -> None:
     "watched",
     [
         pytest.param({"a": [E], "e": [C], "c": [D]}, id="each its neighbour by number"),
-        pytest.param({}, id="nobody is seen to watch anything"),
+        pytest.param({}, id="no visible watches"),
         pytest.param({"e": [D, C]}, id="it watches the one by number, too"),
     ],
 )

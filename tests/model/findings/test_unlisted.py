@@ -86,10 +86,10 @@ def test_no_rule_says_that_nothing_wakes_a_waiter_of_a_server_with_child_watches
 
 def test_l6_is_quiet_for_a_waiter_that_is_woken() -> None:
     """A herd lists the queue at every change in it: one notification, one request."""
-    told = {"last_operation": "GETC", "sent": 0}
+    fields = {"last_operation": "GETC", "sent": 0}
     tables = (
-        connected("bob", at=NOW - 10 * SECOND, received=0, last_cxid=0, **told),
-        connected("bob", **(told | {"received": 40, "sent": 80, "last_cxid": 40})),
+        connected("bob", at=NOW - 10 * SECOND, received=0, last_cxid=0, **fields),
+        connected("bob", **(fields | {"received": 40, "sent": 80, "last_cxid": 40})),
         watching({}),
     )
     case = ctx(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))
@@ -99,10 +99,10 @@ def test_l6_is_quiet_for_a_waiter_that_is_woken() -> None:
 
 def test_l6_is_quiet_for_pings() -> None:
     """A short session pings twice a second; that is no poll."""
-    told = {"last_operation": "GETC", "last_cxid": 7}
+    fields = {"last_operation": "GETC", "last_cxid": 7}
     tables = (
-        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, **told),
-        connected("bob", received=20, sent=20, **told),
+        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, **fields),
+        connected("bob", received=20, sent=20, **fields),
         watching({}),
     )
     case = ctx(ANN, BOB, tables=tables, sessions=sessions(*tables[:2]))

@@ -95,7 +95,7 @@ def test_l2_fires_for_a_head_that_has_sent_nothing_since_it_became_first() -> No
     "case",
     [
         pytest.param({"cxid": 2}, id="it has listed the queue"),
-        pytest.param({"waited": False}, id="nobody saw it wait"),
+        pytest.param({"waited": False}, id="its wait was not seen"),
         pytest.param({"table_at": NOW - 30 * SECOND}, id="the table is too old to tell"),
     ],
 )
@@ -191,10 +191,10 @@ def test_l5_is_quiet_for_a_waiter_that_also_watches_its_predecessor() -> None:
 
 def polling(packets: int, operation: str = "GETC") -> LockContext:
     """Bob waits without a watch, and has sent this many packets in ten seconds."""
-    told = {"last_operation": Text(operation)}
+    fields = {"last_operation": Text(operation)}
     tables = (
-        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, **told),
-        connected("bob", received=packets, sent=packets, **told),
+        connected("bob", at=NOW - 10 * SECOND, received=0, sent=0, **fields),
+        connected("bob", received=packets, sent=packets, **fields),
         watching({}),
     )
     return ctx(A, B, tables=tables, sessions=sessions(*tables[:2]))

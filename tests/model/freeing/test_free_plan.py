@@ -20,17 +20,17 @@ BOB, CAROL = plain("bob", 8, label="bob"), plain("carol", 9, label="carol")
 ANN = curator("ann", 1)
 
 
-def looked(*told: AnyFact, settings: Settings | None = None) -> tuple[Report, LockView]:
+def looked(*facts: AnyFact, settings: Settings | None = None) -> tuple[Report, LockView]:
     """The report on these facts, and the lock at PATH."""
-    report = Examiner(settings or Settings()).look(world(own(), *told), NOW)
+    report = Examiner(settings or Settings()).look(world(own(), *facts), NOW)
     view = report.view(PATH)
     assert view is not None
     return report, view
 
 
-def planned(*told: AnyFact) -> FreePlan:
+def planned(*facts: AnyFact) -> FreePlan:
     """The ways to free the lock at PATH."""
-    report, _ = looked(*told)
+    report, _ = looked(*facts)
     plan = free_plan(report, PATH, ZkCli("zk1:2181"))
     assert plan is not None
     return plan
@@ -107,19 +107,19 @@ def test_a_deletion_is_refused(children: list[At], node: At, why: str) -> None:
 
 def test_a_node_with_children_is_not_deleted() -> None:
     """What is below may belong to a client."""
-    told = facts(ORPHAN, BOB)
+    known = facts(ORPHAN, BOB)
     stat = Stat(101, 101, NOW - MINUTE * 2, num_children=1)
     full = Node(path=Text(path_of(ORPHAN)), stat=stat, data=b"", zxid=2_000_000, at=NOW)
 
-    assert "it has 1 child" in str(deletion(*looked(*told, full), ORPHAN.name))
+    assert "it has 1 child" in str(deletion(*looked(*known, full), ORPHAN.name))
 
 
 def listening(data: str = "", table: AnyFact | None = None) -> tuple[Report, LockView]:
     """A lock of Curator; ann holds it, and her session watches her node."""
     ann = At(ANN.name, "ann", label=data)
-    told = facts(ann, curator("bob", 2))
+    known = facts(ann, curator("bob", 2))
     rows = watches(ZK1, {"ann": (path_of(ANN),)})
-    return looked(*told, connections(ZK1, row("ann"), row("bob")), table or rows)
+    return looked(*known, connections(ZK1, row("ann"), row("bob")), table or rows)
 
 
 def test_a_curator_client_that_listens_can_be_asked() -> None:
@@ -150,7 +150,7 @@ def test_a_request_is_refused(case: tuple[Report, LockView], why: str) -> None:
 
 
 def test_every_known_layout() -> None:
-    """Whoever waits has something in the way, and no node of a session is ever deleted."""
+    """Every waiter has something in its way, and no node of a session is ever deleted."""
     for vector in all_vectors():
         examiner = Examiner(settings_of(vector))
         report = examiner.look(world(*facts_of(vector)), now_of(vector) + 2 * MINUTE)

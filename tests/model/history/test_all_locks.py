@@ -263,11 +263,11 @@ def test_counters_may_lag() -> None:
     note(histories, root.path, None, first, NO_ENSEMBLE, NOW)
     root.create("bob")
     heard = lock_of(root.path, root.members.values(), first.stat)
-    told = [note(histories, root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
+    found = [note(histories, root.path, first, heard, NO_ENSEMBLE, NOW + 1)]
     listed = root.look()
-    told.append(note(histories, root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
+    found.append(note(histories, root.path, heard, listed, NO_ENSEMBLE, NOW + 2))
 
-    assert [words(events) for events in told] == [[("queued", "bob")], []]
+    assert [words(events) for events in found] == [[("queued", "bob")], []]
 
 
 def test_a_newer_member_than_the_first_listing_was_seen() -> None:
@@ -632,7 +632,7 @@ def test_a_lock_that_was_never_looked_at_for_a_minute() -> None:
 def test_the_same_looks_give_the_same_history() -> None:
     """Only its input decides."""
 
-    def told() -> list[Event]:
+    def all_events() -> list[Event]:
         root = Root()
         watcher = Watcher(root)
         events = []
@@ -643,5 +643,5 @@ def test_the_same_looks_give_the_same_history() -> None:
             events += watcher.look(70)
         return events
 
-    assert told() == told()
-    assert len(told()) == 15
+    assert all_events() == all_events()
+    assert len(all_events()) == 15

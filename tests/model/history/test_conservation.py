@@ -46,7 +46,7 @@ def watch(root: Root, script: list[tuple[str, int]], histories: LockHistories) -
 
 @given(steps)
 def test_events_conserve(script: list[tuple[str, int]]) -> None:
-    """Queued is what left and what is there; creations are those seen, foreign and missed."""
+    """Queued = left + still in the queue; each creation was seen, foreign or missed."""
     root, histories = Root(), LockHistories()
     events = watch(root, script, histories)
     counts = Counter(event.event for event in events)

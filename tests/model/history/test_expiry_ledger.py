@@ -39,7 +39,7 @@ def test_a_session_frees_what_it_held_and_leaves_its_queues() -> None:
 
 
 def test_the_first_client_that_acquires_it_got_it() -> None:
-    """In the same look or a later one; whoever comes next has it from that client."""
+    """In the same look or a later one; the next holder got it from that client."""
     ledger, sessions = ExpiryLedger(), SessionHistories()
     gone = [event("expired", "alice", path, held=HELD) for path in ("/a", "/b")]
     ledger.look([event("acquired", "bob", "/a", 140), *gone], sessions)

@@ -57,7 +57,7 @@ def test_counters_that_went_down_start_over() -> None:
 
 
 def test_pings_are_no_requests() -> None:
-    """Idle since the first table with the present transaction id; heard of with each ping."""
+    """Idle since the first table with this transaction id; each ping is only a contact."""
     sessions = seen(
         table(0, received=1, last_cxid=7),
         table(1_000, received=2, last_cxid=8),

@@ -25,7 +25,7 @@ def orders(known: World, previous: Lock | None = None) -> Lock:
 
 
 def test_a_kazoo_lock_changes_hands() -> None:
-    """One deletion heard of by a watch is a release and a grant."""
+    """One deletion that a watch reports is a release and a grant."""
     facts = lock(ORDERS, "alice", "bob")
     first = world(own(), *facts)
     before = orders(first)
@@ -45,7 +45,7 @@ def test_a_kazoo_lock_changes_hands() -> None:
 
 
 def test_a_newcomer_is_queued_once() -> None:
-    """It is heard of by name, then read: the second is no news."""
+    """Its name is known first, then it is read: the second makes no event."""
     first = world(own(), *lock(ORDERS, "alice"))
     known, histories = orders(first), LockHistories()
     note(histories, ORDERS, None, known, Ensemble.of(first, NOW), NOW)
@@ -55,13 +55,13 @@ def test_a_newcomer_is_queued_once() -> None:
         Node(path=path, zxid=300, at=NOW + 1),
         Node(path=path, stat=stat, data=b"bob", zxid=301, at=NOW + 2),
     ]
-    told = []
+    found = []
     for fact in heard:
         first = first.after(fact)
         before, known = known, orders(first, known)
-        told += note(histories, ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
+        found += note(histories, ORDERS, before, known, Ensemble.of(first, NOW), fact.at)
 
-    assert [event.event for event in told] == ["queued"]
+    assert [event.event for event in found] == ["queued"]
     bob = known.waiters[0]
     assert histories.of(ORDERS).since(bob, holds=False) == Since(NOW + 1, "seen")
 

@@ -220,9 +220,11 @@ OWN = {
 
 def test_every_sight_of_the_catalogue_is_sound() -> None:
     """Its patterns compile, and a key has a group; all layouts with names are tried above."""
-    told = [fault for layout in LAYOUTS for view in layout.sights for fault in view_mistakes(view)]
+    found = [
+        fault for layout in LAYOUTS for view in layout.sights for fault in view_mistakes(view)
+    ]
 
-    assert not told
+    assert not found
     named = {one.name for one in LAYOUTS if any(not view.pool for view in one.sights)}
     assert named - OWN.keys() == {"curator-custom"}
 

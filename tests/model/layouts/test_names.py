@@ -101,7 +101,7 @@ def test_a_number_is_read_as_the_server_wrote_it(layout: Layout, data: st.DataOb
 @FEW
 @given(st.data())
 def test_holders_and_blockers_are_those_of_the_rule(layout: Layout, data: st.DataObject) -> None:
-    """Whoever came first holds; a waiter waits, in the end, for all it conflicts with."""
+    """The first to come holds; a waiter waits, in the end, for all that conflict with it."""
     numbers = data.draw(st.lists(st.integers(0, LARGEST - 1), min_size=2, max_size=6, unique=True))
     names = [numbered(layout, data.draw(name_of(layout)), number) for number in sorted(numbers)]
     assume(len(set(names)) == len(names))

@@ -38,7 +38,7 @@ NODES = st.tuples(
 def facts(nodes: list[tuple[str, bytes | None, int, int]]) -> list[AnyFact]:
     """What a source would read of such a root."""
     names = tuple(dict.fromkeys(clean(name) for name, *_ in nodes))
-    told: list[AnyFact] = [
+    facts: list[AnyFact] = [
         Node(
             path=join(PATH, clean(name)),
             stat=Stat(czxid, czxid, NOW, owner=owner),
@@ -48,12 +48,12 @@ def facts(nodes: list[tuple[str, bytes | None, int, int]]) -> list[AnyFact]:
         )
         for name, data, owner, czxid in nodes
     ]
-    return [Children(path=PATH, names=names, stat=Stat(1, 1, 0), zxid=2**63, at=NOW), *told]
+    return [Children(path=PATH, names=names, stat=Stat(1, 1, 0), zxid=2**63, at=NOW), *facts]
 
 
-def looked_at(told: list[AnyFact], settings: Settings) -> Report:
+def looked_at(facts: list[AnyFact], settings: Settings) -> Report:
     """The report on it, with everything in it put together."""
-    report = Examiner(settings).look(World().after(*told), NOW + 60_000)
+    report = Examiner(settings).look(World().after(*facts), NOW + 60_000)
     snapshot(report)
     return report
 
@@ -63,9 +63,9 @@ def test_any_names_and_data_have_an_answer(
     nodes: list[tuple[str, bytes | None, int, int]],
 ) -> None:
     """Never an exception, whether the root was named by the user or found."""
-    told = facts(nodes)
-    named = looked_at(told, ROOTED)
-    looked_at(told, Settings())
+    known = facts(nodes)
+    named = looked_at(known, ROOTED)
+    looked_at(known, Settings())
 
     assert named.view(PATH) is not None
     for view in named.views:

@@ -18,9 +18,9 @@ AB_BA = {
 
 def report(locks: dict[str, tuple[At, ...]], *, interop: bool) -> Report:
     """The report on these locks."""
-    told = [fact for path, children in locks.items() for fact in facts(*children, path=path)]
+    found = [fact for path, children in locks.items() for fact in facts(*children, path=path)]
     settings = Settings(roots=(Root("/locks/*", interop=interop),))
-    return Examiner(settings).look(World().after(*told), NOW)
+    return Examiner(settings).look(World().after(*found), NOW)
 
 
 def test_a_deadlock_crosses_libraries() -> None:

@@ -30,8 +30,8 @@ SESSION = 72057682084757504
 def contender(kind: str, number: int) -> tuple[str, int]:
     """Name a contender of a library, and give its session."""
     session = SESSION + number
-    told = session if kind in ("java", "c") else number
-    return HEADS[kind].format(told) + f"{number:010d}", session
+    found = session if kind in ("java", "c") else number
+    return HEADS[kind].format(found) + f"{number:010d}", session
 
 
 class Past:

@@ -149,7 +149,7 @@ def test_a_small_change_takes_the_short_way():
 
 
 def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
-    """No member has to be looked at: the order is as it was."""
+    """No member is compared again: the order is as it was."""
     names = [f"lock-{n:010d}" for n in range(5)]
     world = world_of(names)
     lock = lock_in(world)
@@ -167,8 +167,8 @@ def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
 def _shown(lock: Lock) -> tuple[object, ...]:
     """Return all that two versions of a lock must agree about."""
     members = [(one.node, one.mode, lock.expected(one)) for one in lock.members]
-    told = lock.warnings, lock.kind, lock.foreign
-    return nodes(lock.holders), nodes(lock.waiters), members, told
+    found = lock.warnings, lock.kind, lock.foreign
+    return nodes(lock.holders), nodes(lock.waiters), members, found
 
 
 def _name(layout: Layout, dice: random.Random, number: int) -> str:

@@ -15,9 +15,9 @@ def test_kazoo_leases_stand_in_order_of_arrival() -> None:
     """Their names are random, and servers list them in any order."""
     taken = [At("f" * 32, "ann", 101), At("0" * 32, "bob", 102), At("8" * 32, "cem", 103)]
     gate = Children(path=Text(f"{PATH}-__lock__"), names=(), stat=None, zxid=1, at=0)
-    told = facts(taken[1], taken[2], taken[0], path=PATH, data=b"3")
+    known = facts(taken[1], taken[2], taken[0], path=PATH, data=b"3")
 
-    made = lock_at(Text(PATH), World().after(*told, gate), Settings(), 0)
+    made = lock_at(Text(PATH), World().after(*known, gate), Settings(), 0)
 
     assert isinstance(made, Lock)
     assert made.layout == "kazoo-semaphore"

@@ -77,7 +77,7 @@ def test_expected_beside_actual() -> None:
         (("/stock/x",), "missing"),
         ((), "missing"),
     ],
-    ids=["right", "both", "wrong one", "itself", "the lock", "nobody", "other lock", "nothing"],
+    ids=["right", "both", "wrong one", "itself", "the lock", "none", "other lock", "nothing"],
 )
 def test_verdict(watched: tuple[str, ...], expected: str) -> None:
     """Carol should watch bob."""
@@ -167,8 +167,8 @@ def counted(
 ) -> Ensemble:
     """A server that counts so many watches, and lists these."""
     tables = connections(ZK1, row("carol")), watches(ZK1, rows, zxid=50)
-    told = [] if count is None else [figures(ZK1, version, watches=count)]
-    return Ensemble.of(world(own(), *tables, *told), NOW)
+    found = [] if count is None else [figures(ZK1, version, watches=count)]
+    return Ensemble.of(world(own(), *tables, *found), NOW)
 
 
 def named(layout: str) -> tuple[Lock, Member]:
@@ -206,7 +206,7 @@ def test_names_that_herds_write_too_on_a_server_without_child_watches() -> None:
         ((at(CAROL),), "invisible"),
         (("/orders",), "invisible"),
     ],
-    ids=["right", "wrong one", "nobody", "itself", "the lock"],
+    ids=["right", "wrong one", "none", "itself", "the lock"],
 )
 def test_a_listed_watch_shows_how_a_client_waits(watched: tuple[str, ...], expected: str) -> None:
     """Only a watch on another node of the queue does; other watches are no evidence."""
@@ -279,7 +279,7 @@ def test_the_watch_graph_of_a_session_with_two_places() -> None:
 
 
 def test_bystanders() -> None:
-    """Whoever watches a member without a place of its own; never we ourselves."""
+    """Sessions that watch a member and have no node of their own; never zktop itself."""
     rows = {"bob": (at(ALICE),), "dave": (at(ALICE),), "zktop": (at(ALICE),)}
     lookout = WatchCheck(orders(), ensemble(rows))
 

@@ -57,10 +57,10 @@ def judged(state: str | WaitGraph, **known: object) -> Assessment:
 def test_a_state_has_its_known_answer(state: str, stuck: str, cores: list[str]):
     """Exactly these are stuck, in exactly these independent deadlocks."""
     found = judged(state)
-    told = [(made.rule, *sorted(made.actors)) for made in (*found.deadlocks, *found.hints)]
+    result = [(made.rule, *sorted(made.actors)) for made in (*found.deadlocks, *found.hints)]
 
     assert set(stuck_classes(graph(state))) == set(stuck.split())
-    assert sorted(made for made in told if made[0] != "D8" or stuck) == [
+    assert sorted(made for made in result if made[0] != "D8" or stuck) == [
         tuple(core.split()) for core in cores
     ]
 

@@ -158,8 +158,8 @@ def test_thread_pools_that_stand_still_are_a_hint() -> None:
     ]
     examiner, now = Examiner(), world(*facts)
     looks = [examiner.look(now, NOW + late) for late in (1_000, 2_000, 4_000, 60_000)]
-    told = [[one for one in made.findings if one.rule == "D1"] for made in looks]
+    found = [[one for one in made.findings if one.rule == "D1"] for made in looks]
 
-    assert [len(some) for some in told] == [0, 0, 1, 1]
-    assert (told[-1][0].severity, told[-1][0].confidence) == ("info", "C1")
+    assert [len(some) for some in found] == [0, 0, 1, 1]
+    assert (found[-1][0].severity, found[-1][0].confidence) == ("info", "C1")
     assert not looks[-1].deadlocks

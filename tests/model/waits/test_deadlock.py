@@ -88,7 +88,7 @@ def test_the_identity_stays_while_others_come_and_go():
 
 
 def test_an_older_ring_keeps_its_name_when_a_newer_one_joins_it():
-    """The core grows, the deadlock that people talk about is the same."""
+    """The core grows; the deadlock keeps its id."""
     grown = only("X x: A@1 B@8 ; Y x: B@2 A@7 C@11 ; Z x: C@3 A@12")
 
     assert grown.id == only(RING).id

@@ -54,8 +54,8 @@ def test_what_is_told_as_before_is_the_same_object() -> None:
     examiner, world = Examiner(), World()
     facts = [*taken(ORDERS, "ann", 0, 100), *taken(STOCK, "ann", 0, 200)]
     crossed = [*taken(STOCK, "bob", 1, 6_000), *taken(ORDERS, "bob", 1, 6_100)]
-    for at, told in ((200, facts), (1_000, released("ann", 1_000)), (6_100, crossed)):
-        world = world.after(*told)
+    for at, found in ((200, facts), (1_000, released("ann", 1_000)), (6_100, crossed)):
+        world = world.after(*found)
         examiner.look(world, NOW + at)
     first, second = (examiner.look(world, NOW + at).inversions for at in (12_000, 12_500))
 
@@ -65,10 +65,10 @@ def test_what_is_told_as_before_is_the_same_object() -> None:
 
 def test_two_orders_of_the_same_locks_are_a_deadlock_to_come() -> None:
     """No actor ever waited, and yet both orders are known, with the names of the actors."""
-    (told,) = in_two_orders().inversions
+    (found,) = in_two_orders().inversions
 
-    assert told.rule == "D9"
-    assert told.sentence == (
+    assert found.rule == "D9"
+    assert found.sentence == (
         "Potential deadlock: bob acquired X:/locks/orders while holding X:/locks/stock; "
         "ann acquired X:/locks/stock while holding X:/locks/orders; "
         "if these overlap, none can continue."

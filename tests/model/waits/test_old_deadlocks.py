@@ -22,10 +22,10 @@ def looks(*, busy: str = "", table: dict[str, tuple[str, ...]] | None = None) ->
             row(name, received=10 + 2 * step, last_cxid=7 + (step if name == busy else 0))
             for name in ("ann", "bob")
         ]
-        told: list[AnyFact] = [connections(ZK1, *rows, at=at)]
+        facts: list[AnyFact] = [connections(ZK1, *rows, at=at)]
         if table is not None:
-            told.append(watches(ZK1, table, at=at))
-        now = now.after(*told)
+            facts.append(watches(ZK1, table, at=at))
+        now = now.after(*facts)
         seen.append(examiner.look(now, at))
     return seen
 

@@ -80,7 +80,7 @@ def test_one_leader_is_enough_for_expiry() -> None:
 
 
 def test_the_newest_contact_wins() -> None:
-    """Two servers claim a session: the one that heard of it last is right, the other is named."""
+    """Two servers claim a session: the one with the last packet is right, the other is named."""
     stale = connections(ZK1, row("alice", quiet_ms=9_000), at=NOW + 500)
     seen = ensemble(stale, connections(ZK2, row("alice", quiet_ms=100)))
 
@@ -157,7 +157,7 @@ def test_watches_come_from_the_server_of_the_connection() -> None:
         "only another server gives one",
         "it is not connected any more",
         "only the watch table knows it",
-        "nobody knows where it is",
+        "no server has it",
     ],
 )
 def test_watched(facts: tuple[object, ...], watched: frozenset[str] | None) -> None:
@@ -237,7 +237,7 @@ def test_an_old_table_proves_no_absence() -> None:
     ids=[
         "the leader's date",
         "by contact",
-        "heard of after the leader's table",
+        "a packet after the leader's table",
         "at the latest, without a connection",
         "overdue",
         "a silence that it would not have survived",
@@ -277,9 +277,9 @@ def measured(*tables: Iterable[object]) -> int | None:
 
 def counted(count: int, *listed: str, at: int = NOW, **more: object) -> list[object]:
     """One look at a server: its figures, and its watch table."""
-    told = replace(figures(ZK1, "3.8.0", watches=count), at=at)
+    found = replace(figures(ZK1, "3.8.0", watches=count), at=at)
     table = watches(ZK1, {"alice": listed}, at=at)
-    return [told, replace(table, **more), connections(ZK1, row("alice"), at=at)]
+    return [found, replace(table, **more), connections(ZK1, row("alice"), at=at)]
 
 
 def test_watches_are_counted_beside_the_table_of_the_same_look() -> None:

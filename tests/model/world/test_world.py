@@ -205,7 +205,7 @@ def test_the_link_is_the_newest_one_told() -> None:
 
 
 def test_a_change_names_the_families_it_touched() -> None:
-    """Only what differs has to be looked at again."""
+    """Only paths that differ are examined again."""
     before = World().after(
         *(
             Children(path=Text(f"/locks/{n}"), names=(), stat=stat(1), zxid=1, at=1)

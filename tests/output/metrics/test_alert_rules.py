@@ -45,8 +45,8 @@ def all_tables(at: int) -> list[AnyFact]:
 
 def healthy() -> Situation:
     """Nothing is wrong."""
-    told = [*facts(HEALTHY), *all_tables(LATER)]
-    first, second = scrapes((LATER, told), (LATER + MINUTE, all_tables(LATER + MINUTE)))
+    found = [*facts(HEALTHY), *all_tables(LATER)]
+    first, second = scrapes((LATER, found), (LATER + MINUTE, all_tables(LATER + MINUTE)))
     return first, second
 
 
@@ -94,10 +94,10 @@ def used_up() -> Situation:
 
 
 def leak() -> Situation:
-    """A parent full of folders that nobody uses."""
+    """A parent full of unused lock folders."""
     names = tuple(Text(f"order-{number}x") for number in range(FOLDERS))
     parent = Stat(10, 10, 0, cversion=FOLDERS, num_children=FOLDERS, pzxid=90)
-    told = [
+    found = [
         own(),
         Children(path=Text("/locks"), names=names, stat=parent, zxid=100, at=LATER),
         NodeBatch(
@@ -109,7 +109,7 @@ def leak() -> Situation:
             at=LATER,
         ),
     ]
-    return lasting(last((LATER, told), judged_by=Settings(roots=(Root("/locks/*"),))))
+    return lasting(last((LATER, found), judged_by=Settings(roots=(Root("/locks/*"),))))
 
 
 def unseen() -> Situation:

@@ -56,22 +56,22 @@ def metrics(scrape: Scrape) -> set[str]:
 
 def test_locks_and_their_clients_are_counted_by_root_and_state() -> None:
     """The roots are those of the config."""
-    told = last((LATER, facts(BUSY)), judged_by=settings(BUSY))
+    metrics = last((LATER, facts(BUSY)), judged_by=settings(BUSY))
 
-    assert by_label(told, "zktop_locks", "root") == {"/locks/p": 1, "/locks/**": 3}
-    assert by_label(told, "zktop_locks", "state") == {"held": 1, "contended": 3}
-    assert by_label(told, "zktop_contenders", "state") == {"holds": 6, "waits": 4}
-    assert told["zktop_lock_sessions"] == 10
+    assert by_label(metrics, "zktop_locks", "root") == {"/locks/p": 1, "/locks/**": 3}
+    assert by_label(metrics, "zktop_locks", "state") == {"held": 1, "contended": 3}
+    assert by_label(metrics, "zktop_contenders", "state") == {"holds": 6, "waits": 4}
+    assert metrics["zktop_lock_sessions"] == 10
 
 
 def test_candidates_of_an_election_stand_by_and_do_not_wait() -> None:
     """They go on working, so their time is no blocked time."""
     judged = Settings(roots=(Root("/locks/e", layout="post"),), layouts=LAYOUTS)
-    told = last((LATER, facts("E elect: A B C")), (LATER + SECOND, []), judged_by=judged)
+    metrics = last((LATER, facts("E elect: A B C")), (LATER + SECOND, []), judged_by=judged)
 
-    assert by_label(told, "zktop_contenders", "state") == {"holds": 1, "standby": 2}
-    assert by_label(told, "zktop_locks", "state") == {"held": 1}
-    assert told['zktop_blocked_seconds_total{root="/locks/e"}'] == 0
+    assert by_label(metrics, "zktop_contenders", "state") == {"holds": 1, "standby": 2}
+    assert by_label(metrics, "zktop_locks", "state") == {"held": 1}
+    assert metrics['zktop_blocked_seconds_total{root="/locks/e"}'] == 0
 
 
 def test_a_session_that_only_watches_a_single_node_waits() -> None:
@@ -111,20 +111,20 @@ def test_counts_that_follow_changes_equal_a_count_of_all_locks() -> None:
 
 def test_durations_whose_beginning_was_seen_are_observed() -> None:
     """A held before zktop came; B waited and held under its eyes."""
-    told = last(
+    metrics = last(
         (LATER, facts("X x: A")),
         (LATER + 1 * SECOND, facts("X x: A B")),
         (LATER + 4 * SECOND, [gone("/locks/x", kazoo_name("A0", 0), LATER)]),
         (LATER + 9 * SECOND, [gone("/locks/x", kazoo_name("B1", 1), LATER, 301)]),
     )
 
-    assert told['zktop_lock_wait_seconds_sum{root="/**"}'] == 3
-    assert told['zktop_lock_hold_seconds_sum{root="/**"}'] == 5
-    assert told['zktop_lock_hold_seconds_count{root="/**"}'] == 1
-    assert told['zktop_lock_hold_seconds_bucket{le="5.0",root="/**"}'] == 1
-    assert told['zktop_lock_events_total{event="released",root="/**"}'] == 2
-    assert told['zktop_coverage_ratio{root="/**"}'] == 1
-    assert told['zktop_blocked_seconds_total{root="/**"}'] == 3
+    assert metrics['zktop_lock_wait_seconds_sum{root="/**"}'] == 3
+    assert metrics['zktop_lock_hold_seconds_sum{root="/**"}'] == 5
+    assert metrics['zktop_lock_hold_seconds_count{root="/**"}'] == 1
+    assert metrics['zktop_lock_hold_seconds_bucket{le="5.0",root="/**"}'] == 1
+    assert metrics['zktop_lock_events_total{event="released",root="/**"}'] == 2
+    assert metrics['zktop_coverage_ratio{root="/**"}'] == 1
+    assert metrics['zktop_blocked_seconds_total{root="/**"}'] == 3
 
 
 def test_a_session_expires_once_however_many_locks_it_had() -> None:
@@ -132,10 +132,10 @@ def test_a_session_expires_once_however_many_locks_it_had() -> None:
     held = [*facts("X x: A ; Y x: A"), connections(ZK1, at=LATER)]
     left = [gone(f"/locks/{name}", kazoo_name("A0", 0), LATER) for name in "xy"]
 
-    told = last((LATER, held), (LATER + SECOND, left))
+    metrics = last((LATER, held), (LATER + SECOND, left))
 
-    assert told['zktop_lock_events_total{event="expired",root="/**"}'] == 2
-    assert told["zktop_session_expiries_total"] == 1
+    assert metrics['zktop_lock_events_total{event="expired",root="/**"}'] == 2
+    assert metrics["zktop_session_expiries_total"] == 1
 
 
 def test_without_a_connection_there_are_no_samples_of_locks() -> None:
@@ -155,23 +155,23 @@ def test_without_a_connection_there_are_no_samples_of_locks() -> None:
 def test_what_is_unknown_has_no_sample() -> None:
     """A root that may not be listed, a server without figures, a ratio of nothing."""
     refusal = Denied(path=Text("/locks"), what="list", zxid=9, at=NOW)
-    told = last((LATER, [own(), refusal, connections(ZK1, at=NOW)]), judged_by=LOCKS)
+    figures = last((LATER, [own(), refusal, connections(ZK1, at=NOW)]), judged_by=LOCKS)
 
-    assert not metrics(told) & {"zktop_locks", "zktop_lock_folders", "zktop_coverage_ratio"}
-    assert not metrics(told) & {"zktop_server_up", "zktop_server_watches"}
-    assert told['zktop_blind{server="zk1:2181",source="watches"}'] == 1
-    assert told['zktop_blind{server="zk1:2181",source="connections"}'] == 0
+    assert not metrics(figures) & {"zktop_locks", "zktop_lock_folders", "zktop_coverage_ratio"}
+    assert not metrics(figures) & {"zktop_server_up", "zktop_server_watches"}
+    assert figures['zktop_blind{server="zk1:2181",source="watches"}'] == 1
+    assert figures['zktop_blind{server="zk1:2181",source="connections"}'] == 0
 
 
 def test_paths_are_labels_for_the_worst_locks_and_for_configured_locks() -> None:
     """However many locks there are."""
     queues = ("A", "A B", "A B C", "A B C D")
-    told = [
+    found = [
         fact for n, queue in enumerate(queues) for fact in lock(f"/locks/l{n}", *queue.split())
     ]
     judged = Settings(roots=(Root("/locks/l0"), Root("/locks/*")))
 
-    *_, scrape = scrapes((LATER, [own(), *told]), judged_by=judged, top=2)
+    *_, scrape = scrapes((LATER, [own(), *found]), judged_by=judged, top=2)
 
     waiters = {name: value for name, value in scrape.items() if "lock_waiters" in name}
     assert waiters == {
@@ -199,9 +199,9 @@ def test_folders_of_locks_are_counted_and_so_are_the_empty_ones() -> None:
         )
         for name in names
     ]
-    told = last((LATER, [own(), parent, *nodes, *lock("/locks/used", "A")]), judged_by=LOCKS)
+    metrics = last((LATER, [own(), parent, *nodes, *lock("/locks/used", "A")]), judged_by=LOCKS)
 
-    assert by_label(told, "zktop_lock_folders", "empty") == {"true": 2, "false": 1}
+    assert by_label(metrics, "zktop_lock_folders", "empty") == {"true": 2, "false": 1}
 
 
 def test_what_was_missed_lowers_the_coverage() -> None:
@@ -209,10 +209,10 @@ def test_what_was_missed_lowers_the_coverage() -> None:
     name = kazoo_name("A0", 0)
     stat = Stat(10, 10, 0, cversion=5, num_children=1, pzxid=400)
     later = Children(path=Text("/locks/x"), names=(name,), stat=stat, zxid=400, at=LATER)
-    told = last((LATER, facts("X x: A")), (LATER + SECOND, [later]))
+    metrics = last((LATER, facts("X x: A")), (LATER + SECOND, [later]))
 
-    assert by_label(told, "zktop_missed_changes_total", "change") == {"create": 2, "delete": 2}
-    assert told['zktop_coverage_ratio{root="/**"}'] == 0
+    assert by_label(metrics, "zktop_missed_changes_total", "change") == {"create": 2, "delete": 2}
+    assert metrics['zktop_coverage_ratio{root="/**"}'] == 0
 
 
 def test_a_finding_that_follows_from_another_is_not_counted() -> None:
@@ -222,25 +222,25 @@ def test_a_finding_that_follows_from_another_is_not_counted() -> None:
     collector = ReportCollector("0.1.0")
     collector.look(replace(report("X x: A"), findings=(cause, effect)))
 
-    told = series(generate_latest(collector.registry).decode())
-    assert by_label(told, "zktop_findings", "rule") == {"D1": 1}
+    shown = series(generate_latest(collector.registry).decode())
+    assert by_label(shown, "zktop_findings", "rule") == {"D1": 1}
 
 
 def test_deadlocks_and_findings_have_their_confidence() -> None:
     """Those of the recorded incident."""
-    told = of_recording("+30s")
+    metrics = of_recording("+30s")
 
-    assert by_label(told, "zktop_deadlocks", "confidence") == {"C3": 1}
-    assert told["zktop_deadlocks_detected_total"] == 1
+    assert by_label(metrics, "zktop_deadlocks", "confidence") == {"C3": 1}
+    assert metrics["zktop_deadlocks_detected_total"] == 1
     finding = 'zktop_findings{confidence="C3",name="deadlock",rule="D1",severity="critical"}'
-    assert told[finding] == 1
+    assert metrics[finding] == 1
 
 
 def test_the_guide_explains_every_metric() -> None:
     """And no other: in this scrape every metric has a sample."""
     top = Children(path=Text("/"), names=(Text("locks"),), stat=Stat(1, 1, 0), zxid=9, at=1)
     served = [*tables("ABC", {}, LATER), figures(ZK1), no_watches(ZK1, at=LATER)]
-    told = last(
+    found = last(
         (LATER, [*facts("X x: A"), top, *served]),
         (LATER + SECOND, facts("X x: A B")),
         judged_by=MISSING,
@@ -248,7 +248,7 @@ def test_the_guide_explains_every_metric() -> None:
     guide = (MONITORING / "README.md").read_text(encoding="utf-8")
     explained = set(re.findall(r"^\| `(zktop_\w+)", guide, re.MULTILINE))
 
-    printed = {re.sub(r"_seconds_(bucket|sum|count)$", "_seconds", one) for one in metrics(told)}
+    printed = {re.sub(r"_seconds_(bucket|sum|count)$", "_seconds", one) for one in metrics(found)}
     assert printed == explained
 
 

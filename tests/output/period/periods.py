@@ -34,8 +34,8 @@ def incident_period(path: Path = INCIDENT) -> PeriodSummary:
 @cache
 def hostile_period() -> PeriodSummary:
     """Ten seconds of a deadlock whose clients, lock and host have a hostile name."""
-    told = [_hostile(fact) for fact in facts(STORY)]
-    examiner, period, world = Examiner(settings(STORY)), Period(), World().after(*told)
+    found = [_hostile(fact) for fact in facts(STORY)]
+    examiner, period, world = Examiner(settings(STORY)), Period(), World().after(*found)
     for at in (0, 5_000, 10_000):
         period.look(examiner.look(world, NOW + at))
     summary = period.summary(Origin(HOSTILE, f"/{HOSTILE}", [HOSTILE]))

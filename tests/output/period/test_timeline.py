@@ -15,8 +15,8 @@ STORY = "X x: A B C"
 def timeline(*moments: tuple[int, list[object]]) -> TimelineJson:
     """The time line of a story that goes on with these facts at these milliseconds."""
     examiner, ledger, made, world = Examiner(settings(STORY)), Ledger(), Timeline(), World()
-    for at, told in ((0, facts(STORY)), *moments):
-        world = world.after(*told)
+    for at, found in ((0, facts(STORY)), *moments):
+        world = world.after(*found)
         report = examiner.look(world, NOW + at)
         ledger.look(report)
         made.look(report, ledger)

@@ -43,12 +43,12 @@ async def test_a_acknowledges_the_worst_alert_from_the_table() -> None:
     app = app_of(*FILM)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
-        told = await after(pilot, "a")
+        shown = await after(pilot, "a")
         text = "\n".join(await settled(pilot))
 
-        assert "Deadlock" not in told
-        assert "Orphan · confirmed" in told
-        assert "1 critical · 1 acknowledged" in told
+        assert "Deadlock" not in shown
+        assert "Orphan · confirmed" in shown
+        assert "1 critical · 1 acknowledged" in shown
         assert any(one.endswith("DEADLOCK: /locks/orders and /locks/stock.") for one in said(app))
         assert "1 deadlock acknowledged" in text
 
@@ -59,9 +59,9 @@ async def test_a_acknowledges_the_alert_under_the_cursor() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         app.query_one(AlertsPane).focus()
-        told = await after(pilot, "down", "down", "down", "a")
+        shown = await after(pilot, "down", "down", "down", "a")
 
-        assert "Deadlock" in told
+        assert "Deadlock" in shown
         assert app.visit.acknowledged.covered(FILM[-1].report) == {ORPHAN.id}
 
 
@@ -71,11 +71,11 @@ async def test_capital_a_acknowledges_all_and_takes_all_back() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         before = pane(app)
-        told = await after(pilot, "A")
+        shown = await after(pilot, "A")
         again = await after(pilot, "A")
 
-        assert "▸ No new alerts · 2 acknowledged" in told
-        assert "ORPHAN" not in told
+        assert "▸ No new alerts · 2 acknowledged" in shown
+        assert "ORPHAN" not in shown
         assert again == before
 
 
@@ -90,11 +90,11 @@ async def test_acknowledged_alerts_are_shown_on_demand(key: str) -> None:
         opened = await after(pilot, key)
         found = app.query_one(AlertsPane)
         inks = {run.ink for run in found.draw(found.count - 1, 100)}
-        told = await after(pilot, "down", "a")
+        shown = await after(pilot, "down", "a")
 
         assert "DEADLOCK" in opened
         assert inks == {"dim"}
-        assert "1 critical · 1 acknowledged" in told
+        assert "1 critical · 1 acknowledged" in shown
         assert app.visit.acknowledged.covered(FILM[-1].report) == {ORPHAN.id}
 
 
@@ -105,11 +105,11 @@ async def test_an_alert_that_gets_worse_comes_back_by_itself() -> None:
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        told = await after(pilot, "A")
+        shown = await after(pilot, "A")
         app.feed.send(Frame(replace(report, deadlocks=(worse,)), ()))  # type: ignore[attr-defined]
         again = await after(pilot)
 
-        assert "2 acknowledged" in told
+        assert "2 acknowledged" in shown
         assert "Deadlock" in again
         assert "1 critical · 1 acknowledged" in again
 
@@ -119,10 +119,10 @@ async def test_a_group_is_acknowledged_as_a_whole() -> None:
     app = app_of(*radius())
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
-        told = await after(pilot, "a")
+        shown = await after(pilot, "a")
 
-        assert "4 acknowledged" in told
-        assert "\u00d74" not in told
+        assert "4 acknowledged" in shown
+        assert "\u00d74" not in shown
 
 
 async def test_i_hides_notes_and_shows_them_again() -> None:
@@ -131,11 +131,11 @@ async def test_i_hides_notes_and_shows_them_again() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         before = pane(app)
-        told = await after(pilot, "i")
+        shown = await after(pilot, "i")
         again = await after(pilot, "i")
 
-        assert "4 notes hidden" in told
-        assert "BLAST RADIUS" not in told
+        assert "4 notes hidden" in shown
+        assert "BLAST RADIUS" not in shown
         assert again == before
 
 
@@ -145,10 +145,10 @@ async def test_hidden_notes_are_hidden_on_screen_3_too() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         await pilot.press("3", "i")
-        told = "\n".join(await settled(pilot))
+        shown = "\n".join(await settled(pilot))
 
-        assert "blast-radius" not in told
-        assert "4 notes hidden (i)" in told
+        assert "blast-radius" not in shown
+        assert "4 notes hidden (i)" in shown
 
 
 async def test_a_on_screen_3_moves_the_finding_below_the_others() -> None:
@@ -223,11 +223,11 @@ async def test_a_recording_has_the_same_keys() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         app.seek(FILM[-1].at)
-        told = await after(pilot, "A")
+        shown = await after(pilot, "A")
         app.seek(FILM[0].at)
         await settled(pilot)
         app.seek(FILM[-1].at)
         again = await after(pilot)
 
-        assert "2 acknowledged" in told
-        assert again == told
+        assert "2 acknowledged" in shown
+        assert again == shown

@@ -80,7 +80,7 @@ def test_it_says_what_is_not_known() -> None:
 
 
 def test_locks_that_differ_only_in_ids_are_added_up() -> None:
-    """Nobody wants to read a hundred lines about one mistake."""
+    """Their folders are one class, with one line."""
     moment = (
         NOW,
         [*lock("/locks/order-17", "ann", "bob"), *lock("/locks/order-18", "ann", "bob")],

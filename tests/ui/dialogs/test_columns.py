@@ -32,10 +32,10 @@ async def test_each_column_has_its_full_name_and_its_meaning(size: tuple[int, in
     app = app_of(*FILM)
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
-        told = "\n".join(await after(pilot, "o", "t"))
+        shown = "\n".join(await after(pilot, "o", "t"))
 
-        assert "[x]   TOTAL WAIT     Sum of all waits" in told
-        assert "How long all clients have waited for this lock, added up." in told
+        assert "[x]   TOTAL WAIT     Sum of all waits" in shown
+        assert "How long all clients have waited for this lock, added up." in shown
 
 
 async def test_enter_sorts_at_once_and_reverses() -> None:

@@ -62,11 +62,11 @@ async def test_the_first_screenful_has_the_most_useful_keys(
     """Each with its key, and what it does on this screen."""
     page = entry.made()
     names = {key.id: shown(key.names[0]) for key in known_on(entry.name)}
-    told = await opened(entry.name, size)
+    text = await opened(entry.name, size)
 
     assert len(page.HELP_KEYS) <= 8
     for action, does in page.HELP_KEYS.items():
-        assert f" {names[action]:<7} {does} " in told
+        assert f" {names[action]:<7} {does} " in text
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -75,11 +75,11 @@ async def test_the_first_screenful_explains_the_columns(
     entry: object, size: tuple[int, int]
 ) -> None:
     """An example row, with a label below each of its columns."""
-    told = await opened(entry.name, size)
+    shown = await opened(entry.name, size)
 
     for cell in entry.made().HELP_ROW:
-        assert cell.text in told
-        assert f"└ {cell.says}" in told
+        assert cell.text in shown
+        assert f"└ {cell.says}" in shown
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key.short], ids=lambda key: key.id)
@@ -87,9 +87,9 @@ def test_typing_a_word_of_the_footer_finds_its_key(key: Action) -> None:
     """`export` finds the key whose line says `write a file`."""
     page = key.pages[0] if key.pages else "locks"
     found = map(text_of, help_lines(Bare(), tuple(known_on(page)), 90, key.short))
-    told = " ".join(" ".join(found).split())
+    shown = " ".join(" ".join(found).split())
 
-    assert key.help in told
+    assert key.help in shown
 
 
 def test_all_typed_words_must_be_there() -> None:
@@ -102,10 +102,10 @@ def test_all_typed_words_must_be_there() -> None:
 
 def test_the_rules_come_last() -> None:
     """All rules are listed, with their ids in JSON and for --fail-on."""
-    told = [text_of(one).strip() for one in help_lines(Bare(), tuple(known_on("locks")), 200)]
-    first = next(at for at, one in enumerate(told) if one.startswith("Rules"))
+    found = [text_of(one).strip() for one in help_lines(Bare(), tuple(known_on("locks")), 200)]
+    first = next(at for at, one in enumerate(found) if one.startswith("Rules"))
 
-    assert [one.split()[0] for one in told[first + 1 :]] == [rule.id for rule in RULES]
+    assert [one.split()[0] for one in found[first + 1 :]] == [rule.id for rule in RULES]
 
 
 @pytest.mark.parametrize("key", ["question_mark", "f1"])
@@ -161,19 +161,19 @@ def test_every_key_of_a_page_is_in_it(width: int) -> None:
     """In a group, with its description; no line is too wide."""
     keys = tuple(known_on("timeline"))
     lines = help_lines(Bare(), keys, width)
-    told = " ".join(" ".join(map(text_of, lines)).split())
+    shown = " ".join(" ".join(map(text_of, lines)).split())
 
     assert {key.group for key in KEYS} <= set(GROUPS)
-    assert [key.help for key in keys if key.help not in told] == []
+    assert [key.help for key in keys if key.help not in shown] == []
     if width > 90:
         assert max(map(width_of, lines)) <= width
 
 
 def test_code_is_shown_unchanged() -> None:
     """A star means emphasis, but in code it is only a star."""
-    told = text_of(help_lines(Bare(), (), 90)[0])
+    shown = text_of(help_lines(Bare(), (), 90)[0])
 
-    assert told.strip() == "Bold, a *, * for ten or more, /locks/*."
+    assert shown.strip() == "Bold, a *, * for ten or more, /locks/*."
 
 
 def test_inks_are_explained() -> None:

@@ -37,13 +37,13 @@ def listed(lines: TextList) -> str:
 async def test_w_shows_the_tree_on_any_screen(page: str) -> None:
     """Root blocker first; escape closes it."""
     async with page_on(page, looked(ring_of("ann", "bob"))) as (app, pilot):
-        told = await shown(pilot, "w")
+        text = await shown(pilot, "w")
         opened = isinstance(app.screen, TreeDialog)
         await shown(pilot, "escape")
 
         assert opened
-        assert "Who waits for whom" in told
-        assert "DEADLOCK #1" in told
+        assert "Who waits for whom" in text
+        assert "DEADLOCK #1" in text
         assert not isinstance(app.screen, TreeDialog)
         assert app.page is not None
         assert app.page.entry.name == page
@@ -55,10 +55,10 @@ async def test_the_cursor_is_on_the_selected_session(size: tuple[int, int]) -> N
     subject = Selection(session=session("bob"))
     async with page_on("sessions", chain(), size, subject) as (app, pilot):
         await shown(pilot, "w")
-        told = listed(app.screen.query_one(TextList))
+        text = listed(app.screen.query_one(TextList))
 
-        assert told.index("ann") < told.index(A) < told.index("bob  waits") < told.index(B)
-        assert "selected" in next(one for one in told.splitlines() if "bob  waits" in one)
+        assert text.index("ann") < text.index(A) < text.index("bob  waits") < text.index(B)
+        assert "selected" in next(one for one in text.splitlines() if "bob  waits" in one)
 
 
 async def test_enter_goes_to_the_session_of_the_line() -> None:
@@ -88,9 +88,9 @@ async def test_in_a_pane_of_screen_1_it_is_about_the_line_under_the_cursor() -> 
     """A root blocker is a session."""
     async with page_on("locks", chain(), (160, 50)) as (_, pilot):
         await focus_by_tab(pilot, BlockersPane)
-        told = await shown(pilot, "w")
+        text = await shown(pilot, "w")
 
-        assert "selected" in next(one for one in told.splitlines() if "not waiting itself" in one)
+        assert "selected" in next(one for one in text.splitlines() if "not waiting itself" in one)
 
 
 async def test_w_again_shows_all_locks_by_path() -> None:

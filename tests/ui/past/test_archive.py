@@ -25,7 +25,7 @@ def archived(those: list[Frame], room: int = ROOMY) -> Archive:
     return made
 
 
-def told(report: Report) -> object:
+def content(report: Report) -> object:
     """What a report says of its locks and problems, and since when."""
     locks = [(view.lock.path, *view.holders, *view.waiters) for view in report.views]
     findings = [(one.id, one.sentence, one.confidence) for one in report.findings]
@@ -45,7 +45,7 @@ def test_reports_are_made_again_as_they_were() -> None:
 
         for frame in those:
             again = known.unpacked(frame.at, frame.report.settings).frame.report
-            assert told(again) == told(frame.report)
+            assert content(again) == content(frame.report)
 
 
 def test_they_are_made_in_any_order() -> None:

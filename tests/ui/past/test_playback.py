@@ -122,6 +122,6 @@ def test_after_the_fastest_comes_the_slowest() -> None:
     """The speeds wrap around."""
     playback = Playback()
 
-    told = [playback.next_speed() for _ in SPEEDS]
+    found = [playback.next_speed() for _ in SPEEDS]
 
-    assert told == [2, 4, 8, 16, 32, 64, 0.25, 0.5, 1]
+    assert found == [2, 4, 8, 16, 32, 64, 0.25, 0.5, 1]

@@ -171,7 +171,7 @@ def test_a_large_lock_weighs_more_than_a_small_one() -> None:
 
 def test_a_finding_weighs_only_where_it_is_new() -> None:
     """Each is a few sentences; those of a hundred locks outweigh the rest of the frame."""
-    crowd = [told for n in range(100) for told in facts(f"X{n} x: A{n} B{n}", zxid=100 + 9 * n)]
+    crowd = [found for n in range(100) for found in facts(f"X{n} x: A{n} B{n}", zxid=100 + 9 * n)]
     looks = [BEGIN + after for after in (0, 30 * 60_000, 30 * 60_000 + QUIET_MS)]
     known = taped(frames((looks[0], crowd), *((at, []) for at in looks[1:])))
     _, late, later = known.stored()

@@ -27,21 +27,21 @@ X, Y = Text("/locks/x"), Text("/locks/y")
 QUIET = Text("/locks/quiet")
 
 
-def tracks(told: Sequence[Frame]) -> Tracks:
+def tracks(updates: Sequence[Frame]) -> Tracks:
     """The tracks of these frames."""
     made, before = Tracks(), None
-    for frame in told:
+    for frame in updates:
         parts = frame.report.parts
         made.add(before, frame, parts.changed_since(before.parts) if before is not None else ())
         before = frame.report
     return made
 
 
-def assert_as_reported(known: Tracks, told: Sequence[Frame]) -> None:
+def assert_as_reported(known: Tracks, updates: Sequence[Frame]) -> None:
     """The tracks have the states of these reports."""
-    paths = {path for frame in told for path in frame.report.paths}
-    sessions = {one for frame in told for one in frame.report.locks_of}
-    for report, at in ((one.report, one.at) for one in told):
+    paths = {path for frame in updates for path in frame.report.paths}
+    sessions = {one for frame in updates for one in frame.report.locks_of}
+    for report, at in ((one.report, one.at) for one in updates):
         for path in paths:
             state = lock_state(report.parts.get(path), at)
             assert known.lock_states(path, at, at + 1)[-1] == state
@@ -93,8 +93,8 @@ def test_states_go_on_after_earlier_ones_were_forgotten(busy: list[Frame]) -> No
 
 def test_a_lock_that_never_changes_takes_no_memory() -> None:
     """Its state is that of the newest report."""
-    told = frames((NOW, lock(QUIET, "ann", "bob")), (NOW + 1_000, []), (NOW + 2_000, []))
-    known = tracks(told)
+    updates = frames((NOW, lock(QUIET, "ann", "bob")), (NOW + 1_000, []), (NOW + 2_000, []))
+    known = tracks(updates)
 
     assert known.weight_bytes == 0
     assert known.lock_states(QUIET, NOW + 500, NOW + 2_001) == [

@@ -99,10 +99,10 @@ def test_modes_of_a_read_write_lock_are_named() -> None:
 
 def test_a_ring_is_cut_where_it_closes() -> None:
     """The drawing must come to an end."""
-    told = overview_of(looked(ring_of("ann", "bob", behind=2))[-1].report)
+    shown = overview_of(looked(ring_of("ann", "bob", behind=2))[-1].report)
 
-    assert "DEADLOCK #1" in told
-    assert told.count("part of the deadlock") == 2
+    assert "DEADLOCK #1" in shown
+    assert shown.count("part of the deadlock") == 2
 
 
 def test_a_node_without_owner_is_a_root() -> None:

@@ -79,12 +79,12 @@ def test_a_selected_waiter_is_shown_in_a_long_queue() -> None:
 
 def test_on_a_long_way_up_other_waiters_are_only_counted() -> None:
     """The way itself is complete, and so is what is below the selected client."""
-    told: list[AnyFact] = []
+    known: list[AnyFact] = []
     for at in range(20):
         waits = [k(f"c{at - 1}", 2, czxid=500 + at)] if at else []
         crowd = [k(f"w{at}-{one}", 3 + one, czxid=900 + at) for one in range(5)]
-        told += facts(k(f"c{at}", 1, czxid=10 + at), *waits, *crowd, path=f"/locks/{at:02}")
-    tree = tree_of(looked(told)[-1].report, Selection(session=session("c0")))
+        known += facts(k(f"c{at}", 1, czxid=10 + at), *waits, *crowd, path=f"/locks/{at:02}")
+    tree = tree_of(looked(known)[-1].report, Selection(session=session("c0")))
     (top,) = tops(tree)
     depth, at = 0, top
     while isinstance(at, list) and len(at) > 1 and isinstance(at[1], list) and len(at[1]) == 2:

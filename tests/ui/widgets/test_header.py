@@ -31,7 +31,7 @@ TERM = 0x5A << 32
 LONG = ",".join(f"zk{n}.production.example.com:2181" for n in (1, 2, 3)) + "/app"
 
 
-def told(*facts: AnyFact) -> Report:
+def report_of(*facts: AnyFact) -> Report:
     """The header for these facts."""
     return frames((NOW, facts))[0].report
 
@@ -60,7 +60,7 @@ def inks(drawn: Line) -> dict[str, str]:
 
 def test_it_shows_the_ensemble() -> None:
     """The numbers of locks, servers and sessions, the leader, and the largest lag."""
-    report = told(*lock("/a", "ann"), *three(TERM + 0x10, TERM + 0xD, TERM + 0x10))
+    report = report_of(*lock("/a", "ann"), *three(TERM + 0x10, TERM + 0xD, TERM + 0x10))
 
     assert text_of(ensemble("prod", report, 120)).rstrip() == (
         "▍zktop  prod  1 lock  3/3 servers  leader zk3  2 sessions  zxid 5a:10  lag 3  BLIND SPOTS"
@@ -70,7 +70,7 @@ def test_it_shows_the_ensemble() -> None:
 def test_it_shows_what_is_unknown() -> None:
     """A number that is only a lower bound has a sign."""
     hidden = no_connections(ZK2, at=NOW + 1)
-    report = told(*three(TERM + 2, None, TERM + 2), hidden)
+    report = report_of(*three(TERM + 2, None, TERM + 2), hidden)
     drawn = ensemble("prod", report, 120)
 
     assert "≥1 session" in text_of(drawn)
@@ -82,7 +82,7 @@ def test_it_shows_what_is_unknown() -> None:
 def test_a_server_that_is_down_is_counted_in_colour(state: ServerState) -> None:
     """On the narrowest terminal, too."""
     drawn = ensemble(
-        "prod", told(*three(TERM, TERM, TERM), replace(out(ZK2, state), at=NOW + 1)), 60
+        "prod", report_of(*three(TERM, TERM, TERM), replace(out(ZK2, state), at=NOW + 1)), 60
     )
 
     assert inks(drawn)["2/3 servers"] == "warning"
@@ -93,7 +93,7 @@ def test_a_server_without_tables_is_up() -> None:
     locked = Server(
         server=ZK1, channel="4lw", why="mntr is not in the whitelist", state="up", at=NOW, zxid=0
     )
-    drawn = ensemble("prod", told(own(), locked, no_connections(ZK1)), 120)
+    drawn = ensemble("prod", report_of(own(), locked, no_connections(ZK1)), 120)
 
     assert "1/1 servers, 0 tables" in text_of(drawn)
     assert inks(drawn)["0 tables"] == "unknown"
@@ -116,7 +116,7 @@ async def test_live_is_followed_by_the_outage_of_our_server(state: ServerState, 
 def test_a_standalone_server_has_no_leader_and_no_lag() -> None:
     """A standalone server has no leader and no lag."""
     alone = replace(figures(ZK1, mode="standalone"), server_zxid=5)
-    said = text_of(ensemble("prod", told(own(), alone), 120))
+    said = text_of(ensemble("prod", report_of(own(), alone), 120))
 
     assert "zxid 0:5" in said
     assert "leader" not in said
@@ -184,7 +184,7 @@ async def test_a_click_on_a_pill_goes_to_the_next_alert() -> None:
 @pytest.mark.parametrize("width", [48, 60, 100, 180, 230])
 def test_problems_are_shown_on_any_terminal(name: str, width: int) -> None:
     """Blind spots, too; the name is cut in its middle to make room."""
-    report = told(*deadlock(), *three(TERM, TERM, TERM))
+    report = report_of(*deadlock(), *three(TERM, TERM, TERM))
     drawn = ensemble(name, report, width)
     called = drawn[2].text
 
@@ -196,7 +196,7 @@ def test_problems_are_shown_on_any_terminal(name: str, width: int) -> None:
 
 def test_nothing_is_lost_where_there_is_room() -> None:
     """The whole name and all pieces."""
-    said = text_of(ensemble(LONG, told(*deadlock(), *three(TERM, TERM, TERM)), 230))
+    said = text_of(ensemble(LONG, report_of(*deadlock(), *three(TERM, TERM, TERM)), 230))
 
     assert [one for one in (LONG, "2 locks", "leader zk3", "lag 0") if one not in said] == []
 

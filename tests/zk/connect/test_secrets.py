@@ -13,7 +13,7 @@ WAYS_IN = [
 @pytest.mark.parametrize("way", WAYS_IN)
 def test_no_secret_is_printed(way: Access) -> None:
     """The text of an object with credentials does not show them."""
-    told = repr(way)
+    shown = repr(way)
 
-    assert "hidden" not in told
-    assert "zk1" in told
+    assert "hidden" not in shown
+    assert "zk1" in shown

@@ -159,8 +159,8 @@ def test_polling_is_paced_together_with_what_it_finds(
 
 def test_words_are_paced_too(counter: CountingProxy) -> None:
     """Four-letter words come out of the same budget."""
-    nobody = AdminAccess(port=free_port())
-    given = {"introspect": True, "admin": nobody, "sample_every": 0.01, "requests_per_second": 5}
+    no_admin = AdminAccess(port=free_port())
+    given = {"introspect": True, "admin": no_admin, "sample_every": 0.01, "requests_per_second": 5}
     with observing(counter.address, "/few/*", **given) as live:
         live.until_sampled()
         eventually(lambda: len(counter.moments) > 15)

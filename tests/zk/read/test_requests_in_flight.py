@@ -106,9 +106,9 @@ def test_urgent_requests_overtake_waiting_ones() -> None:
 
 def test_a_missing_znode_is_an_error_of_every_request() -> None:
     """A missing znode is an error for every request, although kazoo's `exists` returns None."""
-    reader, told = _reader(), []
+    reader, found = _reader(), []
     reader.client._call = lambda _request, reply: reply.set(None)
     reader.loop.post = lambda job, *arguments: job(*arguments)
-    reader.ask(Exists("/"), told.append)
+    reader.ask(Exists("/"), found.append)
 
-    assert [answer.code for answer in told] == [NO_NODE]
+    assert [answer.code for answer in found] == [NO_NODE]

@@ -78,26 +78,26 @@ def test_unused_fields_are_not_decoded() -> None:
     """Unused fields may hold any valid JSON."""
     body = b'{"a": 1, "b": {"c": []}, "error": null}'
     with listener(answers(OK + body)) as address:
-        told = admin.command(address, "dump", leave_out=("b",))
+        answer = admin.command(address, "dump", leave_out=("b",))
 
-    assert told == {"a": 1, "error": None}
+    assert answer == {"a": 1, "error": None}
 
 
 def test_an_admin_server_answers_an_object() -> None:
     """An answer of the AdminServer is an object; its bytes are counted."""
     counted: list[int] = []
     with listener(answers(OK + b'{"a": 1, "error": null}')) as address:
-        told = admin.command(address, "watches", count_bytes=counted.append)
+        answer = admin.command(address, "watches", count_bytes=counted.append)
 
-    assert told == {"a": 1, "error": None}
+    assert answer == {"a": 1, "error": None}
     assert counted == [len(OK) + 23]
 
 
 def test_a_missing_admin_server_is_reported_with_its_setting() -> None:
     """The message has the setting that enables the AdminServer, off by default from 3.10 on."""
-    nobody = Address("127.0.0.1", 1)
+    no_server = Address("127.0.0.1", 1)
     with pytest.raises(RefusedError, match=r"refused \(admin.enableServer=true in zoo.cfg"):
-        admin.command(nobody, "watches")
+        admin.command(no_server, "watches")
 
 
 @pytest.mark.parametrize(

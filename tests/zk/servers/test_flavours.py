@@ -249,13 +249,13 @@ def test_the_connection_of_raftkeepers_cons_is_no_session(cons: str) -> None:
 
 def test_keeper_lists_all_kinds_of_watches_and_all_sessions() -> None:
     """A path that is watched in two ways counts once."""
-    told = facts_from(KEEPER_WORDS)
+    facts = facts_from(KEEPER_WORDS)
 
-    assert told.watches == {5: ("/locks/a",), 6: ("/locks/a/x-0000000001",)}
-    assert told.sessions == (5, 6, 7)
-    assert told.ephemerals == {5: ("/locks/a/x-0000000001",)}  # only those that are watched
-    assert told.zxid == 0x22
-    assert told.figures["server_state"] == "follower"
+    assert facts.watches == {5: ("/locks/a",), 6: ("/locks/a/x-0000000001",)}
+    assert facts.sessions == (5, 6, 7)
+    assert facts.ephemerals == {5: ("/locks/a/x-0000000001",)}  # only those that are watched
+    assert facts.zxid == 0x22
+    assert facts.figures["server_state"] == "follower"
 
 
 def test_its_last_answer_does_not_count_pings() -> None:
@@ -275,10 +275,10 @@ def test_an_empty_watch_table_of_keeper_is_known_by_the_sum() -> None:
 
 def test_a_word_that_is_not_allowed_is_named_with_the_setting() -> None:
     """The blind spot names the word and the setting that permits it."""
-    told = facts_from({"srvr": KEEPER_SRVR, "cons": KEEPER_CONS})
+    facts = facts_from({"srvr": KEEPER_SRVR, "cons": KEEPER_CONS})
 
-    assert told.why["watches"].startswith("wchs is not in the four_letter_word_white_list")
-    assert "ClickHouse Keeper" in told.why["watches"]
+    assert facts.why["watches"].startswith("wchs is not in the four_letter_word_white_list")
+    assert "ClickHouse Keeper" in facts.why["watches"]
 
 
 @pytest.mark.parametrize("sample", [KEEPER_CONS, KEEPER_WCHC, KEEPER_DUMP])
@@ -316,11 +316,11 @@ def test_what_a_stat_does_not_prove_is_unknown(
 ) -> None:
     """The next sequence and the last change of children are unknown on some servers."""
     fact = Children(zxid=9, at=9, path="/a", names=("b",), stat=STAT)  # type: ignore[arg-type]
-    told = trusted(fact, ServerKind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
+    facts = trusted(fact, ServerKind(flavour).traits)  # type: ignore[arg-type]  # a flavour it is
 
-    assert isinstance(told, Children)
-    assert (told.stat.next_sequence, told.stat.pzxid) == (next_sequence, pzxid)
-    assert told.stat.czxid == 7
+    assert isinstance(facts, Children)
+    assert (facts.stat.next_sequence, facts.stat.pzxid) == (next_sequence, pzxid)
+    assert facts.stat.czxid == 7
 
 
 def test_a_write_to_a_child_is_no_arrival(other: RunningServer, client: KazooClient) -> None:
@@ -453,12 +453,12 @@ def test_only_words_that_read_are_sent(flavour: str, tmp_path) -> None:  # type:
     ):
         with observing(one.address, "/", introspect=True, sample_every=0.1) as live:
             live.until_sampled()
-            told = live.until_fact(lambda fact: isinstance(fact, Server))
+            found = live.until_fact(lambda fact: isinstance(fact, Server))
             time.sleep(0.5)  # some more rounds; their number is not visible
         assert complaints.read_text() == ""
         if flavour != "zetcd":
             assert ask(one.port, "csnp") == "ok"
             eventually(lambda: "csnp was sent" in complaints.read_text())
 
-    assert isinstance(told, Server)
-    assert told.flavour == flavour
+    assert isinstance(found, Server)
+    assert found.flavour == flavour

@@ -282,15 +282,15 @@ def test_the_admin_server_has_the_same_in_json() -> None:
         "last_response_time": 1132384,
     }
     secure = entry | {"session_id": 5, "last_response_time": 1132000}
-    told = {"connections": [entry], "secure_connections": [secure]}
+    document = {"connections": [entry], "secure_connections": [secure]}
 
-    rows = admin_tables.connections(told)
+    rows = admin_tables.connections(document)
 
     assert rows[0] == Connection(
         0xC800001194BA0000, "127.0.0.1:40782", 20000, 18, 19, 0, "PING", 16, 1795219159400, 0
     )
     assert (rows[1].session, rows[1].quiet_ms) == (5, 384)
-    assert admin_tables.newest_answer(told) == 1132384
+    assert admin_tables.newest_answer(document) == 1132384
 
 
 def test_the_admin_server_has_no_silence_before_the_first_answer() -> None:
@@ -451,16 +451,16 @@ admin_parsers = pytest.mark.parametrize("parse", ADMIN_PARSERS, ids=lambda parse
 
 
 @admin_parsers
-@given(told=st.dictionaries(KEYS, JSON, max_size=5))
-def test_json_garbage_is_unreadable_or_a_table(parse: object, told: dict[str, object]) -> None:
+@given(document=st.dictionaries(KEYS, JSON, max_size=5))
+def test_json_garbage_is_unreadable_or_a_table(parse: object, document: dict[str, object]) -> None:
     """Any JSON object parses or raises UnreadableError."""
-    admin_tables.newest_answer(told)
+    admin_tables.newest_answer(document)
     with suppress(UnreadableError):
-        parse(told)  # type: ignore[operator]  # a parser it is
+        parse(document)  # type: ignore[operator]  # a parser it is
 
 
 @pytest.mark.parametrize(
-    ("parse", "told"),
+    ("parse", "document"),
     [
         (admin_tables.connections, {}),
         (admin_tables.connections, {"connections": {}}),
@@ -474,7 +474,7 @@ def test_json_garbage_is_unreadable_or_a_table(parse: object, told: dict[str, ob
         (admin_tables.expiry, {"expiry_time_to_session_ids": {"soon": [5]}}),
     ],
 )
-def test_json_without_the_table_is_unknown(parse: object, told: dict[str, object]) -> None:
+def test_json_without_the_table_is_unknown(parse: object, document: dict[str, object]) -> None:
     """An object without the table, or with another type in its place, is unknown."""
     with pytest.raises(UnreadableError, match=r"AdminServer .*cannot be read"):
-        parse(told)  # type: ignore[operator]  # a parser it is
+        parse(document)  # type: ignore[operator]  # a parser it is

@@ -179,10 +179,10 @@ def test_a_huge_watch_table_is_not_requested_by_word(
     watched += [client.exists_async(f"{root}/{n}", watch=lambda _e: None) for n in range(900)]
     for one in watched:
         one.get(timeout=10)
-    nobody = AdminAccess(port=free_port())
-    with _sampled(zookeeper.address, nobody) as live:
+    no_admin = AdminAccess(port=free_port())
+    with _sampled(zookeeper.address, no_admin) as live:
         (careful,) = live.world.tables.values()
-    with _sampled(zookeeper.address, nobody, large_tables=True) as live:
+    with _sampled(zookeeper.address, no_admin, large_tables=True) as live:
         (told_to,) = live.world.tables.values()
     with _sampled(zookeeper.address, AdminAccess(port=zookeeper.admin_port or 0)) as live:
         (admin,) = live.world.tables.values()
@@ -243,15 +243,15 @@ def test_a_server_that_never_answers_does_not_hold_up_the_others(
         with _sampled(hosts, AdminAccess(port=free_port())) as live:
             live.until(lambda world: _rows(world, zookeeper.address))
             live.until(lambda world: _state(world, str(mute)) == "no-answer")
-            told = {str(server): tables for server, tables in live.world.tables.items()}
+            fields = {str(server): tables for server, tables in live.world.tables.items()}
 
-    silence = told[str(mute)]
+    silence = fields[str(mute)]
     assert silence.server
     assert silence.server.channel == "none"
     assert silence.server.why == "no answer within 0.3 s"
     assert silence.server.since is not None
     assert silence.server.since < silence.server.at
-    assert told.keys() == {str(mute), zookeeper.address}
+    assert fields.keys() == {str(mute), zookeeper.address}
 
 
 def test_a_single_reading_asks_a_silent_server_once(
@@ -327,9 +327,9 @@ def test_a_locked_down_server_is_up() -> None:
 
 def _figures(world: World, address: str) -> Server:
     """The newest figures of a server."""
-    told = next(tables for server, tables in world.tables.items() if str(server) == address)
-    assert told.server
-    return told.server
+    found = next(tables for server, tables in world.tables.items() if str(server) == address)
+    assert found.server
+    return found.server
 
 
 def _state(world: World, address: str) -> str | None:
@@ -343,8 +343,8 @@ def _states(world: World) -> list[str | None]:
 
 def _rows(world: World, address: str) -> object:
     """The connections in a server's table."""
-    told = next(tables for server, tables in world.tables.items() if str(server) == address)
-    return told.connections and told.connections.rows
+    found = next(tables for server, tables in world.tables.items() if str(server) == address)
+    return found.connections and found.connections.rows
 
 
 def _watched(tables: TableFacts, session: int) -> int | None:

@@ -122,13 +122,13 @@ def test_the_process_ends_with_zktop() -> None:
 def test_the_process_is_in_a_session_of_its_own() -> None:
     """Ctrl-z and ctrl-c of the terminal do not reach it."""
     process = large_table_reader._start_process()
-    told = subprocess.run(
+    done = subprocess.run(
         ["ps", "-o", "sid=", "-p", str(process.pid)], capture_output=True, text=True, check=True
     )
     _closed(process)
     process.wait(20)
 
-    assert int(told.stdout) == process.pid
+    assert int(done.stdout) == process.pid
 
 
 def test_the_size_of_a_table_is_estimated() -> None:

@@ -105,8 +105,8 @@ def test_ten_thousand_watches_are_read_by_words(
     """Without a setting, and without slowing down other clients' reads and watches."""
     monkeypatch.setattr("zktop.zk.servers.introspect.REST_FACTOR", 0)
     monkeypatch.setattr("zktop.zk.servers.sample.kernel_buffer_bytes", lambda: LINUX_KEEPS)
-    nobody = AdminAccess(port=free_port())
-    given = {"introspect": True, "admin": nobody, "sample_every": 0.05}
+    no_admin = AdminAccess(port=free_port())
+    given = {"introspect": True, "admin": no_admin, "sample_every": 0.05}
     with observing(large.address, "/nothing", **given) as live:
         live.until_sampled()
         took = _times(bystander, 3.0)
@@ -122,11 +122,11 @@ def test_a_snapshot_has_them_too(large: RunningServer) -> None:
     """A snapshot reads the table in the same way."""
     command = [sys.executable, "-m", "zktop", "snapshot", "--hosts", large.address]
     nowhere = {"XDG_CONFIG_HOME": "/nonexistent", "PATH": os.environ["PATH"]}
-    told = subprocess.run(
+    done = subprocess.run(
         [*command, "--root", "/locks"], check=True, capture_output=True, env=nowhere
     )
 
-    snapshot = json.loads(told.stdout)
+    snapshot = json.loads(done.stdout)
     assert snapshot["source"]["sees"]["watches"] == "all"
     assert snapshot["blind"] == []
 
@@ -164,9 +164,9 @@ def test_a_killed_zktop_leaves_no_process(large: RunningServer, tmp_path: Path) 
 
 def test_a_zktop_that_ends_leaves_no_process(large: RunningServer) -> None:
     """No process and no zombie remains."""
-    nobody = AdminAccess(port=free_port())
+    no_admin = AdminAccess(port=free_port())
     before = _children(os.getpid())
-    with observing(large.address, "/nothing", introspect=True, admin=nobody) as live:
+    with observing(large.address, "/nothing", introspect=True, admin=no_admin) as live:
         live.until_sampled()
         during = _children(os.getpid())
 
@@ -202,5 +202,5 @@ def _times(client: KazooClient, seconds: float) -> list[float]:
 
 def _children(process: int) -> set[int]:
     """The child processes of a process."""
-    told = Path(f"/proc/{process}/task").glob("*/children")
-    return {int(child) for thread in told for child in thread.read_text().split()}
+    found = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(child) for thread in found for child in thread.read_text().split()}

@@ -42,10 +42,10 @@ def facts_from(words: dict[str, str]) -> Sample:
 
 def test_readable_answers_give_every_table() -> None:
     """The other tests change one of these answers."""
-    told = facts_from(WHOLE)
+    facts = facts_from(WHOLE)
 
-    assert told.why == {}
-    assert (told.connections, told.watches, told.ephemerals) == ((), {1: ("/a",)}, {1: ("/a",)})
+    assert facts.why == {}
+    assert (facts.connections, facts.watches, facts.ephemerals) == ((), {1: ("/a",)}, {1: ("/a",)})
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_readable_answers_give_every_table() -> None:
 )
 def test_a_table_that_cannot_be_read_is_unknown(word: str, table: str) -> None:
     """It is not empty: that would mean no connections, watches or ephemerals."""
-    told = facts_from(WHOLE | {word: ODD})
-    server, connections, watches, expiry = facts(told, "zk1:2181", 7, parse_hosts("zk1:2181"))
+    known = facts_from(WHOLE | {word: ODD})
+    server, connections, watches, expiry = facts(known, "zk1:2181", 7, parse_hosts("zk1:2181"))
 
     assert isinstance(server, Server)
     assert isinstance(connections, Connections)
@@ -75,11 +75,11 @@ def test_a_table_that_cannot_be_read_is_unknown(word: str, table: str) -> None:
 
 def test_figures_that_cannot_be_read_are_unknown() -> None:
     """The figures from `srvr` stay."""
-    told = facts_from(WHOLE | {"mntr": ODD})
+    facts = facts_from(WHOLE | {"mntr": ODD})
 
-    assert "watch_count" not in told.figures
-    assert told.figures["server_state"] == "standalone"
-    assert "mntr: this answer cannot be read" in told.why["server"]
+    assert "watch_count" not in facts.figures
+    assert facts.figures["server_state"] == "standalone"
+    assert "mntr: this answer cannot be read" in facts.why["server"]
 
 
 def test_an_unidentified_server_gives_no_tables() -> None:

@@ -89,14 +89,14 @@ def test_roots_beyond_the_watch_budget_are_polled(
         client.create(f"{path}/m-0000000000", makepath=True)
     few = {"watch_budget": 5, "persistent": persistent, "requests_per_second": 2 * LOCKS}
     with observing(zookeeper.address, *paths, **few) as live:
-        told, watches = live.source.degraded(), live.source.cost().watches
+        found, watches = live.source.degraded(), live.source.cost().watches
         client.create(f"{paths[0]}/m-0000000001", makepath=True)
         client.create(f"{paths[-1]}/m-0000000001")
         live.until(lambda world: names(world, paths[0]) == {"m-0000000001"})
         live.until(lambda world: len(names(world, paths[-1])) == 2)
 
     assert watches <= (5 if persistent else 10)  # one-shot: each root and listing
-    assert "the watch budget is used up" in told[0]
+    assert "the watch budget is used up" in found[0]
 
 
 def test_many_absent_roots_stay_within_the_request_budget(

@@ -120,9 +120,9 @@ async def test_only_lessons_have_an_answer() -> None:
         await settled(pilot)
         await pressed(pilot, "j", "a")
         await settled(pilot)
-        told = [one.message for one in app._notifications]
+        found = [one.message for one in app._notifications]
 
-    assert told == ["Only lessons have a question and an answer."]
+    assert found == ["Only lessons have a question and an answer."]
 
 
 async def test_waiters_of_a_herd_all_point_to_the_children_of_the_lock() -> None:

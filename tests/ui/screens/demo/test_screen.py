@@ -213,16 +213,16 @@ async def test_says_so_when_no_recipe_fits() -> None:
     """A mutex has no readers; and a lock that is gone has none either."""
     gone = Zktop(FakeFeed(), FakeContenders(states=[ANN]), settings=UiSettings(page="demo"))
     there = Zktop(FakeFeed(*trouble()), FakeContenders(), settings=UiSettings(page="locks"))
-    told = []
+    found = []
     for app in (gone, there):
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
             await settled(pilot)
             await pilot.press("R")
             await settled(pilot)
-            told.append([one.message for one in app._notifications][-1])
+            found.append([one.message for one in app._notifications][-1])
 
-    assert told[0] == f"There is no lock at {ANN.path} now. Press N to start a demo client."
-    assert told[1] == "No recipe can read a lock of layout kazoo-lock. N lists all recipes."
+    assert found[0] == f"There is no lock at {ANN.path} now. Press N to start a demo client."
+    assert found[1] == "No recipe can read a lock of layout kazoo-lock. N lists all recipes."
 
 
 async def test_says_so_when_a_contender_is_gone() -> None:
@@ -232,9 +232,9 @@ async def test_says_so_when_a_contender_is_gone() -> None:
         await settled(pilot)
         await pilot.press("tab", "tab", "U")
         await settled(pilot)
-        told = [one.message for one in app._notifications]
+        found = [one.message for one in app._notifications]
 
-    assert told == ["ann has ended. Press N to start another one."]
+    assert found == ["ann has ended. Press N to start another one."]
 
 
 async def test_tells_what_went_wrong() -> None:

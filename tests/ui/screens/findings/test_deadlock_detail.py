@@ -104,18 +104,18 @@ class TestRing:
 
     def test_short_words_keep_the_steps_beside_the_ring(self) -> None:
         """Where long ones do not fit."""
-        told = "\n".join(in_ring(looked(ring_of("alexandra", "konstantin")), 78))
+        shown = "\n".join(in_ring(looked(ring_of("alexandra", "konstantin")), 78))
 
-        assert "alexandra got l0" in told.splitlines()[0]
-        assert "konstantin wants l0" in told
+        assert "alexandra got l0" in shown.splitlines()[0]
+        assert "konstantin wants l0" in shown
 
     @pytest.mark.parametrize(("number", "width"), [(7, 100), (3, 30)])
     def test_many_clients_or_a_narrow_panel_make_a_list(self, number: int, width: int) -> None:
         """It fits any width."""
-        told = text(written(looked(ring_of(*(f"p{one}" for one in range(number)))), width))
+        shown = text(written(looked(ring_of(*(f"p{one}" for one in range(number)))), width))
 
-        assert "╭" not in told
-        assert "└─── back to p" in told
+        assert "╭" not in shown
+        assert "└─── back to p" in shown
 
     def test_steps_are_in_the_order_of_transactions(self) -> None:
         """First both acquired theirs, then both requested the other's."""
@@ -149,34 +149,34 @@ class TestFolding:
     def test_folded_sections_have_a_summary(self) -> None:
         """The amount of evidence, and the number of clients that wait behind it."""
         writer = written(looked(ring_of("ann", "bob", behind=2)))
-        told = text(writer)
+        shown = text(writer)
 
-        assert "▸ Proof  1 for, 2 assumptions" in told
-        assert "▸ Behind it  4 clients" in told
-        assert "▸ Full sentence" in told
+        assert "▸ Proof  1 for, 2 assumptions" in shown
+        assert "▸ Behind it  4 clients" in shown
+        assert "▸ Full sentence" in shown
         assert [one.section for one in writer.links if isinstance(one, FoldLink)] == list(SECTIONS)
 
     @pytest.mark.parametrize("width", [60, 78, 100, 160])
     def test_unfolded_it_is_complete_in_any_width(self, width: int) -> None:
         """Evidence, steps with their watches, waiters behind it, and the sentence."""
-        told = text(written(looked(ring_of("ann", "bob", behind=2)), width, *SECTIONS))
+        shown = text(written(looked(ring_of("ann", "bob", behind=2)), width, *SECTIONS))
 
         for title in ("▾ Proof", "CONFIDENCE", "STEPS", "▾ Behind it", "▾ Full sentence"):
-            assert title in told
-        assert "/locks/l0 ◀ 2  late-* 2" in told
-        assert "? one blocked thread per client is assumed" in told
-        assert "waits for X:/locks/l" in " ".join(told.split())
+            assert title in shown
+        assert "/locks/l0 ◀ 2  late-* 2" in shown
+        assert "? one blocked thread per client is assumed" in shown
+        assert "waits for X:/locks/l" in " ".join(shown.split())
 
     def test_the_text_for_a_ticket_has_no_folds(self) -> None:
         """Its sentence comes first."""
         writer = LineWriter(100)
         ticket_text(writer, shown(looked(ring_of("ann", "bob", behind=2))))
-        told = text(writer)
+        shown_text = text(writer)
 
-        assert told.startswith("DEADLOCK #1")
-        assert "holds X:/locks" in told.splitlines()[1]
-        assert "▸" not in told
-        assert "CONFIDENCE" in told
+        assert shown_text.startswith("DEADLOCK #1")
+        assert "holds X:/locks" in shown_text.splitlines()[1]
+        assert "▸" not in shown_text
+        assert "CONFIDENCE" in shown_text
 
 
 class TestOverTime:
@@ -189,16 +189,16 @@ class TestOverTime:
         wait = k("bob", 2).name
         end = Gone(path=Text(f"/locks/l0/{wait}"), zxid=ZXID + 1, at=NOW + 60_000)
         some = frames((NOW, ring), *later, (NOW + 60_000, [end]))
-        told, live = text(written(some, 100, *SECTIONS)), some[-2].report.deadlocks[0]
+        found, live = text(written(some, 100, *SECTIONS)), some[-2].report.deadlocks[0]
 
-        assert "○ over since" in told
-        assert "✓" not in told
-        assert "Behind it  4 clients" in told
-        assert " ".join(live.sentence.split()[:6]) in " ".join(told.split())
-        assert "younger than the settle time" not in told
-        assert "HOW IT ENDED" in told
-        assert "bob gave up waiting for /locks/l0." in told
-        assert "Kill" not in told
+        assert "○ over since" in found
+        assert "✓" not in found
+        assert "Behind it  4 clients" in found
+        assert " ".join(live.sentence.split()[:6]) in " ".join(found.split())
+        assert "younger than the settle time" not in found
+        assert "HOW IT ENDED" in found
+        assert "bob gave up waiting for /locks/l0." in found
+        assert "Kill" not in found
         assert shown(some).command is None
 
     def test_a_step_is_proven_by_a_table_that_comes_later(self) -> None:

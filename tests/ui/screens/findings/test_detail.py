@@ -39,11 +39,11 @@ class TestFinding:
         orphan = next(one for one in report.findings if one.rule == "B1")
         pen = LineWriter(90)
         write_finding(pen, orphan, report)
-        told = text(pen.lines)
+        shown = text(pen.lines)
 
-        assert orphan.sentence.split()[0] in told
-        assert "WHAT TO DO" in told
-        assert "CONFIDENCE" in told
+        assert orphan.sentence.split()[0] in shown
+        assert "WHAT TO DO" in shown
+        assert "CONFIDENCE" in shown
         assert next(link.page for link in pen.links if isinstance(link, LineLink)) == "lock"
 
     def test_marks_reasons_for_and_against(self) -> None:
@@ -80,20 +80,20 @@ class TestList:
         tape, report = taped(
             [*looked(ring_of("ann", "bob")), *frames((NOW + 60_000, facts(path="/locks/l0")))]
         )
-        told = text([one.drawn for one in entries(report, tape, NO_FILTER)])
+        shown = text([one.drawn for one in entries(report, tape, NO_FILTER)])
 
-        assert "OVER" in told
-        assert "until" in told
+        assert "OVER" in shown
+        assert "until" in shown
 
     def test_a_replay_does_not_list_the_end_of_a_deadlock_early(self) -> None:
         """An earlier moment does not show later events."""
         before = frames((NOW - 60_000, facts(path="/locks/other")))
         after = frames((NOW + 60_000, facts(path="/locks/l0")))
         tape, _ = taped([*before, *looked(ring_of("ann", "bob")), *after])
-        told = [text_of(one.drawn) for one in entries(before[0].report, tape, NO_FILTER)]
+        found = [text_of(one.drawn) for one in entries(before[0].report, tape, NO_FILTER)]
         over = [text_of(one.drawn) for one in entries(after[0].report, tape, NO_FILTER)]
 
-        assert " OVER" not in told
+        assert " OVER" not in found
         assert " OVER" in over
 
     def test_a_filter_leaves_what_passes(self) -> None:
@@ -120,7 +120,7 @@ def test_blind_rules_say_what_they_would_have_seen() -> None:
     """Each with its name and meaning, under the reason that blinds it."""
     pen = LineWriter(100)
     write_all_blind(pen, looked(facts(*queue("XX")))[-1].report.blind)
-    told = text(pen.lines)
+    shown = text(pen.lines)
 
-    assert "no-watch: A waiter watches nothing" in told
+    assert "no-watch: A waiter watches nothing" in shown
     assert all(width_of(one) <= 100 for one in pen.lines)

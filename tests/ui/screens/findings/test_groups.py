@@ -133,13 +133,13 @@ def shown(app: Zktop, name: str) -> list[str]:
 
 async def opened_with(key: str, app: Zktop, pilot: Pilot[None], name: str) -> list[list[str]]:
     """Put the cursor on the line of the group, press a key, then enter."""
-    told = []
+    found = []
     app.page.query_one(f"#{name}").focus()
     for pressed in ("home", key, "enter"):
         await pilot.press(pressed)
         await settled(pilot)
-        told.append(shown(app, name))
-    return told
+        found.append(shown(app, name))
+    return found
 
 
 @pytest.mark.parametrize("key", ["enter", "right"])

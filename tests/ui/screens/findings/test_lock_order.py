@@ -30,9 +30,9 @@ def text(pen: LineWriter) -> list[str]:
 
 def test_turns_stand_beside_each_other() -> None:
     """Both get their first lock, then each asks for the lock of the other."""
-    told = inversion()
+    facts = inversion()
     pen = LineWriter(80)
-    write_lock_order(pen, told)
+    write_lock_order(pen, facts)
     turns = [line for line in text(pen) if ":orders" in line or ":stock" in line]
 
     assert [line.split() for line in turns] == [
@@ -47,9 +47,9 @@ def test_turns_stand_beside_each_other() -> None:
 
 def test_where_it_is_narrow_they_stand_below_each_other() -> None:
     """Each line begins with the letter of its client."""
-    told = inversion()
+    facts = inversion()
     pen = LineWriter(40)
-    write_lock_order(pen, told)
+    write_lock_order(pen, facts)
 
     assert "  A got  X:stock" in text(pen)
     assert "  B asks X:stock" in text(pen)
@@ -58,20 +58,20 @@ def test_where_it_is_narrow_they_stand_below_each_other() -> None:
 
 def test_many_actors_stand_below_each_other() -> None:
     """Five columns could not be read."""
-    told = inversion()
+    facts = inversion()
     pen = LineWriter(200)
-    write_lock_order(pen, replace(told, actors=tuple("abcde")))
+    write_lock_order(pen, replace(facts, actors=tuple("abcde")))
 
     assert "  E  e" in text(pen)
 
 
 def test_says_how_close_it_came() -> None:
     """By the time between the two clients."""
-    told = inversion()
+    facts = inversion()
     heads = []
     for missed in (None, 0, 2_300):
         pen = LineWriter(80)
-        write_lock_order(pen, replace(told, missed_by_ms=missed))
+        write_lock_order(pen, replace(facts, missed_by_ms=missed))
         heads.append(text(pen)[0])
 
     assert "not so far" in heads[0]
@@ -82,10 +82,10 @@ def test_says_how_close_it_came() -> None:
 def test_the_finding_has_the_story() -> None:
     """On the screen of findings, below its sentence."""
     report = looked(ring_of("ann", "bob"))[-1].report
-    told = inversion()
-    finding = replace(report.findings[0], id=told.id, rule="D9")
+    facts = inversion()
+    finding = replace(report.findings[0], id=facts.id, rule="D9")
     pen = LineWriter(80)
-    write_finding(pen, finding, replace(report, inversions=(told,)))
+    write_finding(pen, finding, replace(report, inversions=(facts,)))
 
     assert any("IF THEY RUN AT THE SAME TIME" in line for line in text(pen))
     assert any("A  bob" in line and "B  ann" in line for line in text(pen))

@@ -68,24 +68,24 @@ def test_five_stand_in_two_columns_with_one_between_them() -> None:
 def test_every_client_has_a_box_and_an_arrow(number: int, address: str) -> None:
     """No box or label covers another one."""
     lines = draw_ring(clients(number, address))
-    told = text(lines)
+    shown = text(lines)
 
     for at in range(number):
-        assert told.count(f" P{at} ") == 1
-        assert told.count(f"has fork{at}") == 1
-        assert told.replace(f"has fork{at}", "").count(f"fork{at}") == 1
-    assert sum(told.count(head) for head in "▶◀▲▼") == number
-    assert told.count(address or "╭─ P") == number
+        assert shown.count(f" P{at} ") == 1
+        assert shown.count(f"has fork{at}") == 1
+        assert shown.replace(f"has fork{at}", "").count(f"fork{at}") == 1
+    assert sum(shown.count(head) for head in "▶◀▲▼") == number
+    assert shown.count(address or "╭─ P") == number
     assert len({width_of(one) for one in lines}) == 1
 
 
 def test_long_names_are_cut_in_the_middle() -> None:
     """A port stays whole."""
     long = [one._replace(name="a-very-long-host.example.com:59112") for one in clients(4)]
-    told = text(draw_ring(long))
+    shown = text(draw_ring(long))
 
-    assert told.count(":59112 ") == 4
-    assert max(map(len, told.splitlines())) < 80
+    assert shown.count(":59112 ") == 4
+    assert max(map(len, shown.splitlines())) < 80
 
 
 def test_the_request_that_closed_the_cycle_has_its_own_ink() -> None:
@@ -124,22 +124,22 @@ def test_up_to_six_can_be_drawn(number: int, is_drawn: bool) -> None:  # noqa: F
 def test_the_middle_of_a_long_list_is_left_out() -> None:
     """First three, last two."""
     (dead,) = looked(ring_of(*(f"p{one}" for one in range(30))))[-1].report.deadlocks
-    told = text(list_ring(dead, {}))
+    shown = text(list_ring(dead, {}))
 
-    assert "… 25 more …" in told
-    assert told.count("waits for") == 5
-    assert "└─── back to " in told
+    assert "… 25 more …" in shown
+    assert shown.count("waits for") == 5
+    assert "└─── back to " in shown
 
 
 def test_a_list_that_is_not_a_ring_has_no_arrow() -> None:
     """Clients that wait for a pool wait for all of its holders."""
     (dead,) = looked(ring_of("a", "b", "c", "d"))[-1].report.deadlocks
     to_one = tuple(replace(step, blocker=dead.steps[0].actor) for step in dead.steps)
-    told = text(list_ring(replace(dead, steps=to_one), {}))
+    shown = text(list_ring(replace(dead, steps=to_one), {}))
 
-    assert "back to" not in told
-    assert not set("│┊┌└") & set(told)
-    assert told.count("waits for") == 4
+    assert "back to" not in shown
+    assert not set("│┊┌└") & set(shown)
+    assert shown.count("waits for") == 4
 
 
 @pytest.mark.parametrize(("edge", "bars"), [("hard", 0), ("soft", 1)])
@@ -147,11 +147,11 @@ def test_a_list_shows_a_request_behind_the_queue(edge: str, bars: int) -> None:
     """In words, too."""
     (dead,) = looked(ring_of("ann", "bob"))[-1].report.deadlocks
     first, second = dead.steps
-    told = text(list_ring(replace(dead, steps=(replace(first, edge=edge), second)), {}))
+    shown = text(list_ring(replace(dead, steps=(replace(first, edge=edge), second)), {}))
 
-    assert told.count(" ┊ ") == bars
-    assert told.count("behind a queued request") == bars
-    assert told.count("← closes the cycle") == 1
+    assert shown.count(" ┊ ") == bars
+    assert shown.count("behind a queued request") == bars
+    assert shown.count("← closes the cycle") == 1
 
 
 def test_goes_round_in_the_order_of_waiting() -> None:

@@ -21,21 +21,21 @@ PAGE = "findings"
 async def test_shows_what_to_do_and_the_ring_in_any_size(size: tuple[int, int]) -> None:
     """The client to stop comes before any drawing."""
     async with page_on(PAGE, looked(ring_of("ann", "bob", behind=2)), size) as (_, pilot):
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-    assert "● still there for" in told
-    assert " Kill  ann " in told
-    assert "has l0" in told
+    assert "● still there for" in text
+    assert " Kill  ann " in text
+    assert "has l0" in text
 
 
 async def test_moving_in_the_list_shows_another_finding() -> None:
     """From the deadlock to the next finding."""
     async with page_on(PAGE, trouble()) as (app, pilot):
         first = app.selection.case
-        told = await shown(pilot, "down")
+        text = await shown(pilot, "down")
 
         assert app.selection.case != first
-        assert "WHAT TO DO" in told
+        assert "WHAT TO DO" in text
 
 
 async def test_enter_goes_to_the_finding_and_from_there_to_the_lock() -> None:
@@ -68,10 +68,10 @@ async def test_a_selected_deadlock_stays_when_it_is_over() -> None:
         app.query_one("#cases").moved()  # type: ignore[attr-defined]
         app.subject = Selection(case=some[-1].report.deadlocks[0].id)
         app.feed.send(frames((NOW + 60_000, facts(path="/locks/l0")))[-1])  # type: ignore[attr-defined]
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-    assert "○ over since" in told
-    assert "has l0" in told
+    assert "○ over since" in text
+    assert "has l0" in text
 
 
 async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> None:
@@ -87,10 +87,10 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
         await shown(pilot, "1")
         for one in some[2:]:
             app.feed.send(one)  # type: ignore[attr-defined]
-        told = await shown(pilot, "3")
+        text = await shown(pilot, "3")
 
         assert (over, app.selection.case) == (first.id, second.id)
-        assert "Deadlock #2" in told
+        assert "Deadlock #2" in text
         app.turn_to(PAGE, Selection(case=first.id))
         assert "HOW IT ENDED" in await shown(pilot)
 
@@ -98,19 +98,19 @@ async def test_3_opens_the_worst_live_deadlock_and_not_one_that_is_over() -> Non
 async def test_no_problems_comes_with_the_missing_data() -> None:
     """Missing data never looks like "no problem"."""
     async with page_on(PAGE, looked(facts(*queue("X")))) as (_, pilot):
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-    assert "No problems found in the data that zktop can read" in told
-    assert "missed-wake-up" in told
+    assert "No problems found in the data that zktop can read" in text
+    assert "missed-wake-up" in text
 
 
 async def test_the_blocking_tree_is_an_entry_of_the_list() -> None:
     """Root blockers, with their waiters below them."""
     async with page_on(PAGE, looked(ring_of("ann", "bob", behind=2))) as (_, pilot):
-        told = await shown(pilot, "down")
+        text = await shown(pilot, "down")
 
-    assert "WHO IS BLOCKING" in told
-    assert "part of the deadlock" in told
+    assert "WHO IS BLOCKING" in text
+    assert "part of the deadlock" in text
 
 
 async def test_3_leaves_a_deadlock_that_is_over_on_screen_3_itself() -> None:
@@ -132,13 +132,13 @@ async def test_y_copies_the_command_and_capital_y_the_whole_text() -> None:
     """The pane says so before."""
     some = looked(ring_of("ann", "bob"), [connected("ann", "bob")])
     async with page_on(PAGE, some, (80, 24)) as (app, pilot):
-        told = await shown(pilot, "y")
+        text = await shown(pilot, "y")
         command = app.clipboard
         await shown(pilot, "Y")
         ticket = app.clipboard
 
     assert command.startswith("ssh 10.0.0.1 'ss -tnp sport = :")
-    assert f"y copies {command}" in told
+    assert f"y copies {command}" in text
     assert ticket.startswith("DEADLOCK #1")
     assert "CONFIDENCE" in ticket
     assert " Kill " in ticket
@@ -198,10 +198,10 @@ async def test_a_filter_leaves_matching_findings() -> None:
     """By rule, name, lock or words."""
     async with page_on(PAGE, trouble()) as (app, pilot):
         app.set_filter("orphan")
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-        assert "DEADLOCKS\n" not in told
-        assert "orphan" in told
+        assert "DEADLOCKS\n" not in text
+        assert "orphan" in text
 
 
 async def test_no_key_breaks_it() -> None:

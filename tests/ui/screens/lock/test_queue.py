@@ -156,11 +156,11 @@ class TestRuns:
     def test_cuts_the_middle_and_counts_it(self) -> None:
         """Both ends stay, and the middle is counted."""
         runs = mode_runs(lock_detail("RW" * 40).queue.members)
-        told = run_line(runs, 40)
+        shown = run_line(runs, 40)
 
-        assert told.startswith("R · W")
-        assert "more" in told
-        assert len(told) <= 40
+        assert shown.startswith("R · W")
+        assert "more" in shown
+        assert len(shown) <= 40
 
     def test_density_has_a_column_for_each_part(self) -> None:
         """A part of several modes is a star."""
@@ -283,10 +283,10 @@ class TestWakes:
 
     def test_readers_that_share_a_target_are_normal(self) -> None:
         """Twenty-one of them may wake at once: all can go on."""
-        told = text(wake_map(sketched(), None))
+        shown = text(wake_map(sketched(), None))
 
-        assert "7 w7 → r8, r9, r10 and 18 more  21 readers share one target: normal" in told
-        assert "0 w0 → w1" in told
+        assert "7 w7 → r8, r9, r10 and 18 more  21 readers share one target: normal" in shown
+        assert "0 w0 → w1" in shown
 
     def test_a_herd_is_called_one(self) -> None:
         """All of them watch the holder, and only one can go on."""
@@ -294,9 +294,9 @@ class TestWakes:
         table = seen_watching(children, dict.fromkeys(range(1, 8), 0))
         detail = lock_detail("X" * 8, table, all_connected(children))
 
-        told = text(wake_map(detail, None))
+        shown = text(wake_map(detail, None))
 
-        assert "0 x0 → x1, x2, x3 and 4 more  HERD of 7: only one can proceed" in told
+        assert "0 x0 → x1, x2, x3 and 4 more  HERD of 7: only one can proceed" in shown
 
     def test_without_tables_it_is_only_expected(self) -> None:
         """Expected watches are labelled as expected."""
@@ -315,10 +315,10 @@ class TestWakes:
     @pytest.mark.parametrize("places", [400, 401])
     def test_says_nothing_of_it_where_all_were_looked_at(self, places: int) -> None:
         """401 members with one holder have 400 waiters: all of them are covered."""
-        told = text(wake_map(lock_detail("X" * places), None))
+        shown = text(wake_map(lock_detail("X" * places), None))
 
-        assert "alone" not in told
-        assert "worked out" not in told
+        assert "alone" not in shown
+        assert "worked out" not in shown
 
     def test_names_sessions_without_a_place(self) -> None:
         """A stale watch wakes a client that has left the queue."""
@@ -335,11 +335,11 @@ class TestAround:
     @pytest.mark.parametrize("width", [80, 120, 200])
     def test_the_heading_shows_holders_and_waiters(self, width: int) -> None:
         """In any width."""
-        told = text(lock_head(sketched(), width))
+        shown = text(lock_head(sketched(), width))
 
-        assert "read-write" in told
-        assert "HOLDER  W 0000000000 w0" in told
-        assert "28 = W · R5 · W · R21" in told
+        assert "read-write" in shown
+        assert "HOLDER  W 0000000000 w0" in shown
+        assert "28 = W · R5 · W · R21" in shown
 
     def test_head_of_a_deadlocked_lock_never_drains(self) -> None:
         """The queue will not get shorter by itself."""
@@ -360,11 +360,11 @@ class TestAround:
 
     def test_the_selected_row_is_described_in_full(self) -> None:
         """Whole node name, whole session, and what its watch means."""
-        told = text(selected_lines(row(sketched(5), 5), 150, with_data=True))
+        shown = text(selected_lines(row(sketched(5), 5), 150, with_data=True))
 
-        assert "__rlock__0000000005" in told
-        assert "nothing will wake it" in told
-        assert "DATA\n    r5" in told
+        assert "__rlock__0000000005" in shown
+        assert "nothing will wake it" in shown
+        assert "DATA\n    r5" in shown
 
     def test_data_never_reaches_the_terminal_raw(self) -> None:
         """Control sequences are escaped."""
@@ -373,16 +373,16 @@ class TestAround:
     def test_no_history_is_no_bar(self) -> None:
         """Without a finished hold, the text says so; no bar is drawn."""
         detail = lock_detail("X")
-        told = text(histogram("HOLD", detail.view.history.holds, ("1s", 1000), 30))
+        shown = text(histogram("HOLD", detail.view.history.holds, ("1s", 1000), 30))
 
-        assert "none yet" in told
+        assert "none yet" in shown
 
     def test_a_long_queue_is_counted_by_name(self) -> None:
         """The number of each name, and the age of the oldest."""
-        told = text(waiter_classes(lock_detail("X" * 100)))
+        shown = text(waiter_classes(lock_detail("X" * 100)))
 
-        assert "x*" in told
-        assert "99  100 %" in told
+        assert "x*" in shown
+        assert "99  100 %" in shown
 
     def test_a_filter_finds_a_position(self) -> None:
         """The number stays that of the queue."""
@@ -401,9 +401,9 @@ class TestAround:
 
     def test_text_for_others_has_every_row(self) -> None:
         """Without a terminal it is still readable."""
-        told = lock_text(lock_detail("XXX"), None)
+        shown = lock_text(lock_detail("XXX"), None)
 
-        assert all(name in told for name in ("x0", "x1", "x2", "/locks/orders"))
+        assert all(name in shown for name in ("x0", "x1", "x2", "/locks/orders"))
 
 
 def of_children(*children: At) -> LockDetail:

@@ -27,20 +27,20 @@ READERS = "W" + "R" * 30
 async def test_shows_holder_queue_and_matrix_in_any_size(size: tuple[int, int]) -> None:
     """A small terminal shows as much as fits, and a large one cuts nothing."""
     async with page_on(PAGE, looked(facts(*queue("WWRRRW"))), size) as (_, pilot):
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-    assert "HOLDER  W" in told
-    assert "QUEUE   5 = W · R3 · W" in told
-    assert "COMPATIBLE WITH" in told
-    assert "BLOCKED BY" in told
+    assert "HOLDER  W" in text
+    assert "QUEUE   5 = W · R3 · W" in text
+    assert "COMPATIBLE WITH" in text
+    assert "BLOCKED BY" in text
 
 
 async def test_chooses_the_worst_lock_itself() -> None:
     """Without a selection, the deadlock is shown."""
     async with page_on(PAGE, looked(ring_of("ann", "bob"), facts(*queue(LONG)))) as (app, pilot):
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-        assert "/locks/l0  mutex" in told
+        assert "/locks/l0  mutex" in text
         assert app.selection.path == "/locks/l0"
 
 
@@ -93,10 +93,10 @@ async def test_a_filter_finds_a_place_in_a_long_queue() -> None:
     """The row keeps its position; escape shows all again."""
     async with page_on(PAGE, looked(facts(*queue(LONG)))) as (app, pilot):
         app.set_filter("x77")
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-        assert "the first at position 77" in told
-        assert "     77 " in told
+        assert "the first at position 77" in text
+        assert "     77 " in text
         app.set_filter("nobody-is-called-so")
         assert "No client matches the filter" in await shown(pilot)
 
@@ -117,10 +117,10 @@ async def test_a_lock_that_has_vanished_leaves_a_tombstone() -> None:
     away: list[AnyFact] = [Gone(path=ORDERS, zxid=3_000_000, at=NOW + 60_000)]
     late = frames((NOW, facts(*queue("XX"))), (NOW + 60_000, away))[-1]
     async with page_on(PAGE, [*some, late], subject=Selection(path=ORDERS)) as (_, pilot):
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-    assert "This lock no longer exists" in told
-    assert "1 holder (x0) and 1 waiter" in told
+    assert "This lock no longer exists" in text
+    assert "1 holder (x0) and 1 waiter" in text
 
 
 def test_a_lock_that_vanished_long_ago_is_not_called_unseen() -> None:
@@ -152,9 +152,9 @@ async def test_before_the_first_report_it_shows_the_address() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         app.feed.send(Status("connecting", "Trying zk1:2181 ..."))  # type: ignore[attr-defined]
-        told = "\n".join(await settled(pilot))
+        shown = "\n".join(await settled(pilot))
 
-    assert "Trying zk1:2181" in told
+    assert "Trying zk1:2181" in shown
 
 
 async def test_y_copies_the_lock_as_text() -> None:
@@ -203,7 +203,7 @@ async def test_a_large_window_shows_the_last_minute_and_who_waits_for_whom() -> 
 async def test_a_small_window_has_neither() -> None:
     """Who may enter, and who wakes, comes first."""
     async with page_on(PAGE, looked(ring_of("ann", "bob")), (120, 36)) as (_, pilot):
-        told = await shown(pilot)
+        text = await shown(pilot)
 
-        assert "Last 60 s" not in told
-        assert "Who waits for whom" not in told
+        assert "Last 60 s" not in text
+        assert "Who waits for whom" not in text

@@ -330,7 +330,7 @@ async def test_the_pulse_of_a_recording_has_no_load_of_zktop(*, is_live: bool) -
 
 
 async def test_the_pulse_is_that_of_the_cursor() -> None:
-    """Before the first client waits, nobody does."""
+    """Before the first client waits, the number of waiters is 0."""
     app = app_of(*past(), is_live=False)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)

@@ -230,12 +230,12 @@ def test_rows_are_the_same_whatever_was_shown_before(steps: list[str]) -> None:
         at = NOW + number * 2_500
         path, place = places.get(name, (LONG, 0))
         moments.append((at, [released(path, name, at, place)]))
-    told, fresh = LockRows(), LockRows()
+    found, fresh = LockRows(), LockRows()
     for report in reports(*moments):
-        told.update(report)
+        found.update(report)
     fresh.update(report)
 
-    assert shapes(told) == shapes(fresh)
+    assert shapes(found) == shapes(fresh)
 
 
 def shapes(live: LockRows) -> list[tuple[object, ...]]:

@@ -81,7 +81,7 @@ def test_the_order_does_not_depend_on_time() -> None:
 
 
 def test_the_texts_of_a_filter_follow_the_rows() -> None:
-    """They are made before the first letter; the text of a row that changed is made anew."""
+    """They are made before the first letter; the text of a row that changed is made again."""
     rows = rows_of(REPORT)
     for _ in rows.prepare_filter():
         pass

@@ -22,10 +22,10 @@ from zktop.ui.screens.timeline.screen import TimelineScreen
 
 @asynccontextmanager
 async def shown(
-    told: list[Frame], *, page: str = "timeline", is_live: bool = True
+    updates: list[Frame], *, page: str = "timeline", is_live: bool = True
 ) -> AsyncIterator[tuple[Zktop, Pilot[int]]]:
     """The timeline of these frames, with the real export."""
-    app = app_of(*told, page=page, is_live=is_live)
+    app = app_of(*updates, page=page, is_live=is_live)
     app.visit.exports = ReportExports("zk1:2181")
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settled(pilot)
@@ -56,13 +56,13 @@ async def test_x_exports_the_time_in_view(
 ) -> None:
     """The same moments with the same deadlock, live and in a recording."""
     monkeypatch.chdir(tmp_path)
-    told = deadlock_frames()
-    async with shown(told, is_live=is_live) as (app, pilot):
+    updates = deadlock_frames()
+    async with shown(updates, is_live=is_live) as (app, pilot):
         assert app.page is not None
         stretch = app.page.marked_range
         replay = await cut(app, pilot, tmp_path)
         reports = list(replay.reports())
-        ends = [one for one in told if stretch and one.at <= stretch.end]
+        ends = [one for one in updates if stretch and one.at <= stretch.end]
 
         assert replay.path.suffix == ".zktop"
         assert replay.hosts == "zk1:2181"
@@ -77,8 +77,8 @@ async def test_between_the_mark_and_the_cursor(
 ) -> None:
     """It includes the minute before, which the verdicts need, but nothing after it."""
     monkeypatch.chdir(tmp_path)
-    told = deadlock_frames()
-    async with shown(told) as (app, pilot):
+    updates = deadlock_frames()
+    async with shown(updates) as (app, pilot):
         app.seek(END - 4 * STEP)
         await pilot.press("m")
         app.seek(END - 2 * STEP)
@@ -91,7 +91,7 @@ async def test_between_the_mark_and_the_cursor(
         assert stretch == (END - 4 * STEP, END - 2 * STEP)
         assert re.search("m═+┃", screen)
         assert reports[-1].now == END - 2 * STEP
-        assert reports[0].now == max(told[0].at, stretch.begin - LEAD_MS)
+        assert reports[0].now == max(updates[0].at, stretch.begin - LEAD_MS)
         assert Replay(_only(tmp_path)).opens_at == stretch.begin
 
 

@@ -87,13 +87,13 @@ def test_a_tape_has_the_history_of_a_group() -> None:
 
 def test_a_selected_session_that_has_left_keeps_its_name() -> None:
     """Its last event has it."""
-    told = past()
-    app = app_of(*told)
-    for frame in told:
+    updates = past()
+    app = app_of(*updates)
+    for frame in updates:
         app.tape.add(frame)
     app.visit.subject = Selection(session=B)
 
-    assert next(strip_sessions(app.view_state, told[-1].report, [])) == StripSubject("B", (B,))
+    assert next(strip_sessions(app.view_state, updates[-1].report, [])) == StripSubject("B", (B,))
 
 
 @pytest.mark.parametrize("locks", [0, 1, 4, 100])

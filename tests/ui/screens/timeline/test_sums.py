@@ -53,9 +53,9 @@ def said(*, at: int) -> str:
 
 def test_shows_the_longest_wait() -> None:
     """At the cursor; in a lock, and for how long."""
-    told = said(at=BEGIN + 6_000)
+    shown = said(at=BEGIN + 6_000)
 
-    assert told.split("LONGEST WAIT")[0].split() == [
+    assert shown.split("LONGEST WAIT")[0].split() == [
         "TOTAL",
         "WAIT",
         "in",
@@ -66,7 +66,7 @@ def test_shows_the_longest_wait() -> None:
         "y",
         "18",
     ]
-    assert told.endswith("<1s B in x")  # the frame of then shows the moment at which they came
+    assert shown.endswith("<1s B in x")  # the frame of then shows the moment at which they came
 
 
 def test_without_waiters_there_is_no_longest_wait() -> None:
