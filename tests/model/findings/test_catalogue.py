@@ -19,7 +19,6 @@ from model.findings.cases import BY_ID
 from zktop.model.findings import apply
 from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import RuleMatch
-from zktop.model.findings.letters import LETTERS
 
 HERE = Path(__file__).parent
 FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 16, "R": 10}
@@ -104,10 +103,9 @@ def test_the_gravest_rules_come_first() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_each_rule_explains_itself(rule: object) -> None:
-    """Its name is a slug, its meaning one sentence, its letters and causes are known."""
+    """Its name is a slug, its meaning one sentence, its causes are known."""
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
     assert rule.means.endswith(".")
     assert rule.means[0].isupper()
-    assert rule.code is None or rule.code in LETTERS
     assert {one for _, ids in rule.after for one in ids.split()} <= {*EVERY, "forever"}
     assert len({other.name for other in RULES}) == len(RULES)

@@ -169,7 +169,7 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
     scope: Scope
     tables: tuple[TableKind, ...] = ()  # of servers: if one is missing, the rule may be blind
     is_in_logs: bool = False  # transaction logs decide it without these tables
-    code: str | None = None  # the letters that the list of locks shows, a key of LETTERS
+    code: str | None = None  # its letters in the list of locks: a key of `lock_status.WORDS`
     rank: int = UNRANKED  # the most serious rules come first
     only_if: tuple[Sign, ...] = ()
     after: tuple[Cause, ...] = ()  # what its findings may follow from, most likely first

@@ -8,7 +8,6 @@ from model.findings.cases import At, curator, facts, plain, watching
 from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
 
 from zktop.model.facts import AnyFact
-from zktop.model.findings.letters import LETTERS
 from zktop.ui.filters import parsed
 from zktop.ui.screens.lock import table as places
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
@@ -425,7 +424,6 @@ class TestForeignChildren:
         assert "none: 00-config is first in the queue but not a lock request" in text(
             lock_head(detail, 100)
         )
-        assert "FOR" in LETTERS
 
     def test_calls_a_stranded_node_so(self) -> None:
         """It waits for nothing, and nothing will wake it."""

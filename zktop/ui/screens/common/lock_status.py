@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from zktop.model.findings.catalogue import RANK, RULES
 from zktop.model.findings.finding import SEVERITIES, Finding
-from zktop.model.findings.letters import LETTERS
 from zktop.model.locks.lock import Lock
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.inks import Ink
@@ -15,12 +14,28 @@ from zktop.ui.styled_text import Line, Run
 
 CODES: Final = {rule.id: rule.code for rule in RULES if rule.code}
 OTHER: Final = "!"  # a finding without letters
+# The letters of a finding, which its rule has: the word in the list of locks, and its meaning.
 WORDS: Final = {
-    "DED": "DEADLOCK", "TWO": "2 OWNERS", "FOR": "IN THE WAY", "ORP": "ORPHAN", "GHO": "GHOST",
-    "WAK": "NO WAKE-UP", "SIL": "SILENT", "NUM": "NUMBERS", "SLF": "SELF-WAIT", "ORD": "ORDER",
-    "LEA": "LEASES", "STK": "STUCK", "HRD": "HERD", "POL": "POLLS", "LNG": "SLOW", "QUE": "JAM",
-    "STV": "STARVES", "NEW": "RECREATED", "LCK": "DENIED",
-}  # fmt: skip
+    "DED": ("DEADLOCK", "deadlock"),
+    "TWO": ("2 OWNERS", "two clients may hold it"),
+    "FOR": ("IN THE WAY", "a foreign child is in the way"),
+    "ORP": ("ORPHAN", "orphan: no client will ever release it"),
+    "GHO": ("GHOST", "ghost of an earlier attempt"),
+    "WAK": ("NO WAKE-UP", "a wake-up was lost"),
+    "SIL": ("SILENT", "its holder is silent"),
+    "NUM": ("NUMBERS", "sequence numbers run out"),
+    "SLF": ("SELF-WAIT", "waits for itself"),
+    "ORD": ("ORDER", "acquired in different orders"),
+    "LEA": ("LEASES", "leases do not add up"),
+    "STK": ("STUCK", "its holder seems stuck"),
+    "HRD": ("HERD", "a release wakes a herd"),
+    "POL": ("POLLS", "polls instead of watching"),
+    "LNG": ("SLOW", "held unusually long"),
+    "QUE": ("JAM", "its queue does not shrink"),
+    "STV": ("STARVES", "a client starves"),
+    "NEW": ("RECREATED", "deleted and created again"),
+    "LCK": ("DENIED", "not readable: denied by an ACL"),
+}
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
 QUIET_RANK: Final = 10_000  # of a lock without problems
 MAX_NAMES: Final = 3  # of a deadlock
@@ -45,8 +60,8 @@ def pill(ink: Ink) -> Ink:
 def state_cell(status: LockStatus) -> Line:
     """Draw the status as a word; a problem is a filled pill, and a likely one has a `?`."""
     code, sign = status.code.rstrip("?"), "?" if status.code.endswith("?") else ""
-    word = f" {WORDS.get(code, code)}{sign} "
-    return (Run(word, pill(status.ink)),)
+    word, _ = WORDS.get(code, (code, ""))
+    return (Run(f" {word}{sign} ", pill(status.ink)),)
 
 
 OK: Final = LockStatus("ok", "good", words="ok")
@@ -103,8 +118,8 @@ def status_without_finding(lock: Lock) -> LockStatus:
 def legend() -> list[Line]:
     """Return the lines that explain the letters."""
     return [
-        (Run(f"{WORDS[code]:<11}", "strong"), Run(f"{code}  ", "dim"), Run(words))
-        for code, words in LETTERS.items()
+        (Run(f"{word:<11}", "strong"), Run(f"{code}  ", "dim"), Run(meaning))
+        for code, (word, meaning) in WORDS.items()
     ]
 
 
