@@ -1,7 +1,7 @@
 """Format times, durations, counts and names for sentences and tables."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -159,16 +159,6 @@ def fold_path(path: str) -> str:
     ('/locks/user/*', '/locks/orders')
     """
     return "/".join(fold_name(part) for part in path.split("/"))
-
-
-def signature(rule: str, locks: Iterable[str], modes: Iterable[str], owners: Sequence[str]) -> str:
-    """The part of a finding that is the same when the problem recurs elsewhere.
-
-    >>> signature("B1", ["/locks/user/17"], ["write"], ["worker-3", "worker-4"])
-    'B1 /locks/user/* write worker-*'
-    """
-    parts = ({*map(fold_path, locks)}, {*modes}, {*map(fold_name, owners)})
-    return " ".join([rule, *(",".join(sorted(part)) for part in parts if part)])
 
 
 def clock(at: Millis) -> str:

@@ -48,7 +48,6 @@ def test_d1_d2_d3_d4_d5_d6_d8_fires_once_for_its_state(rule: str) -> None:
 
     assert (finding.id, finding.confidence) == (made.id, made.confidence)
     assert finding.sentence.startswith(made.sentence)
-    assert finding.signature == made.signature
 
 
 @pytest.mark.parametrize("rule", STATES)

@@ -153,7 +153,6 @@ def texts(finding: Finding) -> list[str]:
     return [
         finding.sentence,
         finding.advice,
-        finding.signature,
         finding.id,
         *finding.nodes,
         *reasons,

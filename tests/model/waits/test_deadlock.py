@@ -96,7 +96,7 @@ def test_an_older_ring_keeps_its_name_when_a_newer_one_joins_it():
 
 
 def test_all_of_one_sort_have_one_signature():
-    """Muting goes by classes of locks and owners."""
+    """The screen says how often a deadlock has recurred, whatever the ids in its names."""
     one = only("user/1 x: w1@1 w2@8 ; user/2 x: w2@2 w1@7")
     other = only("user/3 x: w8@1 w9@8 ; user/4 x: w9@2 w8@7")
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from zktop.model.facts import Millis
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import (
@@ -216,9 +214,8 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
 def _starved_retrier(ctx: LockContext, identity: str, tried: Attempts) -> RuleMatch:
     learned = tried.learned_timeout_ms
     after = f", each time after about {span(learned)}" if learned else ""
-    about = ctx.about(key=("retries", identity))
     return RuleMatch(
-        about=replace(about, owners=(short(identity),)),
+        about=ctx.about(key=("retries", identity)),
         sentence=f"{short(identity)} gave up {ctx.name} {tried.given_up} times in a row{after}, "
         f"while {count(tried.overtaken, 'later one')} got it.",
         confidence="C2",

@@ -132,8 +132,6 @@ class SessionContext(_Context, frozen=True, eq=False):
             places[0].lock.path if places else None,
             tuple(place.member.node for place in places),
             (self.session,),
-            (self.name,),
-            tuple(place.member.mode for place in places),
             (self.session, *key),
         )
 
@@ -399,8 +397,6 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
             self.path,
             tuple(member.node for member in members),
             tuple(dict.fromkeys(member.owner for member in members if member.owner)),
-            tuple(self.names(members)),
-            tuple(member.mode for member in members),
             (self.path, *key) if key else (),
         )
 

@@ -57,7 +57,6 @@ def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) ->
             Text(closing) if closing else None,
             tuple(dict.fromkeys(Text(place.node) for place in places)),
             tuple(session for session in sessions if session),
-            tuple(step.owner for step in deadlock.steps),
             locks=tuple(map(Text, deadlock.locks)),
         ),
         sentence=deadlock.sentence + _behind(deadlock.behind),
@@ -67,7 +66,6 @@ def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) ->
         since=deadlock.since_ms,
         severity=severity,
         id=deadlock.id,
-        signature=deadlock.signature,
     )
 
 
@@ -233,7 +231,6 @@ def _potential(rule_id: str, advice: str, ctx: EnsembleContext) -> Iterator[Rule
         if found.rule == rule_id:
             yield RuleMatch(
                 about=FindingSubject(
-                    owners=found.actors,
                     locks=tuple(dict.fromkeys(Text(turn.lock) for turn in found.turns)),
                     nodes=tuple(dict.fromkeys(Text(turn.node) for turn in found.turns)),
                 ),

@@ -13,7 +13,6 @@ from typing import Final, Generic, Literal, TypeVar, cast, get_args
 import msgspec
 
 from zktop.model.facts import Millis, Session
-from zktop.model.format import signature
 from zktop.model.text import Text, clean
 from zktop.model.waits.confidence import CONFIRMED, Confidence, Evidence
 from zktop.model.world.tables_of_one_server import TableKind
@@ -39,7 +38,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sentence: Text
     evidence: tuple[Evidence, ...]
     advice: Text
-    signature: str  # equal for the same problem elsewhere or at another time; for muting
     locks: tuple[Text, ...] = ()  # all locks that it concerns; `lock` is the main one
     as_of: Millis  # when the newest fact behind it was read
     patience_ms: int = 0  # how long it must last before it is shown
@@ -54,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Clean the text."""
-        for field in ("sentence", "advice", "signature"):
+        for field in ("sentence", "advice"):
             text = getattr(self, field)
             if not text.isprintable():
                 msgspec.structs.force_setattr(self, field, clean(text))
@@ -114,8 +112,6 @@ class FindingSubject(msgspec.Struct, frozen=True, gc=False):
     lock: Text | None = None
     nodes: tuple[Text, ...] = ()
     sessions: tuple[Session, ...] = ()
-    owners: tuple[str, ...] = ()  # display names
-    modes: tuple[str, ...] = ()
     key: tuple[object, ...] = ()
     locks: tuple[Text, ...] = ()  # all locks that it concerns, if `lock` is not the only one
 
@@ -139,7 +135,6 @@ class RuleMatch(msgspec.Struct, frozen=True, kw_only=True):
     patience_ms: int = 0
     at_once: bool = False
     id: str | None = None
-    signature: str | None = None
 
 
 class LookAgainAt(msgspec.Struct, frozen=True, gc=False):
@@ -203,7 +198,6 @@ class Rule(msgspec.Struct, Generic[C_contra], frozen=True):
             sentence=clean(match.sentence),
             evidence=tuple(Evidence(supports, clean(text)) for supports, text in match.evidence),
             advice=clean(match.advice),
-            signature=match.signature or signature(self.id, locks, about.modes, about.owners),
             locks=locks,
             as_of=now_ms if match.as_of is None else match.as_of,
             patience_ms=match.patience_ms,

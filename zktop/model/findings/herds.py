@@ -256,7 +256,7 @@ def _stale(ctx: LockContext, session: Session, members: list[Member]) -> RuleMat
     name = ctx.shared.name_of(session)
     about = ctx.about(*members, key=("stale", session))
     return RuleMatch(
-        about=replace(about, sessions=(session,), owners=(name,)),
+        about=replace(about, sessions=(session,)),
         sentence=f"{name} watches {several(short(member.node) for member in members)} in "
         f"{ctx.name} but has no place there.",
         confidence="C3",

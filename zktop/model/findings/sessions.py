@@ -120,9 +120,7 @@ def _suspicious(ctx: EnsembleContext, found: list[Session], timeout: int) -> Rul
     names = tuple(ctx.shared.name_of(session) for session in found[:MAX_NAMED])
     rest = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     return RuleMatch(
-        about=FindingSubject(
-            sessions=tuple(found[:MAX_NAMED]), owners=names, key=("timeout", "least")
-        ),
+        about=FindingSubject(sessions=tuple(found[:MAX_NAMED]), key=("timeout", "least")),
         sentence=f"{', '.join(names)}{rest} hold or want locks with a session timeout of "
         f"{span(timeout)}, the shortest that the servers grant.",
         confidence="C2",

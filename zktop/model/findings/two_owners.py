@@ -7,8 +7,6 @@ of them gets the lock while the owner still reads.
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from zktop.model.facts import Session
 from zktop.model.findings.context import LockContext, MemberWatches
 from zktop.model.findings.finding import (
@@ -386,7 +384,7 @@ def _deleted_by_another(ctx: LockContext, gone: Departure, other: Session) -> Ru
     has_ended = ctx.ensemble.alive(gone.session) is False
     lives = "lived on for a while" if has_ended else "lives on"
     return RuleMatch(
-        about=_about_departure(ctx, gone, owner),
+        about=_about_departure(ctx, gone),
         sentence=f"{by} deleted the node of {owner}, which held {ctx.name}, at "
         f"{clock(gone.gone_at)}. The session of {owner} {lives}: it may have gone on as if it "
         "owned the lock.",
@@ -412,7 +410,7 @@ def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
         return None
     owner = ctx.shared.name_of(gone.session, gone.label)
     return RuleMatch(
-        about=_about_departure(ctx, gone, owner),
+        about=_about_departure(ctx, gone),
         sentence=f"{owner} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",
         confidence="C1",
@@ -427,14 +425,9 @@ def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
     )
 
 
-def _about_departure(ctx: LockContext, gone: Departure, owner: str) -> FindingSubject:
-    return replace(
-        ctx.about(key=(gone.node, gone.czxid)),
-        nodes=(gone.node,),
-        sessions=(gone.session,),
-        owners=(owner,),
-        modes=(gone.mode,),
-    )
+def _about_departure(ctx: LockContext, gone: Departure) -> FindingSubject:
+    key = (ctx.path, gone.node, gone.czxid)
+    return FindingSubject(ctx.path, (gone.node,), (gone.session,), key)
 
 
 @Rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))

@@ -1,7 +1,6 @@
 """A deadlock as a report shows it: one frozen value with everything known about it."""
 
 from hashlib import blake2s
-from typing import Final
 
 from msgspec import Struct
 
@@ -119,12 +118,9 @@ def deadlock_id(rule: DeadlockRule, ring: Ring) -> str:
     return f"{rule}-{blake2s(text.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
 
 
-_SIGNATURE_LETTERS: Final = {**MODE_LETTERS, "candidate": "E"}  # as in existing `mute` entries
-
-
 def signature(rule: DeadlockRule, ring: Ring, names: DisplayNames) -> str:
-    """An id for all deadlocks of this kind, for muting: classes of locks, modes and owners."""
-    locks = {f"{_SIGNATURE_LETTERS[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
+    """Equal for deadlocks that recur: the same rule, classes of locks, modes and owners."""
+    locks = {f"{MODE_LETTERS[e.request.mode]}:{fold_path(e.queue.lock)}" for e in ring}
     owners = {fold_name(names.label(edge.request.actor)) for edge in ring}
     return " ".join([rule, ">".join(sorted(locks)), ",".join(sorted(owners))])
 
