@@ -15,15 +15,9 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.filters import NO_FILTER
+from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup, about_group
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
-from zktop.ui.screens.locks.table import (
-    KEEP_GROUP,
-    LINGER_MS,
-    MIN_GROUP,
-    LockGroup,
-    about_group,
-)
 from zktop.ui.styled_text import text_of
 
 USERS = 30

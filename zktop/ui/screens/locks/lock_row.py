@@ -25,6 +25,7 @@ from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 MAX_MEMBERS_DATED: Final = 64  # members are in queue order, so the oldest is among the first
 MAX_MEMBERS_MIXED: Final = 2_000  # waiters whose modes are shown
 MAX_RUNS: Final = 8  # of equal modes
+KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
 RANK_MS: Final = 10**16  # a worse rank outweighs any waiting time
 
 

@@ -16,8 +16,8 @@ from zktop.ui.screens.common.lock_status import (
     status_of,
     status_without_finding,
 )
+from zktop.ui.screens.locks.groups import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 from zktop.ui.screens.locks.lock_row import LockRow, fields_with
-from zktop.ui.screens.locks.table import KEEP_GROUP, LINGER_MS, MIN_GROUP, LockGroup
 
 GONE_SHOWN_MS: Final[Millis] = 5_000  # how long the row under the cursor outlives its lock
 

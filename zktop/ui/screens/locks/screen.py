@@ -17,6 +17,7 @@ from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import RowSorter
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import Throttle
+from zktop.ui.screens.locks.groups import LockGroup, about_group
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.pane_sizes import (
     FRAME_CELLS,
@@ -39,7 +40,7 @@ from zktop.ui.screens.locks.panes import (
     health,
 )
 from zktop.ui.screens.locks.rows import LockRows
-from zktop.ui.screens.locks.table import LockGroup, LockTable, about_group
+from zktop.ui.screens.locks.table import LockTable
 from zktop.ui.screens.page import OrderedTable
 from zktop.ui.styled_text import text_of
 from zktop.ui.textual_fixes.key_queue import call_in_steps

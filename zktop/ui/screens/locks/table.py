@@ -1,26 +1,24 @@
-"""The table of all locks: columns, the cells of locks and groups, and tagged locks."""
+"""The table of all locks: columns, cells, and tagged locks."""
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import Final
 
-from zktop.model.facts import SECOND_MS, Millis
-from zktop.model.format import count, spoken
+from zktop.model.facts import SECOND_MS
+from zktop.model.format import spoken
 from zktop.model.history.events import Since
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import BLOCKED_CELLS, age, blocked_seconds, per_second
+from zktop.ui.screens.common.format import BLOCKED_CELLS, age, per_second
 from zktop.ui.screens.common.graphs import bar, sparkline
-from zktop.ui.screens.common.lock_status import FREE, state_cell
-from zktop.ui.screens.locks.lock_row import LockRow
-from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line
+from zktop.ui.screens.common.lock_status import state_cell
+from zktop.ui.screens.locks.groups import GROUP_CELLS, group_sign, seconds_cell
+from zktop.ui.screens.locks.lock_row import KIND_NAMES, LockRow
+from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, line
 from zktop.ui.widgets.panel import Panel
 from zktop.ui.widgets.table import Column, RowGroup, Table
 
-KIND_NAMES: Final = {"read-write": "rw", "election": "elect", "semaphore": "sem"}
 SPARK_CELLS: Final = 5
 BAR_CELLS: Final = 3
 MAX_GRAPHS: Final = 500  # stored; more than the rows of any window
@@ -138,72 +136,13 @@ class LockCells:
         return drawn
 
 
-def seconds_cell(blocked_ms: Millis) -> Line:
-    """Draw waiting time in seconds."""
-    return (Run(blocked_seconds(blocked_ms), "plain" if blocked_ms >= SECOND_MS else "dim"),)
-
-
-MIN_GROUP: Final = 20  # this many quiet locks below one parent fold into one line
-KEEP_GROUP: Final = 10  # with fewer left, the line unfolds
-LINGER_MS: Final[Millis] = 10_000  # how long a lock that becomes quiet keeps its row
-CLOSED: Final = "▸"
-OPEN: Final = "▾"
-
-
-class LockGroup(RowGroup[LockRow], frozen=True, eq=False):
-    """Quiet locks below one parent."""
-
-    @cached_property
-    def held(self) -> int:
-        """How many of them have a holder."""
-        return sum(row.status is not FREE for row in self.rows)
-
-    @cached_property
-    def has_unknown(self) -> bool:
-        """True if some locks may have waiters that zktop cannot see."""
-        return any(row.waiting is None for row in self.rows)
-
-    @cached_property
-    def blocked_ms(self) -> Millis:
-        """How long clients waited for these locks before they became quiet."""
-        return sum(row.history.blocked_ms for row in self.rows if row.lock.kind != "election")
-
-    @cached_property
-    def kind(self) -> str:
-        """The kind of these locks, or "mixed"."""
-        kinds = {row.lock.kind for row in self.rows}
-        return kinds.pop() if len(kinds) == 1 else "mixed"
-
-
-GROUP_CELLS: Final[dict[str, Callable[[LockGroup], Line]]] = {
-    "STATE": lambda _group: line((" ok ", "good")),
-    "LOCK": lambda group: line((f"{group.name} ({len(group.rows)})", "plain")),
-    "KIND": lambda group: line((KIND_NAMES.get(group.kind, group.kind), "dim")),
-    "HOLDER": lambda group: line((f"{group.held} held", "holds" if group.held else "dim")),
-    "QUEUE": lambda group: line(("?", "unknown") if group.has_unknown else ("0", "dim")),
-    "TOTAL WAIT": lambda group: seconds_cell(group.blocked_ms),
-}
-
-
-def group_sign(group: RowGroup[LockRow]) -> Run:
-    return Run(OPEN if group.is_open else CLOSED, "selected")
-
-
-def about_group(group: LockGroup) -> Line:
-    """Explain the line under the cursor, and the keys that open it."""
-    waits = "no waiters seen" if group.has_unknown else "no waiters"
-    text = (
-        f"{count(len(group.rows), 'quiet lock')}: no problems, {waits} (for {LINGER_MS // 1000} s)"
-    )
-    keys = "enter closes the group" if group.is_open else "enter opens the group, f opens all"
-    return joined([line((f" {group.name}", "strong")), line(text), line((keys, "dim"))])
-
-
 WIDE: Final = 74  # cells; a narrower table has only the most important columns
 NEVER: Final = float("inf")
 
 
 def columns(cells: LockCells) -> tuple[Column[LockRow], ...]:
+    """Return all columns; the function is long because it is a table."""
+
     def blocked(row: LockRow) -> int:
         return row.blocked_ms(cells.report.now) or 0
 
