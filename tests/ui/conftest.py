@@ -14,9 +14,8 @@ constants.TEXTUAL_ANIMATIONS = "none"
 screen.UPDATE_PERIOD = 0.004  # instead of 16 ms, which each key waits for several times
 app.wait_for_idle = pilot.wait_for_idle = wait_for_quiet
 pilot.Pilot.press, pilot.Pilot.pause = press, pause
-locks.PANES_S = locks.EVENTS_S = (
-    0.0  # tests read the panes at once; `Throttle` has tests of its own
-)
+# tests read the panes at once; `Throttle` has tests of its own
+locks.READABLE_S = locks.EVENTS_S = 0.0
 
 
 _paint = screen.Screen._compositor_refresh

@@ -16,6 +16,7 @@ from zktop.zk.connect.address import Address
 READ_ONLY_WORDS = frozenset(
     {"conf", "cons", "dump", "isro", "mntr", "ruok", "srvr", "stat", "wchc", "wchp", "wchs"}
 )
+ANSWER_TIMEOUT_S = 5.0
 CHUNK_BYTES = 1 << 18
 MAX_ANSWER_BYTES = 256 << 20
 
@@ -39,7 +40,7 @@ def exchange(
     question: bytes,
     *,
     context: ssl.SSLContext | None = None,
-    seconds: float = 2.0,
+    seconds: float = ANSWER_TIMEOUT_S,
 ) -> bytes:
     """Send a request and return everything until the other side closes."""
     deadline = Deadline(seconds)

@@ -15,7 +15,7 @@ from zktop.model.facts import Connection, Session
 from zktop.model.session_ids import session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Address
-from zktop.zk.connect.ask_once import exchange
+from zktop.zk.connect.ask_once import ANSWER_TIMEOUT_S, exchange
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.table_formats import (
     PathsBySession,
@@ -50,7 +50,7 @@ def command(
     name: str,
     *,
     context: ssl.SSLContext | None = None,
-    seconds: float = 2.0,
+    seconds: float = ANSWER_TIMEOUT_S,
     count_bytes: Callable[[int], None] = lambda _bytes: None,
     leave_out: Collection[str] = (),
 ) -> JsonAnswer:

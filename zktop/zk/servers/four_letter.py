@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from io import BytesIO, TextIOWrapper
 
 from zktop.zk.connect.address import Address
-from zktop.zk.connect.ask_once import exchange
+from zktop.zk.connect.ask_once import ANSWER_TIMEOUT_S, exchange
 
 
 class RefusedError(Exception):
@@ -24,7 +24,7 @@ def ask(
     address: Address,
     word: str,
     context: ssl.SSLContext | None = None,
-    seconds: float = 2.0,
+    seconds: float = ANSWER_TIMEOUT_S,
     count_bytes: Callable[[int], None] = lambda _bytes: None,
 ) -> bytes:
     """Return the whole answer to a word; raises RefusedError with the reason."""

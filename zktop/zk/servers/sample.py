@@ -11,6 +11,7 @@ from msgspec.structs import force_setattr
 from zktop.model.facts import Connection, Expiry, ServerFact, ServerState, Watches
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
+from zktop.zk.connect.ask_once import ANSWER_TIMEOUT_S
 from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
@@ -25,7 +26,6 @@ from zktop.zk.servers.large_table_reader import (
 from zktop.zk.servers.server_clock import ServerClock, from_dates, from_monotonic
 from zktop.zk.servers.table_formats import PathsBySession, WantedPaths
 
-ANSWER_TIMEOUT_S = 5.0  # per answer
 MAX_ADMIN_WATCHES = 200_000  # the AdminServer holds no lock, but builds the answer in memory
 
 ALLOW_IT = "--large-tables, or introspect: { large_tables: true } in the config, reads them"
@@ -88,7 +88,6 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
             settings.hosts.server(settings.address.host, port),
             name,
             context=settings.admin_context,
-            seconds=ANSWER_TIMEOUT_S,
             count_bytes=settings.count_bytes,
             leave_out=leave_out,
         )
@@ -295,9 +294,8 @@ def _read_dump(
 def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     settings.take_request()
     with _explained_refusal(kind, word):
-        return four_letter.ask(
-            settings.address, word, settings.context, ANSWER_TIMEOUT_S, settings.count_bytes
-        )
+        context, count_bytes = settings.context, settings.count_bytes
+        return four_letter.ask(settings.address, word, context, count_bytes=count_bytes)
 
 
 def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:

@@ -12,8 +12,9 @@ from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, BETWEEN_S, RowSorter
+from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, RowSorter
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
+from zktop.ui.screens.common.throttle import READABLE_S
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
 
@@ -106,7 +107,7 @@ def test_rows_are_put_in_order_at_once_and_then_twice_a_second(sorter: RowSorter
 
     assert first == 0
     assert without_change == (None, 0)
-    assert sorter.wait_s(done, 0.0) == pytest.approx(BETWEEN_S, abs=0.1)
+    assert sorter.wait_s(done, 0.0) == pytest.approx(READABLE_S, abs=0.1)
 
 
 def test_rows_keep_their_places_while_the_user_moves_the_cursor(sorter: RowSorter) -> None:

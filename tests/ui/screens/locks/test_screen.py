@@ -70,7 +70,7 @@ async def test_rows_keep_their_places_right_after_a_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are put in order a moment later."""
-    monkeypatch.setattr("zktop.ui.screens.common.live_rows.BETWEEN_S", 0.0)
+    monkeypatch.setattr("zktop.ui.screens.common.live_rows.READABLE_S", 0.0)
     film = frames((NOW, quiet()), (NOW + 1_000, lock("/locks/worse", "a", *"bcdefgh")))
     app = app_of(film[0])
     async with app.run_test(size=WIDE) as pilot:

@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from zktop.model.facts import Millis
 from zktop.ui.filters import Filter
+from zktop.ui.screens.common.throttle import READABLE_S
 from zktop.ui.textual_fixes.key_queue import call_after
 from zktop.ui.widgets.table import RowGroup, Table
 
@@ -193,7 +194,6 @@ class LiveRows(Generic[R]):
         return self._quiet_from
 
 
-BETWEEN_S: Final = 0.5
 AFTER_KEY_S: Final = 1.0  # rows keep their places while the user moves the cursor
 AGING_S: Final = 30.0  # even if no row changed, where waiting times decide the order
 MAX_SHARE: Final = 1 / 50  # share of the time that ordering may take
@@ -240,5 +240,5 @@ class RowSorter:
         """Return the seconds until rows may move; None if the order is still right."""
         if not self._is_stale and now_s - self._ended_s < self._aging_s:
             return None
-        between = max(BETWEEN_S, self._took_s / MAX_SHARE)
+        between = max(READABLE_S, self._took_s / MAX_SHARE)
         return max(0.0, self._ended_s + between - now_s, moved_at_s + AFTER_KEY_S - now_s)

@@ -8,6 +8,7 @@ from textual.message_pump import MessagePump
 
 from zktop.ui.textual_fixes.key_queue import call_after
 
+READABLE_S: Final = 0.5  # between two drawings: a reader cannot follow more of them
 EARLY: Final = 1 / 4  # of the pause
 
 

@@ -16,7 +16,7 @@ from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import side_by_side, stacked
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.split import SplitPage
-from zktop.ui.screens.common.throttle import Throttle
+from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.lock import table
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import FIELDS as QUEUE_FIELDS
@@ -51,7 +51,6 @@ MIN_TREE_LINES: Final = 8
 MAX_EVENTS: Final = 60
 NO_HISTORY: Final = line((" Nothing has happened to this lock since zktop started.", "dim"))
 HUGE_QUEUE: Final = 1_000  # members; a longer queue is drawn less often
-HUGE_QUEUE_S: Final = 0.5  # between two drawings of it
 MARKED_ROWS: Final = 40  # members with findings that are not folded
 COPY_WIDTH, COPIED_ROWS = 120, 50
 
@@ -111,7 +110,7 @@ class LockScreen(SplitPage):
         self._opened: frozenset[Text] = frozenset()
         self._is_open = False
         self._with_data = False
-        self._drawing = Throttle(self, self._draw_lock, HUGE_QUEUE_S)
+        self._drawing = Throttle(self, self._draw_lock, READABLE_S)
         self._drawn_for: object = None  # the selection, the filter and the sizes
 
     def compose(self) -> ComposeResult:

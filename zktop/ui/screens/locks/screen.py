@@ -16,7 +16,7 @@ from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import RowSorter
 from zktop.ui.screens.common.split import SplitPage
-from zktop.ui.screens.common.throttle import Throttle
+from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group
 from zktop.ui.screens.locks.lock_row import FIELDS as ROW_FIELDS
 from zktop.ui.screens.locks.pane_sizes import (
@@ -48,9 +48,8 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-PANES_S: Final = 0.5  # between two drawings of the panes
 SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns except the first
-EVENTS_S: Final = 0.09  # ... of the events, which a user watches while things happen
+EVENTS_S: Final = 0.09  # between two drawings of the events, which a user watches as they happen
 
 
 class LocksScreen(SplitPage):
@@ -126,7 +125,7 @@ class LocksScreen(SplitPage):
         self.table = LockTable()
         self.table.newest = self._rows.rows
         self._sorter = RowSorter(self.table, self._order)
-        self._panes = Throttle(self, self._draw_panes, PANES_S)
+        self._panes = Throttle(self, self._draw_panes, READABLE_S)
         self._news = Throttle(self, self._draw_events, EVENTS_S)
         self._drawn_for: object = None  # what the user chose, and the size
 

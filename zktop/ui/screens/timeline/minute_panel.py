@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from zktop.ui.screens.common.throttle import Throttle
+from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.timeline.minute_strips import MinuteLine
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, set_height
 
 MIN_LINES: Final = 8  # a lower pane would say too little
-PAUSE_S: Final = 0.5  # from one drawing to the next
 
 DrawMinute = Callable[[int, int], list[MinuteLine]]  # of a width, and at most so many lines
 
@@ -20,7 +19,7 @@ class MinutePanel(LinkPanel):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id)
-        self._throttle = Throttle(self, self._draw, PAUSE_S)
+        self._throttle = Throttle(self, self._draw, READABLE_S)
         self._draw_minute: DrawMinute = _nothing
         self._room = 0, 0  # cells and lines
         self._chosen: object = None
