@@ -108,7 +108,7 @@ def test_siblings_are_written_one_by_one(tmp_path: Path) -> None:
     assert World().after(read).families == World().after(*read.nodes).families
 
 
-def test_what_was_read_comes_back(tmp_path: Path) -> None:
+def test_recorded_facts_are_read_back(tmp_path: Path) -> None:
     """Every fact and every reading returns unchanged and in order."""
     lines = story(50)
     recording = Recording(recorded(tmp_path / "a.zktop", lines))
@@ -150,7 +150,7 @@ def test_a_cut_off_file_is_good_up_to_its_last_whole_line(
 
 
 @given(st.data(), st.sampled_from([b"\0", b"\xff", b"garbage"]))
-def test_what_is_spoilt_at_its_end_is_good_up_to_there(
+def test_a_recording_that_is_damaged_at_its_end_is_good_up_to_there(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, spoilt: bytes
 ) -> None:
     """After a power loss a file may end in zeros: no valid line before them is lost."""

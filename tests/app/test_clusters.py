@@ -50,7 +50,7 @@ async def test_switching_between_two_servers(
         clusters.close()
 
 
-def test_demo_clients_on_the_sandbox_alert_nobody() -> None:
+def test_demo_clients_on_the_sandbox_raise_no_alert() -> None:
     """Their deadlock is no incident, although the user's config has a webhook."""
     config = Config(webhooks=(WebhookSection(url="http://127.0.0.1:9/"),))
     ports = [live_ports("demo", config, sandbox) for sandbox in (None, "127.0.0.1:1")]

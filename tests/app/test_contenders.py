@@ -201,7 +201,7 @@ def test_where_the_config_says_always_only_locks_elsewhere_need_a_word(
     assert contenders.permission.word_for("/zktop-demolition/lock") == "lock"
 
 
-def test_complains_about_who_is_not_there(audience: Audience) -> None:
+def test_an_unknown_demo_client_is_a_complaint(audience: Audience) -> None:
     """An action on an unknown contender is a complaint."""
     audience.contenders.act("kill", "nobody")
 

@@ -90,7 +90,7 @@ def test_a_client_without_a_certificate_is_refused(
         ({"login": Path("none")}, "none cannot be read: No such file"),
     ],
 )
-def test_what_cannot_be_served_is_one_sentence(
+def test_an_address_that_cannot_be_served_is_one_sentence(
     collector: ReportCollector, change: dict[str, object], sentence: str
 ) -> None:
     """It names the address or the file."""

@@ -29,7 +29,7 @@ async def test_output_and_errors_come_line_by_line() -> None:
     assert ending == f"{sys.executable} ended with exit code 3."
 
 
-async def test_what_a_program_writes_cannot_reach_the_terminal() -> None:
+async def test_the_output_of_a_program_cannot_reach_the_terminal() -> None:
     """Escape sequences are text."""
     lines, _ = await ran(*PYTHON, r"print('\x1b[2Jclear')")
 

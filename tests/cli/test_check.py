@@ -223,7 +223,7 @@ def test_no_lock_has_an_exit_code_of_its_own(zktop: Run, tmp_path: Path) -> None
     assert err.startswith("No lock was found anywhere.")
 
 
-def test_what_could_not_be_checked_is_listed(zktop: Run, tmp_path: Path) -> None:
+def test_rules_without_data_are_listed(zktop: Run, tmp_path: Path) -> None:
     """Missing input is never reported as fine."""
     file = recorded_story(tmp_path / "a.zktop", "X x: A B")
 

@@ -63,7 +63,7 @@ def test_a_snapshot_at_a_time_in_the_past(zktop: Zktop, version_2: Path) -> None
     assert {one["rule"] for one in shot["blind"]} >= {"L1", "P1", "B3"}
 
 
-def test_who_removed_a_node_is_said(zktop: Zktop, tmp_path: Path) -> None:
+def test_events_say_which_session_removed_a_node(zktop: Zktop, tmp_path: Path) -> None:
     """A node deleted by another session, and one that went with a closed session."""
     log = LogWriter(7).add(BOB, 2, delete(f"{LOCK}/lock-0000000000"), 5)
     log.add(BOB, -11, paths(f"{LOCK}/lock-0000000001"), 6)
@@ -121,9 +121,7 @@ def test_only_what_is_below_a_chroot(zktop: Zktop, version_2: Path) -> None:
     assert shot["source"]["chroot"] == "/locks"
 
 
-def test_what_is_missing_is_said_by_the_import_and_by_readers(
-    zktop: Zktop, version_2: Path
-) -> None:
+def test_the_import_and_its_readers_say_what_is_missing(zktop: Zktop, version_2: Path) -> None:
     """A torn log is read up to its last whole record."""
     log = version_2 / "log.1"
     log.write_bytes(log.read_bytes()[:-110])
@@ -147,7 +145,7 @@ def test_what_is_missing_is_said_by_the_import_and_by_readers(
         (("log.1", "-o", "a", "--chroot", "x"), "--chroot takes a path that begins with /"),
     ],
 )
-def test_what_cannot_be_done_is_a_sentence(
+def test_an_impossible_import_is_refused_in_a_sentence(
     zktop: Zktop, tmp_path: Path, args: tuple[str, ...], sentence: str
 ) -> None:
     """And exit code 2."""

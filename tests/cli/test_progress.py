@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("stream", [Terminal, io.StringIO])
-def test_a_terminal_shows_the_newest_progress_and_nothing_in_the_end(
+def test_a_terminal_shows_the_newest_progress_and_clears_it_at_the_end(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
 ) -> None:
     """A file or a pipe gets nothing at all."""

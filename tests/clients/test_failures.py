@@ -134,7 +134,7 @@ def test_a_ghost(
     assert failed == [rule]
 
 
-def test_who_looks_after_a_lost_answer_leaves_no_ghost(
+def test_a_client_that_looks_after_a_lost_answer_leaves_no_ghost(
     stage: Stage, zookeeper: KazooClient
 ) -> None:
     """The lock of kazoo finds the node that it made, and has the lock with it."""

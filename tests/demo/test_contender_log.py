@@ -100,12 +100,14 @@ def test_the_session_is_the_one_of_the_reports():
     ],
     ids=str,
 )
-def test_what_it_believes_to_hold(steps: tuple[ContenderStep, ...], holds: tuple[str, ...]):
+def test_the_locks_that_it_believes_to_hold(
+    steps: tuple[ContenderStep, ...], holds: tuple[str, ...]
+):
     """The same lock may be held twice, to read and to write."""
     assert after(*steps).holds == holds
 
 
-def test_what_it_asks_for_now():
+def test_the_lock_that_it_requests_now():
     """The first claim until that is had, then the next one, and the last one stays."""
     claims = [after(*steps).claim.path for steps in ((), HAS_X, (*HAS_X, *HAS_X))]
 

@@ -44,7 +44,7 @@ from zktop.errors import UsageError
         ),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(claim: LockClaim, sentence: str):
+def test_an_impossible_claim_is_refused_in_a_sentence(claim: LockClaim, sentence: str):
     """Before anything is connected."""
     with pytest.raises(UsageError) as refusal:
         checked(ContenderOrder("a", (claim,)))

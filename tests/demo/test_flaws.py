@@ -135,7 +135,7 @@ def test_a_notification_that_rechecks_nothing_hangs_the_last_for_good(threads: B
     assert not threads.log.until(lambda: bool(threads.holders()), within_s=0.5)
 
 
-def test_a_flawed_waiter_looks_right_while_nobody_leaves(threads: Bench):
+def test_a_flawed_waiter_looks_right_until_another_client_leaves(threads: Bench):
     """Which is why it was not found: released in order, the lock arrives."""
     threads.queue_up("predecessor", "a")
     threads.queue_up_behind("b", flaw="no-recheck")

@@ -103,7 +103,7 @@ def test_a_contender_that_does_not_react_is_killed(bench: Bench):
     assert time.monotonic() - began < SLEEP_S / 2
 
 
-def test_a_crew_that_has_gone_home_hires_nobody(bench: Bench):
+def test_a_closed_pool_starts_no_process(bench: Bench):
     """It refuses instead of leaving a process behind."""
     bench.pool.close()
 

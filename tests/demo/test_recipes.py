@@ -45,7 +45,7 @@ def test_the_third_window_goes_on_when_the_second_is_closed(threads: Bench, reci
     threads.holds("c")
 
 
-def test_without_a_queue_anybody_may_be_next(threads: Bench):
+def test_without_a_queue_any_client_may_be_next(threads: Bench):
     """Where one node is the lock, exactly one of the herd has it after a release."""
     threads.queue_up("single-node", "a", "b", "c")
     threads.pool.release("a")
@@ -56,7 +56,7 @@ def test_without_a_queue_anybody_may_be_next(threads: Bench):
 
 
 @pytest.mark.parametrize("recipe", ALL)
-def test_who_gives_up_leaves_no_node(threads: Bench, recipe: str):
+def test_a_client_that_gives_up_leaves_no_node(threads: Bench, recipe: str):
     """After a time-out the queue is as it was before, though the contender's session lives on."""
     threads.queue_up(recipe, "a", **alone(recipe))
     before = threads.nodes()

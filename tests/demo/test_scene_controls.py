@@ -128,7 +128,7 @@ def test_a_pause_is_heard_between_two_moves(player: ScenePlayer, shown: Progress
     assert shown.sees("paused", 1).goal == 1
 
 
-def test_play_goes_on_after_a_pause_and_begins_anew_after_the_end(
+def test_play_resumes_after_a_pause_and_starts_over_after_the_end(
     player: ScenePlayer, shown: ProgressLog
 ):
     """As players do."""

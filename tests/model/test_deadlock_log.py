@@ -48,7 +48,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_it_is_told_who_went_and_how(how: str) -> None:
+def test_an_ended_deadlock_says_which_client_left_and_how(how: str) -> None:
     """By how the places of its members were left."""
     live, after = looked((*RING, *ALL), ENDS[how])
     (over,) = after.over
@@ -92,7 +92,7 @@ def test_deadlocks_have_numbers_of_their_own() -> None:
     assert found == [[(1, "/x")]] * 2 + [[]] * 2 + [[(2, "/x")], [(2, "/x"), (3, "/v")]]
 
 
-def test_a_pair_that_has_deadlocked_is_not_potential_any_more() -> None:
+def test_a_pair_that_has_deadlocked_is_no_longer_potential() -> None:
     """While it is deadlocked that is enough; afterwards it says when it happened."""
     live, after, later = looked(RING, ENDS["bob gave up waiting for /x"], ())
     found = [[one for one in made.findings if one.rule == "D9"] for made in (live, after, later)]
@@ -113,7 +113,7 @@ def test_the_event_of_its_end_says_how() -> None:
     assert (end.number, end.how) == (1, "bob closed its session")
 
 
-def test_what_does_not_change_stays_the_same_object() -> None:
+def test_an_unchanged_deadlock_stays_the_same_object() -> None:
     """Many reports are kept; each of them would have its own deadlock and potential deadlock."""
     release = ENDS["bob gave up waiting for /x"]
     first, second, third, fourth = looked((*RING, *ALL), (), release, ())

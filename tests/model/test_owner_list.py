@@ -36,7 +36,7 @@ def test_the_most_exact_entry_counts(session: str, client: str, name: str | None
     assert (LIST.name(key) if key else None) == name
 
 
-def test_what_else_is_known() -> None:
+def test_further_fields_of_an_owner() -> None:
     """An entry may have more than a name."""
     assert LIST.known("0x1f", "") == {"name": "nightly", "team": "data", "on call": "eve"}
     assert LIST.known("0x2", "10.0.0.9:1") == {"name": "office", "floor": "2"}

@@ -49,7 +49,7 @@ def test_any_bytes_can_be_shown(data: bytes) -> None:
         ("größe-ключ-鍵", "größe-ключ-鍵"),
     ],
 )
-def test_what_is_shown_instead(raw: str, shown: str) -> None:
+def test_the_replacement_of_a_character(raw: str, shown: str) -> None:
     """Control characters become their pictures, other unprintable ones a replacement."""
     assert clean(raw) == shown
 

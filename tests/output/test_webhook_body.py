@@ -64,7 +64,7 @@ def test_consequences_have_no_alert() -> None:
     assert alerts_of(report(replace(DEADLOCK, cause="D1-1234"))) == [[]]
 
 
-def test_what_is_less_severe_than_wanted_has_no_alert() -> None:
+def test_a_less_severe_finding_has_no_alert() -> None:
     """If it gets worse, it has one; if it gets better, that one is over."""
     note = replace(DEADLOCK, severity="warning")
     found = alerts_of(report(note), report(DEADLOCK), report(note), severity="critical")

@@ -1,4 +1,4 @@
-"""The page of the shipped incident is that of this version."""
+"""docs/incident.html is what this version writes."""
 
 import re
 import subprocess

@@ -90,7 +90,7 @@ def test_kazoo(runs, group):
     assert " passed" in printed
 
 
-def test_what_is_left_out_exists():
+def test_the_kazoo_tests_that_are_left_out_exist():
     """The lists name tests that exist, so they stay correct."""
     folder = Path(kazoo.tests.__file__).parent
     named = LEFT_OUT | SLOW

@@ -77,6 +77,6 @@ def test_lengths_are_checked(length):
         FrameReader(raw).buffer()
 
 
-def test_what_is_no_utf8():
+def test_text_that_is_not_utf8():
     """Bytes that are not UTF-8 become U+FFFD, which no path may contain."""
     assert FrameReader(wire.pack_buffer(b"/a\xff")).string() == "/a�"

@@ -113,7 +113,7 @@ def test_ephemerals_by_owner():
     assert kept.tree.ephemerals(7) == []
 
 
-def test_what_outlives_itself():
+def test_znodes_that_outlive_their_sessions():
     """A used container is deleted when it is empty, a TTL znode when it is old enough."""
     kept = store()
     create(kept, "/fresh", container=True)

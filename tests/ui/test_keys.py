@@ -31,7 +31,7 @@ def test_every_id_is_there_once() -> None:
     assert len({key.id for key in KEYS}) == len(KEYS)
 
 
-def test_what_writes_has_a_capital_letter() -> None:
+def test_keys_that_write_are_capital_letters() -> None:
     """A typing error writes nothing; the keys of a scene only work on screen 6."""
     writing = [key for key in KEYS if key.writes and key.pages != ("demo",)]
 
@@ -132,13 +132,13 @@ WRONG = [
 
 
 @pytest.mark.parametrize("keys", RIGHT, ids=str)
-def test_what_is_possible_is_allowed(keys: dict[str, str]) -> None:
+def test_a_possible_keymap_is_allowed(keys: dict[str, str]) -> None:
     """Two actions may share a key if they work on different pages."""
     assert list(key_mistakes(keys)) == []
 
 
 @pytest.mark.parametrize("keys", WRONG, ids=str)
-def test_what_would_lose_a_key_is_refused(keys: dict[str, str]) -> None:
+def test_a_keymap_that_would_lose_a_key_is_refused(keys: dict[str, str]) -> None:
     """Textual silently drops one of two actions, and accepts any word as a key."""
     assert len(list(key_mistakes(keys))) == 1
 

@@ -84,7 +84,7 @@ async def test_alt_left_goes_back_and_alt_right_forward() -> None:
         assert f"{CRUMB} Lock  {CRUMB} /locks/stock" in crumbs[4]
 
 
-async def test_the_header_names_the_lock_that_nobody_selected() -> None:
+async def test_the_header_names_a_lock_that_was_not_selected() -> None:
     """Screen 2 shows the worst one then."""
     app = app_of(*FILM, page="lock")
     async with app.run_test(size=(160, 40)) as pilot:

@@ -49,14 +49,14 @@ def new_alerts(*reports: Report) -> list[list[str]]:
     return [[one.id for one in alarms.after(made).findings] for made in reports]
 
 
-def test_what_is_seen_twice_is_announced_once() -> None:
+def test_a_finding_seen_twice_is_announced_once() -> None:
     """A single look may have seen a passing state."""
     made = [report(at, red("a")) for at in (5_000, 6_000, 7_000)]
 
     assert new_alerts(report(0), *made) == [[], [], ["a"], []]
 
 
-def test_what_is_proven_by_its_structure_is_announced_at_once() -> None:
+def test_a_finding_proven_by_its_structure_is_announced_at_once() -> None:
     """It cannot pass."""
     assert new_alerts(report(0), report(5_000, red("a", at_once=True))) == [[], ["a"]]
 
@@ -68,7 +68,7 @@ def test_a_passing_finding_is_not_announced() -> None:
     assert new_alerts(report(0), *made) == [[]] * 5
 
 
-def test_what_is_not_red_is_not_announced() -> None:
+def test_a_finding_that_is_not_red_is_not_announced() -> None:
     """Warnings, likely findings, and consequences are not announced."""
     mild = [red("a", severity="warning"), red("b", confidence="C2"), red("c", cause="x")]
 
@@ -123,7 +123,7 @@ def test_findings_beyond_the_limit_are_counted_later() -> None:
     assert later.more == 1
 
 
-def test_what_comes_back_soon_is_the_same() -> None:
+def test_a_finding_that_returns_soon_is_the_same() -> None:
     """A flickering finding is the same; a finding that returns after a minute is new."""
     alarms = Notifier()
     alarms.after(report(0))
@@ -274,7 +274,7 @@ def test_a_command_that_never_ends_is_ended() -> None:
     assert finished(command) == ["sh took longer than 0.2s and was killed."]
 
 
-def test_what_runs_when_the_ui_ends_is_ended() -> None:
+def test_a_running_command_ends_with_the_ui() -> None:
     """No process stays behind."""
     said: list[str] = []
     command = FindingCommand("sleep 60")

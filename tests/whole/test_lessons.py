@@ -128,7 +128,7 @@ def test_a_lock_is_free_only_when_the_session_of_its_dead_holder_has_expired(
     assert SHORT_SESSION_S - 3 < waited_ms / SECOND_MS < SHORT_SESSION_S + 6
 
 
-def test_a_release_wakes_nobody_after_a_lost_wake_up(classroom: Classroom) -> None:
+def test_a_release_wakes_no_client_after_a_lost_wake_up(classroom: Classroom) -> None:
     """What the question of the last lesson asks the learner to try."""
     classroom.play("lost-wake-up", LESSONS[-1].parts[0].counted)
     classroom.contenders.act("release", "ann")

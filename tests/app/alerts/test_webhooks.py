@@ -161,7 +161,7 @@ def test_only_the_newest_state_is_sent_to_a_receiver_that_was_down() -> None:
     assert complaints[0] == "webhook: the receiver cannot be reached: Connection refused."
 
 
-def test_what_changes_during_a_failed_post_is_sent_instead() -> None:
+def test_a_change_during_a_failed_post_is_sent_instead() -> None:
     """The older state of the same finding is not sent again."""
     is_over = threading.Event()
 
@@ -196,7 +196,7 @@ def test_a_refused_alert_is_dropped_and_the_next_one_sent(status: int, reason: s
     assert complaints[0] == f"webhook: the receiver answered {status} {reason}; 1 alert dropped."
 
 
-def test_a_stalled_receiver_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_receiver_delays_no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports go on, and so does the end of zktop."""
     monkeypatch.setattr(webhooks, "CLOSE_S", 0.05)
     is_over, done = threading.Event(), threading.Event()
@@ -214,7 +214,7 @@ def test_a_stalled_receiver_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
         done.set()
 
 
-def test_what_is_left_is_sent_at_the_end() -> None:
+def test_unsent_alerts_are_sent_at_the_end() -> None:
     """The last report may have ended a deadlock."""
     with receiving() as receiver:
         with hooks_to(receiver.url) as hooks:

@@ -16,7 +16,7 @@ def pieces(sizes: list[int]) -> list[StoredPiece]:
 
 
 @given(SIZES, st.integers(0, 12_000), st.integers(0, 300))
-def test_what_is_left_is_young_and_small_enough(
+def test_the_remaining_pieces_are_young_and_small_enough(
     sizes: list[int], since: int, max_bytes: int
 ) -> None:
     """Nothing is older than the limit, and all of it fits."""
@@ -29,7 +29,7 @@ def test_what_is_left_is_young_and_small_enough(
 
 @given(SIZES, st.integers(0, 12_000), st.integers(0, 300))
 def test_no_piece_is_deleted_without_need(sizes: list[int], since: int, max_bytes: int) -> None:
-    """The oldest go first, and the newest of them is too old or would not have fitted."""
+    """The oldest are deleted first; one deletion fewer would exceed a limit."""
     stored = pieces(sizes)
     gone = superfluous(stored, since, max_bytes)
 

@@ -41,7 +41,7 @@ def test_nothing_is_red_before_a_second_look() -> None:
     assert looks[0][0].evidence[-1].text == "it will be there at a second look"
 
 
-def test_what_the_structure_proves_is_red_at_once() -> None:
+def test_a_finding_proven_by_its_structure_is_red_at_once() -> None:
     """Two nodes with one guid are no race."""
     assert severities(seen(GHOST, 0)) == ["critical"]
 

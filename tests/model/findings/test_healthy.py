@@ -1,6 +1,6 @@
 """Healthy locks of every library in the catalogue: no rule finds anything.
 
-Each is a vector of the atlas that has nothing wrong, with the tables of a well server around it:
+Each is a vector of the atlas without a problem, with the tables of a healthy server around it:
 every client is connected and quiet, and each waiter watches what its library watches.
 """
 
@@ -108,7 +108,7 @@ def tables(vector: Vector, at: int, after: int, timeout_ms: int, choice: int) ->
 
 
 def found_in(vector: Vector, timeout_ms: int, choice: int = 0) -> list[str]:
-    """Look several times, and give all that was said."""
+    """The findings of several looks."""
     begin = now_of(vector)
     examiner, known = Examiner(settings_of(vector)), World().after(*facts_of(vector))
     known = known.after(Link(state="connected", session=0xFEED, at=begin, zxid=ZXID))
@@ -123,7 +123,7 @@ def found_in(vector: Vector, timeout_ms: int, choice: int = 0) -> list[str]:
 @pytest.mark.parametrize("vector", HEALTHY, ids=lambda vector: vector["id"])
 @pytest.mark.parametrize("timeout_ms", [USUAL_MS, MOST_TICKS * TICK_MS])
 def test_a_healthy_lock_has_no_finding(vector: Vector, timeout_ms: int) -> None:
-    """Whatever library it is of; the longest timeout that is granted is no fault either."""
+    """In any library; the longest timeout that servers grant is no fault either."""
     assert found_in(vector, timeout_ms) == []
 
 
@@ -134,7 +134,7 @@ REENTRANT = [
 
 @pytest.mark.parametrize("vector", REENTRANT, ids=lambda vector: vector["id"])
 @pytest.mark.parametrize("choice", [0, 1])
-def test_a_writer_that_reads_besides_is_noted_and_no_more(vector: Vector, choice: int) -> None:
+def test_a_writer_that_also_reads_is_only_a_note(vector: Vector, choice: int) -> None:
     """Its two nodes have one number: the next writer may watch either."""
     assert [said[:3] for said in found_in(vector, USUAL_MS, choice)] == ["R6 "]
 

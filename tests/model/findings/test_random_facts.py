@@ -185,7 +185,7 @@ def test_the_same_facts_give_the_same_findings(case: LockContext | None) -> None
 
 
 @given(cases())
-def test_what_a_lock_shows_decides_no_verdict(case: LockContext | None) -> None:
+def test_the_signs_of_a_lock_decide_no_verdict(case: LockContext | None) -> None:
     """The cheap test that spares most rules most locks hides nothing that they would find."""
     if case is None:
         return

@@ -265,7 +265,7 @@ def leaks(known: World) -> list[Finding]:
     return [one for one in report.findings if one.rule == "R10"]
 
 
-def test_r10_fires_for_folders_that_nobody_deletes() -> None:
+def test_r10_fires_for_folders_that_no_client_deletes() -> None:
     """How many, how many more each day, how large the listing is, and when it is too large."""
     (finding,) = leaks(parent_of(4_000))
 

@@ -120,7 +120,7 @@ def test_p3_is_quiet_for_more_than_that(timeout_ms: int) -> None:
 
 
 def test_p3_is_blind_without_a_tick_time() -> None:
-    """Then the ends are not known."""
+    """Then the limits of timeouts are unknown."""
     assert lacks("P3", timed_out(4_000, tick_ms=None)) == ["expiry"]
 
 
@@ -140,7 +140,7 @@ def test_p4_is_quiet_for_pings_in_time() -> None:
 
 @pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
 def test_p4_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
-    """It has had no answer at its new server; the uptime of a host is no silence."""
+    """Its new server has not answered it yet; the uptime of a host is no silence."""
     tables = connected("alice", at=NOW - SECOND), connected("alice", quiet_ms=quiet_ms)
 
     assert not found("P4", lonely(*tables))
@@ -190,7 +190,7 @@ def test_p5_is_quiet_for_four() -> None:
     assert not found("P5", owner_of(4))
 
 
-def test_a_survey_names_every_rule_that_lacks_a_table() -> None:
+def test_every_rule_that_lacks_a_table_is_a_blind_spot() -> None:
     """Once for each server, with its reason."""
     blind = examine_ensemble(ensemble_context(no_connections(ZK1))).blinds
     whys = {one.rule: one.why for one in blind if one.need == "connections"}
@@ -199,8 +199,8 @@ def test_a_survey_names_every_rule_that_lacks_a_table() -> None:
     assert whys["P1"] == "zk1:2181 gives no connection table: not in the whitelist"
 
 
-def test_only_odd_sessions_are_worth_an_interview() -> None:
-    """The silent, and those that no server lists."""
+def test_only_odd_sessions_are_examined() -> None:
+    """Silent ones, and those that no server lists."""
     rows = (
         row("calm", quiet_ms=5 * SECOND),
         row("silent", quiet_ms=6 * SECOND),
@@ -260,5 +260,5 @@ def test_s3_is_quiet_when(case: tuple[int, str]) -> None:
 
 @pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
 def test_s3_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
-    """It has had no answer at its new server; the uptime of a host is no silence."""
+    """Its new server has not answered it yet; the uptime of a host is no silence."""
     assert not found("S3", silent(quiet_ms))

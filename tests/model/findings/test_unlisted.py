@@ -57,7 +57,7 @@ def test_l1_fires_where_no_child_watch_can_wake_it() -> None:
         pytest.param({"asked_ago": 5 * SECOND}, id="it may ask every few seconds"),
     ],
 )
-def test_l1_is_quiet_for_names_that_anybody_gives_when(case: dict[str, int | None]) -> None:
+def test_l1_is_quiet_for_common_names_when(case: dict[str, int | None]) -> None:
     """A herd on the children and a patient poller are no lost wake-ups."""
     assert not found("L1", sleeping(**({"asked_ago": 20 * SECOND} | case)))
 

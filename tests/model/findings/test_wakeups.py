@@ -104,7 +104,7 @@ def test_l2_is_quiet_when(case: dict[str, object]) -> None:
     assert not found("L2", silent(31 * SECOND, **case))
 
 
-def test_l2_fires_without_anybody_behind() -> None:
+def test_l2_fires_without_waiters_behind() -> None:
     """The last waiter may be one that was never woken."""
     tables = (connected("alice", at=BEFORE, last_cxid=1), connected("alice", last_cxid=1))
     past = history(stays=held(A, 31 * SECOND))

@@ -78,7 +78,7 @@ def test_a_pod_that_the_list_of_owners_names_is_deleted_by_name() -> None:
     assert "kubectl delete pod -n shop api-7d4" in plan.blockers[0].ways[0].commands
 
 
-def test_a_holder_without_waiters_frees_nobody() -> None:
+def test_a_holder_without_waiters_frees_no_client() -> None:
     """Its ways are listed all the same."""
     (only,) = planned(*facts(BOB)).blockers
 

@@ -455,7 +455,7 @@ def test_since_when_seen() -> None:
     assert (waiting, holding) == (Since(NOW + 1_000, "seen"), Since(NOW + 2_000, "seen"))
 
 
-def test_what_is_not_watched_has_no_history() -> None:
+def test_an_unwatched_lock_has_no_history() -> None:
     """A lock that was never examined."""
     history = LockHistories().of("/nowhere")
 

@@ -17,7 +17,7 @@ LOCKS = 2_000
 
 
 def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
-    """Being looked at leaves two numbers behind."""
+    """Each look leaves two numbers."""
     locks = [Root(f"/locks/{number}", czxid=5) for number in range(LOCKS)]
     for root in locks:
         root.create("alice")
@@ -32,7 +32,7 @@ def test_a_quiet_lock_costs_a_few_hundred_bytes() -> None:
 
 
 def test_a_busy_lock_has_a_bound() -> None:
-    """A thousand visitors later it remembers the newest of them."""
+    """After a thousand members it remembers only the newest."""
     root, histories = Root(), LockHistories()
     holder = root.create("first")
     known = root.look(NOW)
@@ -58,7 +58,7 @@ def test_a_busy_lock_has_a_bound() -> None:
 
 
 def test_locks_of_one_job_each_are_forgotten() -> None:
-    """Roots that come and go under ever new names leave no more than a bounded trace."""
+    """Roots with ever new names leave a bounded trace."""
     histories = LockHistories()
     histories.after([], NO_ENSEMBLE, NOW)
     for number in range(MAX_VANISHED_ROOTS + 50):
@@ -72,8 +72,8 @@ def test_locks_of_one_job_each_are_forgotten() -> None:
     assert [len(part) for part in kept] == [0, 0, MAX_VANISHED_ROOTS]
 
 
-def test_a_history_does_not_change_any_more() -> None:
-    """What was handed out stays as it was while the histories goes on."""
+def test_a_returned_history_does_not_change() -> None:
+    """It stays as it was when more happens to the lock."""
     root, histories = Root(), LockHistories()
     alice = root.create("alice")
     first = root.look()

@@ -69,7 +69,7 @@ def test_pings_are_no_requests() -> None:
     assert sessions.last_active(ALICE) == NOW
 
 
-def test_who_was_idle_from_the_first_table_on_may_have_been_busy_before() -> None:
+def test_a_session_idle_from_the_first_table_on_may_have_been_busy_before() -> None:
     """The time of its last request is unknown."""
     sessions = seen(table(0, last_cxid=7), table(1_000, last_cxid=7))
 

@@ -120,7 +120,7 @@ def test_holders_and_blockers_are_those_of_the_rule(layout: Layout, data: st.Dat
         assert all(other.sequence < member.sequence for other in lock.blocked_by(member))
 
 
-def test_what_a_user_calls_a_number_may_be_none() -> None:
+def test_a_group_called_seq_may_match_no_number() -> None:
     """Then the layout's clients have not written the name."""
     ours = Layout(name="ours", pattern="^job-(?P<seq>.+)$")
     lock = lock_with(ours, ["job-0000000007", "job-seven"])

@@ -39,14 +39,14 @@ def numbered(prefix: str, count: int) -> list[str]:
     return [f"{prefix}{number:010d}" for number in range(count)]
 
 
-def nobody_watches(*, zxid: int = 1_000_000) -> Watches:
+def nothing_watched(*, zxid: int = 1_000_000) -> Watches:
     """Return a table in which another session watches another node."""
     return watches(ZK1, {"zoe": ("/elsewhere",)}, zxid=zxid)
 
 
-def test_several_members_of_one_session_that_nobody_watches_are_a_registry() -> None:
+def test_several_unwatched_members_of_one_session_are_a_registry() -> None:
     """A client that registers two hosts waits for no one."""
-    found = found_at("/app/pool", numbered("host-", 2), [ANN, ANN], nobody_watches())
+    found = found_at("/app/pool", numbered("host-", 2), [ANN, ANN], nothing_watched())
 
     assert isinstance(found, NotALock)
     assert found.kind == "not-a-lock:registry"
@@ -54,7 +54,7 @@ def test_several_members_of_one_session_that_nobody_watches_are_a_registry() -> 
 
 def test_several_registrants_are_a_registry_when_one_of_them_owns_two() -> None:
     """A process of two hosts beside a process of one: no watch, so no waiter."""
-    found = found_at("/app/pool", numbered("host-", 3), [ANN, BOB, ANN], nobody_watches())
+    found = found_at("/app/pool", numbered("host-", 3), [ANN, BOB, ANN], nothing_watched())
 
     assert isinstance(found, NotALock)
 
@@ -96,7 +96,7 @@ def test_threads_of_one_session_that_wait_are_a_lock() -> None:
     assert isinstance(found_at("/app/pool", names, [ANN, ANN], table), Lock)
 
 
-def test_a_lock_among_workers_is_a_lock_when_somebody_waits() -> None:
+def test_a_lock_among_workers_is_a_lock_when_a_client_waits() -> None:
     """A watch is better evidence than the name of the folder."""
     names = numbered("host-", 2)
     table = watches(ZK1, {"bob": (f"{WORKERS}/{names[0]}",)})
@@ -104,7 +104,7 @@ def test_a_lock_among_workers_is_a_lock_when_somebody_waits() -> None:
     assert isinstance(found_at(WORKERS, names, [ANN, BOB], table), Lock)
 
 
-def test_who_watches_all_of_its_own_nodes_only_guards_them() -> None:
+def test_a_session_that_watches_all_of_its_own_nodes_only_guards_them() -> None:
     """Curator's PersistentNode sets a watch on each node that it keeps."""
     names = numbered("host-", 2)
     table = watches(ZK1, {"ann": tuple(f"/app/pool/{name}" for name in names)})
@@ -123,7 +123,7 @@ def test_an_observer_does_not_make_a_registry_a_lock() -> None:
 def test_a_table_older_than_the_members_proves_nothing() -> None:
     """It was read before the newest of them could set a watch."""
     owners = [ANN, BOB, ANN]
-    found = found_at("/app/pool", numbered("host-", 3), owners, nobody_watches(zxid=50))
+    found = found_at("/app/pool", numbered("host-", 3), owners, nothing_watched(zxid=50))
 
     assert isinstance(found, Lock)
 
@@ -132,7 +132,7 @@ def test_a_table_older_than_the_members_proves_nothing() -> None:
 @pytest.mark.parametrize("prefix", ["lock-", "n_", "x-lock-"])
 def test_names_of_locks_are_locks(path: str, prefix: str) -> None:
     """What is called a lock is one, however many places one session has in it."""
-    found = found_at(path, numbered(prefix, 2), [ANN, ANN], nobody_watches())
+    found = found_at(path, numbered(prefix, 2), [ANN, ANN], nothing_watched())
 
     assert isinstance(found, Lock)
 
@@ -140,7 +140,7 @@ def test_names_of_locks_are_locks(path: str, prefix: str) -> None:
 @pytest.mark.parametrize("path", ["/locks", "/app/mutex", "/app/master"])
 def test_folders_of_locks_hold_locks(path: str) -> None:
     """A folder that is called like a lock is one, whatever its members are called."""
-    found = found_at(path, numbered("host-", 2), [ANN, ANN], nobody_watches())
+    found = found_at(path, numbered("host-", 2), [ANN, ANN], nothing_watched())
 
     assert isinstance(found, Lock)
 
@@ -150,16 +150,16 @@ def test_among_locks_only_a_table_tells_a_registry() -> None:
     names = numbered("host-", 2)
 
     assert isinstance(found_at("/locks/queue", names, [ANN, ANN]), Lock)
-    assert isinstance(found_at("/locks/queue", names, [ANN, ANN], nobody_watches()), NotALock)
+    assert isinstance(found_at("/locks/queue", names, [ANN, ANN], nothing_watched()), NotALock)
 
 
-def test_what_the_user_states_always_wins() -> None:
+def test_the_users_settings_always_win() -> None:
     """A stated layout is never doubted."""
     settings = Settings(roots=(Root(path=WORKERS, layout="named-sequence"),))
     names = numbered("host-", 2)
 
     assert isinstance(
-        found_at(WORKERS, names, [ANN, ANN], nobody_watches(), settings=settings), Lock
+        found_at(WORKERS, names, [ANN, ANN], nothing_watched(), settings=settings), Lock
     )
 
 
@@ -194,7 +194,7 @@ def test_a_registry_is_neither_listed_nor_wrong() -> None:
     """There is no finding about it."""
     facts = listed(WORKERS, numbered("host-", 6), [ANN] * 6)
     report = report_of(
-        facts, [nobody_watches()], [msgspec.structs.replace(nobody_watches(), at=NOW + 20_000)]
+        facts, [nothing_watched()], [msgspec.structs.replace(nothing_watched(), at=NOW + 20_000)]
     )
 
     assert report.paths == ()
@@ -228,7 +228,7 @@ def test_a_table_without_watches_takes_a_guessed_lock_back() -> None:
     facts = list(listed("/app/pool", numbered("host-", 3), [ANN, BOB, ANN]))
 
     assert report_of(facts).paths == ("/app/pool",)
-    assert report_of(facts, [nobody_watches()]).paths == ()
+    assert report_of(facts, [nothing_watched()]).paths == ()
 
 
 def test_the_layouts_in_doubt_are_in_the_catalogue() -> None:

@@ -52,7 +52,7 @@ def facts(nodes: list[tuple[str, bytes | None, int, int]]) -> list[AnyFact]:
 
 
 def looked_at(facts: list[AnyFact], settings: Settings) -> Report:
-    """The report on it, with everything in it put together."""
+    """The report, with all of its text made."""
     report = Examiner(settings).look(World().after(*facts), NOW + 60_000)
     snapshot(report)
     return report
@@ -87,7 +87,7 @@ def test_any_names_and_data_have_an_answer(
     ids=["long name", "much data", "deep JSON", "no UTF-8", "escapes", "newlines"],
 )
 def test_extremes_have_an_answer(name: str, data: bytes) -> None:
-    """A megabyte, a hundred thousand brackets, and text that would like to be a command."""
+    """A megabyte, a hundred thousand brackets, and text that looks like a command."""
     report = looked_at(facts([(name, data, 7, 5)]), ROOTED)
 
     assert "\x1b" not in repr(report.sessions)

@@ -32,7 +32,7 @@ def view_of(count: int) -> LockView:
         ("RWRRW", ["", "0", "01", "01", "0123"]),
     ],
 )
-def test_every_holder_and_everybody_ahead_is_named(modes: str, before: list[str]) -> None:
+def test_every_holder_and_every_blocker_ahead_is_named(modes: str, before: list[str]) -> None:
     """A reader waits for the last writer before it, and so for all that one waits for."""
     names = members(modes)
     made = lock_in(world_of(names))
@@ -44,7 +44,7 @@ def test_every_holder_and_everybody_ahead_is_named(modes: str, before: list[str]
     ]
 
 
-def test_a_contender_names_all_who_must_go_first() -> None:
+def test_a_contender_names_all_that_must_go_first() -> None:
     """Ordinary queues are listed in full."""
     *_, last = view_of(MAX_BLOCKERS + 1).waiters
 

@@ -42,7 +42,7 @@ def test_a_chain_across_libraries_is_none() -> None:
     assert [root.blocked for root in made.blockers] == [2]
 
 
-def test_who_does_not_count_the_other_does_not_wait_for_it() -> None:
+def test_a_client_does_not_wait_for_a_node_that_it_does_not_count() -> None:
     """Everybody is first for his own library."""
     assert not report(AB_BA, interop=False).deadlocks
 

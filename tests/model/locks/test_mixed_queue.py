@@ -200,7 +200,7 @@ def test_a_watch_from_before_a_change_proves_nothing() -> None:
     assert nodes(late.now.holders) == [ONE[0], KAZOO_TWO[0]]
 
 
-def test_what_is_proven_lasts_as_long_as_the_node() -> None:
+def test_a_proven_view_lasts_as_long_as_the_node() -> None:
     """The watch is gone when its target goes, and another comes."""
     past = Past().come(ONE, TWO, contender("kazoo", 3)).seen({SESSION + 3: [TWO[0]]})
     past.go(ONE[0])

@@ -85,7 +85,7 @@ def test_blocks_whom_the_rule_says(layout: Layout, data: st.DataObject, wanted: 
         assert lock.member(member.node) is member
 
 
-def test_a_writer_waits_for_all_who_share_the_number_before_it():
+def test_a_writer_waits_for_all_members_with_the_number_before_it():
     """Equal numbers do not wait for one another, so none of them stands for the others."""
     first, other = "0" * 32, "1" * 32
     names = [f"{first}__lock__{7:010d}", f"{first}__rlock__{7:010d}", f"{other}__lock__{7:010d}"]

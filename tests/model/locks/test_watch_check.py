@@ -104,7 +104,7 @@ def test_a_watch_on_a_node_that_left_since() -> None:
     assert WatchCheck(lock, ensemble(rows, zxid=60)).of(CAROL).verdict == "elsewhere"
 
 
-def test_nobody_could_look() -> None:
+def test_a_server_that_hides_its_watches() -> None:
     """A server that hides its watches makes its sessions unknown, not suspicious."""
     blind = Ensemble.of(world(connections(ZK1, row("bob")), no_watches(ZK1)), NOW)
 
@@ -113,7 +113,7 @@ def test_nobody_could_look() -> None:
     )
 
 
-def test_without_an_owner_nobody_can_be_asked() -> None:
+def test_a_node_without_an_owner_is_unknown() -> None:
     """A persistent node belongs to no session."""
     lost = member("", 3, 13)
 
@@ -153,7 +153,7 @@ def test_a_table_of_all_kinds_of_watches_shows_child_watches(
     assert WatchCheck(orders(how=how), all_kinds(*watched)).of(CAROL).verdict == expected
 
 
-def test_who_watches_children_is_seen_where_they_are_listed() -> None:
+def test_listed_child_watches_name_their_sessions() -> None:
     """A herd need not be inferred there."""
     lock = orders()
 
@@ -232,7 +232,7 @@ def test_a_client_of_an_invisible_watch_may_watch_the_children() -> None:
 
 
 def test_a_layout_of_the_users_says_how_its_clients_may_wait() -> None:
-    """As one of ours does."""
+    """As a built-in layout does."""
     lock, carol = named("ours")
     herd = Layout(name="ours", pattern="^{SEQ}$", unlisted=("children",))
     chain = Layout(name="ours", pattern="^{SEQ}$")
@@ -327,5 +327,5 @@ def test_nodes_below_and_beside_the_lock() -> None:
     ],
 )
 def test_relative_undoes_absolute(lock: str, node: str) -> None:
-    """A name of the contract and a path in a table find each other."""
+    """The name of a node and its path in a table lead to each other."""
     assert relative(lock, absolute(lock, node)) == node

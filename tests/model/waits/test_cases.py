@@ -48,7 +48,7 @@ CASES = {
 
 
 def judged(state: str | WaitGraph, **known: object) -> Assessment:
-    """What is said of a state long after it came about."""
+    """The deadlocks of a state that has lasted."""
     found = graph(state) if isinstance(state, str) else state
     return assess(found, ActorEvidence(now_ms=10_000_000, **known))
 
@@ -65,7 +65,7 @@ def test_a_state_has_its_known_answer(state: str, stuck: str, cores: list[str]):
     ]
 
 
-def test_who_only_queues_is_behind():
+def test_an_actor_that_only_queues_is_behind():
     """T03: D and E are no part of the ring."""
     found = stuck_classes(graph(CASES["T03 behind"][0]))
 
@@ -78,7 +78,7 @@ def test_an_orphan_is_a_dead_end_and_no_deadlock():
     assert stuck_classes(graph("X x: orphan B C")) == {"B": "dead-end", "C": "dead-end"}
 
 
-def test_a_self_edge_in_a_pool_is_no_core_when_somebody_else_has_the_other_lease():
+def test_a_self_edge_in_a_pool_is_no_core_while_another_client_has_a_lease():
     """Without the orphan A would get its second lease."""
     found = graph("P sem(2): orphan A A")
 
@@ -150,7 +150,7 @@ def test_an_inferred_capacity_caps_the_verdict_and_a_larger_one_clears_it():
     assert not judged(T10.replace("sem(2)", "sem(3)")).deadlocks
 
 
-def test_a_pool_of_unknown_size_makes_nobody_wait():
+def test_a_pool_of_unknown_size_blocks_no_client():
     """Unknown is not a reason for alarm."""
     assert not stuck_classes(graph("P sem: A B A B"))
 

@@ -68,7 +68,7 @@ def test_one_wait_at_a_time_is_one_thread(state: str) -> None:
         "X x: H A B C ; Y x: H B C A ; Z x: H C A B",
     ],
 )
-def test_who_holds_nothing_is_in_no_deadlock(state: str) -> None:
+def test_a_client_that_holds_nothing_is_in_no_deadlock(state: str) -> None:
     """H and K will go; which of the others goes on then is open."""
     found = judged(state)
 

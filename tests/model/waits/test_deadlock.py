@@ -68,7 +68,7 @@ def test_a_knot_shows_every_holder():
     assert {step.actor for step in made.steps} == {"A", "B", "C"}
 
 
-def test_a_knot_is_closed_by_the_last_who_could_have_returned_a_lease():
+def test_a_knot_is_closed_by_the_last_client_that_could_have_returned_a_lease():
     """Although the ring that is shown may be older."""
     made = only("P sem(2): A@1 C@2 B@5 ; Y x: B@3 A@6 C@9")
 
@@ -143,7 +143,7 @@ def test_confidence_follows_from_what_is_known(known: dict[str, object], confide
         ({"still_since_ms": STILL}, "no requests but pings since the ring closed"),
     ],
 )
-def test_what_was_seen_of_its_requests_is_told(known: dict[str, object], text: str):
+def test_the_evidence_says_when_its_requests_were_seen(known: dict[str, object], text: str):
     """And that one blocked thread per client is assumed."""
     texts = [clue.text for clue in only(RING, **known).evidence]
 

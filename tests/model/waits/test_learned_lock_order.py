@@ -49,7 +49,7 @@ def in_two_orders(born: int = 1) -> Report:
     return report
 
 
-def test_what_is_told_as_before_is_the_same_object() -> None:
+def test_an_unchanged_story_is_the_same_object() -> None:
     """Reports are kept by the hundreds, and few of them learn anything new."""
     examiner, world = Examiner(), World()
     facts = [*taken(ORDERS, "ann", 0, 100), *taken(STOCK, "ann", 0, 200)]

@@ -164,7 +164,7 @@ def test_an_actor_that_waits_twice_shows_no_order():
     assert len(learned(twice)) == 0
 
 
-def test_what_an_actor_showed_is_forgotten_when_it_waits_twice():
+def test_the_lock_order_of_an_actor_is_forgotten_when_it_waits_twice():
     """A looked like one thread until it waited for `big`, too."""
     first = "orders rw: B.W@1 A.W@4 ; stock x: A@2"
     known = learned(first)

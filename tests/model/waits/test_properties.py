@@ -40,7 +40,7 @@ def test_the_stuck_are_whom_a_literal_simulation_leaves(
 
 
 @given(w.worlds(PLAIN, odd=False))
-def test_with_plain_waits_somebody_is_stuck_if_and_only_if_there_is_a_cycle(
+def test_with_plain_waits_an_actor_is_stuck_if_and_only_if_there_is_a_cycle(
     queues: list[WaitQueue],
 ):
     """Q2: for AND waits the search for cycles is exact."""
@@ -80,7 +80,9 @@ def test_a_newcomer_changes_only_its_own_status(queues: list[WaitQueue], data: s
 
 
 @given(w.worlds(), st.data())
-def test_nobody_gets_stuck_because_something_is_gone(queues: list[WaitQueue], data: st.DataObject):
+def test_no_actor_gets_stuck_because_a_request_is_gone(
+    queues: list[WaitQueue], data: st.DataObject
+):
     """Q5, T30: a deadlock never closes by a deletion."""
     gone = data.draw(
         st.sets(st.sampled_from([(q.lock, f"n-{n}") for q in queues for n in range(6)]))

@@ -25,7 +25,7 @@ def test_waits_add_up_at_the_root():
     assert (root.actors, root.blocked, root.blocked_ms) == (("A",), 2, 80_000 + 70_000)
 
 
-def test_nobody_waits_for_less_than_no_time():
+def test_no_waiting_time_is_negative():
     """The clock of the leader, which dates the nodes, may be ahead of ours."""
     (root,) = roots(graph("X x: A@1 B@20"), now_ms=10_000)
 
@@ -60,7 +60,7 @@ def test_readers_before_the_first_writer_do_not_wait():
     assert (root.actors, root.blocked) == (("A",), 2)
 
 
-def test_nobody_can_be_a_root():
+def test_a_node_without_an_owner_can_be_a_root():
     """An orphan blocks like any other holder."""
     (root,) = roots(graph("X x: orphan@1 B@2"))
 

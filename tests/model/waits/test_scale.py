@@ -30,7 +30,7 @@ def test_the_state_is_as_large_as_promised():
     assert len({request.actor for request in members}) == 10_000
 
 
-def test_four_rings_and_their_victims_are_stuck_and_nobody_else(graph: WaitGraph):
+def test_only_four_rings_and_their_victims_are_stuck(graph: WaitGraph):
     """1,200 stuck: 200 in four cores of 50, 1,000 behind the first."""
     found = stuck_classes(graph)
 

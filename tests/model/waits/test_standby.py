@@ -13,7 +13,7 @@ LEADER, STOCK = Text("/locks/leader"), Text("/locks/stock")
 CROSSED = World().after(*lock(LEADER, "ann", "bob"), *lock(STOCK, "bob", "ann"))
 
 
-def test_a_candidate_is_no_waiter_and_its_leader_blocks_nobody() -> None:
+def test_a_candidate_is_no_waiter_and_its_leader_blocks_no_client() -> None:
     """Whether it was there at the first look or came later."""
     examiner = Examiner()
     first = examiner.look(World().after(*lock(LEADER, "ann", "bob")), NOW)

@@ -1,4 +1,4 @@
-"""States that come about step by step: phantoms, threads, abandoned waits."""
+"""Verdicts that need several looks: phantoms, threads, abandoned waits."""
 
 from model.waits.notation import graph, queues
 from msgspec.structs import replace
@@ -57,8 +57,8 @@ def test_without_zxids_nothing_is_proven_and_nothing_is_hidden():
     assert not found.relist
 
 
-def test_who_acts_while_it_waits_is_more_than_one_thread():
-    """T23: A creates and deletes a member of Z after its wait began; the red goes away."""
+def test_an_actor_that_acts_while_it_waits_has_several_threads():
+    """T23: A creates and deletes a member of Z during its wait; the deadlock becomes a hint."""
     activity = ConcurrencyDetector()
     found = WaitGraph(queues(RING, seen_zxid=50))
     (extra,) = queue("Z x: A@20").requests
@@ -75,7 +75,7 @@ def test_who_acts_while_it_waits_is_more_than_one_thread():
 
 
 def test_a_session_that_ends_is_not_concurrent():
-    """All its nodes go at once, but the listings show that one after the other."""
+    """All its nodes vanish at once, but listings show one after the other."""
     activity = ConcurrencyDetector()
     found = WaitGraph([queue("X x: B@8", seen_zxid=30), queue("Y x: B@2 A@7", seen_zxid=20)])
     activity.deleted(queue("X x: A@1").requests[0], "/X", there=10, gone=30)
@@ -113,7 +113,7 @@ def test_taking_another_lock_while_stuck_shows_a_second_thread():
 
 
 def test_a_second_wait_shows_a_second_thread():
-    """And stays known when it is over."""
+    """It is still known when that wait is over."""
     activity = ConcurrencyDetector()
     activity.look(graph(f"{RING} ; Z x: C@3 A@20"))
     activity.look(graph(RING))

@@ -80,7 +80,7 @@ def test_every_answer_fits_the_others(
 
 
 @given(st.lists(tables, max_size=8), st.lists(tables, max_size=8), st.lists(ids))
-def test_what_was_kept_changes_no_answer(
+def test_cached_values_change_no_answer(
     first: list[AnyFact], second: list[AnyFact], asked: list[Session]
 ) -> None:
     """An ensemble made from its predecessor answers like one made from scratch."""

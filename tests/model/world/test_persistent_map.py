@@ -43,7 +43,9 @@ def test_earlier_versions_never_change(
 
 
 @given(CHANGES, CHANGES)
-def test_what_differs_is_found(first: list[dict[int, str]], second: list[dict[int, str]]) -> None:
+def test_all_differences_are_found(
+    first: list[dict[int, str]], second: list[dict[int, str]]
+) -> None:
     """Every key whose value differs between two versions is named."""
     before = PersistentMap[int, str]()
     for change in first:
@@ -71,7 +73,7 @@ class Value:
     """Something that can be seen to go."""
 
 
-def test_what_was_merged_does_not_keep_old_values() -> None:
+def test_a_merged_map_does_not_keep_old_values() -> None:
     """The keys are remembered, so that differences are found; a replaced value is let go."""
     old = Value()
     gone = weakref.ref(old)

@@ -337,7 +337,7 @@ def test_an_unchanged_table_keeps_its_index() -> None:
     assert Ensemble.of(first, NOW + 2, before).tables[0] is before.tables[0]
 
 
-def test_who_changed() -> None:
+def test_the_sessions_that_changed() -> None:
     """Sessions whose watches differ, or that came to or left a server."""
     first = world(
         connections(ZK1, row("alice"), row("carol")),

@@ -147,7 +147,7 @@ def test_a_created_again_node_is_told_from_the_earlier_one() -> None:
     assert znode.stat is None
 
 
-def test_what_was_below_a_node_goes_with_it() -> None:
+def test_the_children_of_a_deleted_node_go_with_it() -> None:
     """A root that was deleted and created again starts empty, whatever was known of it."""
     world = World().after(
         Children(path=ROOT, names=(Text("a"),), stat=stat(3), zxid=5, at=5),

@@ -152,7 +152,7 @@ def test_without_a_connection_there_are_no_samples_of_locks() -> None:
     assert back['zktop_blocked_seconds_total{root="/**"}'] == 1
 
 
-def test_what_is_unknown_has_no_sample() -> None:
+def test_an_unknown_value_has_no_sample() -> None:
     """A root that may not be listed, a server without figures, a ratio of nothing."""
     refusal = Denied(path=Text("/locks"), what="list", zxid=9, at=NOW)
     figures = last((LATER, [own(), refusal, connections(ZK1, at=NOW)]), judged_by=LOCKS)
@@ -204,7 +204,7 @@ def test_folders_of_locks_are_counted_and_so_are_the_empty_ones() -> None:
     assert by_label(metrics, "zktop_lock_folders", "empty") == {"true": 2, "false": 1}
 
 
-def test_what_was_missed_lowers_the_coverage() -> None:
+def test_missed_events_lower_the_coverage() -> None:
     """The counters of the lock's znode show two more clients."""
     name = kazoo_name("A0", 0)
     stat = Stat(10, 10, 0, cversion=5, num_children=1, pzxid=400)

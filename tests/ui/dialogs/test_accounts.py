@@ -61,7 +61,7 @@ def test_only_the_period_counts() -> None:
     assert any(one.split()[:2] == ["ann", "40s"] for one in lines)
 
 
-def test_it_says_that_nobody_waited() -> None:
+def test_it_says_that_no_client_waited() -> None:
     """There are no empty tables."""
     lines = drawn((NOW, lock("/locks/stock", "ann")), (after(60), []), until=after(60))
 

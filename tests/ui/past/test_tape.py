@@ -220,7 +220,7 @@ def test_the_whole_past_can_be_written() -> None:
     ]
 
 
-def test_what_is_packed_while_the_past_is_written_is_not_written_twice() -> None:
+def test_moments_packed_while_the_past_is_written_are_not_written_twice() -> None:
     """It is unpacked on another thread, a moment later."""
     known = taped(busy(100), room=50)
     worlds = known.worlds(BEGIN, BEGIN + 99_000)

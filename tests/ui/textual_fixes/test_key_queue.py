@@ -94,7 +94,7 @@ async def test_enter_means_what_was_typed() -> None:
 
 
 @pytest.mark.parametrize("turns", [(), ("2",), ("5",)])
-async def test_what_is_typed_after_the_key_of_the_filter_is_the_filter(
+async def test_text_typed_after_the_filter_key_is_the_filter(
     turns: tuple[str, ...],
 ) -> None:
     """No letter runs an action, even while another page is loading."""

@@ -109,7 +109,7 @@ def test_a_ring_is_cut_where_it_closes() -> None:
     assert (late.kind, late.name) == ("waits", "late-0-0")
 
 
-def test_who_waits_behind_a_deadlock_is_shown_below_it() -> None:
+def test_waiters_behind_a_deadlock_are_shown_below_it() -> None:
     """That is so for a waiter, for a lock of the deadlock, and for the deadlock."""
     report = looked(ring_of("ann", "bob", behind=1))[-1].report
     (dead,) = report.deadlocks
@@ -150,7 +150,7 @@ def test_a_free_lock_stands_alone() -> None:
     assert tops(tree_of(held, Selection(path=A))) == [["ann", [A]]]
 
 
-def test_what_is_not_in_the_report_has_no_tree() -> None:
+def test_a_lock_that_is_not_in_the_report_has_no_tree() -> None:
     """A lock that was deleted, or a session that expired."""
     report = chain()
 

@@ -48,7 +48,7 @@ def test_help_and_quit_are_always_there(entry: object, width: int) -> None:
         assert foot(entry.name, pane, width).endswith("? Help  q Quit")
 
 
-def test_what_writes_is_left_out_without_permission() -> None:
+def test_keys_that_write_are_left_out_without_permission() -> None:
     """With permission it comes last."""
     without, with_it = (foot("locks", "locks", 300, may_write=may) for may in (False, True))
 
@@ -57,7 +57,7 @@ def test_what_writes_is_left_out_without_permission() -> None:
     assert with_it.index("N New") > with_it.index("r Record")
 
 
-def test_what_writes_does_not_fill_a_gap() -> None:
+def test_keys_that_write_do_not_fill_a_gap() -> None:
     """A short key that writes is not shown where a longer one was left out."""
     assert not any("N New" in foot("findings", "cases", width) for width in range(60, 110))
 

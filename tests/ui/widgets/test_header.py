@@ -158,7 +158,7 @@ def test_findings_other_than_a_deadlock_are_counted_by_severity() -> None:
     }
 
 
-def test_what_is_acknowledged_has_no_pill() -> None:
+def test_an_acknowledged_alert_has_no_pill() -> None:
     """A deadlock is still counted."""
     report = trouble()[-1].report
     known = {one.id for one in report.findings}

@@ -311,7 +311,7 @@ STAT = Stat(7, 8, 1_795_219_104_533, cversion=9, num_children=3, pzxid=9)
     ("flavour", "next_sequence", "pzxid"),
     [("zookeeper", 6, 9), ("keeper", None, None), ("raftkeeper", 6, None), ("zetcd", None, None)],
 )
-def test_what_a_stat_does_not_prove_is_unknown(
+def test_a_value_that_a_stat_does_not_prove_is_unknown(
     flavour: str, next_sequence: int | None, pzxid: int | None
 ) -> None:
     """The next sequence and the last change of children are unknown on some servers."""

@@ -19,7 +19,7 @@ def test_wide_characters_take_two_cells() -> None:
     assert [width_of(one) for one in grid.lines()] == [8]
 
 
-def test_what_lies_outside_is_left_out() -> None:
+def test_cells_outside_are_left_out() -> None:
     """No error, and no longer line."""
     grid = CellGrid(4, 2)
     grid.write(2, 0, "abcdef")

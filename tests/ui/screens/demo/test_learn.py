@@ -324,7 +324,7 @@ def since_long(one: ContenderState) -> ContenderState:
         (("ann", "bob"), client("bob", "holds"), "believes that it holds"),
     ],
 )
-async def test_what_a_client_gets_wrong_is_red(
+async def test_the_mistake_of_a_client_is_red(
     queue: tuple[str, ...], state: ContenderState, note: str
 ) -> None:
     """Its belief must differ from ZooKeeper's data for longer than a moment."""

@@ -75,7 +75,7 @@ class TestList:
         assert cases[-2:] == [BLOCKING, NO_DATA]
         assert len(cases) == len(set(cases))
 
-    def test_what_is_over_stays_in_the_list(self) -> None:
+    def test_a_deadlock_that_is_over_stays_in_the_list(self) -> None:
         """The list keeps ended deadlocks."""
         tape, report = taped(
             [*looked(ring_of("ann", "bob")), *frames((NOW + 60_000, facts(path="/locks/l0")))]

@@ -71,7 +71,7 @@ def test_two_of_a_kind_stay_two_lines() -> None:
     assert [case for case in cases if case] == ["B1-0", "B1-1"]
 
 
-def test_what_is_not_as_sure_is_of_another_kind() -> None:
+def test_a_less_confident_finding_is_of_another_kind() -> None:
     """Likely and proven never share a line."""
     report = many(6)
     unsure = (msgspec.structs.replace(one, confidence="C2") for one in report.findings[3:])

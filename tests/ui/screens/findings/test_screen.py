@@ -215,7 +215,7 @@ async def test_no_key_breaks_it() -> None:
         assert app.is_running
 
 
-async def test_what_is_read_does_not_jump_away_when_something_worse_comes() -> None:
+async def test_the_selected_finding_stays_when_a_worse_one_comes() -> None:
     """A new deadlock is first in the list; the cursor stays where it was."""
     some = trouble()
     async with page_on(PAGE, some) as (app, pilot):

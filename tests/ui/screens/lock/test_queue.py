@@ -262,7 +262,7 @@ class TestMatrix:
         assert " ".join(writes.split()[2:]) == "no 1 no no 2 no 26"
         assert " ".join(reads.split()) == "▶ wants read no 1 ◀ yes no 2 ◀ yes 26"
 
-    def test_what_keeps_the_chosen_one_waiting_is_marked_where_it_is_held_too(self) -> None:
+    def test_blockers_of_the_selected_row_are_marked_among_the_holders_too(self) -> None:
         """A writer behind a queued writer waits for the reader that holds as well."""
         detail = lock_detail("RWRW")
         _, writes, _ = map(text_of, compatibility_matrix(detail.queue, detail.queue.members[3]))
