@@ -23,7 +23,6 @@ from zktop.model.world.world import World
 from zktop.recording import Header, Recorder
 
 RETRY_MS: Millis = 10_000
-_NEVER: Millis = 1 << 60  # the state is only written at the beginning of a piece
 
 OnNote = Callable[[str], object]
 
@@ -133,7 +132,7 @@ class _PieceWriter:
         self._limited = _LimitedFile(folder, piece)
         self._file = FailsafeFile(cast("BinaryIO", self._limited), on_error)
         stream = cast("IO[bytes]", self._file)
-        self.recorder = Recorder(stream, header, world, _NEVER)
+        self.recorder = Recorder(stream, header, world)
 
     @property
     def size(self) -> int:
