@@ -23,7 +23,8 @@ NEEDED = (
 )  # their manifests name the others
 READY_WITHIN_S = 60.0
 PORTS = range(20_000, 32_000)  # outside of the range from which the kernel picks ports
-JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+AUDITS = "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.audit=info"  # with audit.enable
+JVM = ["-Xms16m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", AUDITS]
 SASL_ONLY = {
     "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
     "enforce.auth.enabled": "true",

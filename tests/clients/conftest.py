@@ -37,6 +37,7 @@ def server() -> Iterator[RunningServer]:
         "tickTime": TICK_MS,
         "maxSessionTimeout": LONGEST_SESSION_MS,
         "extendedTypesEnabled": "true",  # znodes with a time to live
+        "audit.enable": "true",  # into its log
     }
     with real_zookeeper(admin=True, **settings) as running:
         yield running

@@ -5,7 +5,7 @@ many, and always one before the same lock changes again, so that no state of a l
 While nothing changes, looks become rarer.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Final
@@ -14,8 +14,20 @@ import msgspec
 
 from zktop.app.garbage_collection import no_collections
 from zktop.app.record_file import header_of
-from zktop.model.facts import HOUR_MS, MINUTE_MS, AnyFact, Complete, Gone, Link, Millis
+from zktop.model.facts import (
+    HOUR_MS,
+    MINUTE_MS,
+    AnyFact,
+    Complete,
+    Gone,
+    Link,
+    Millis,
+    OwnerNames,
+    Session,
+)
 from zktop.model.layouts.layout import Layout, read
+from zktop.model.owner_list import NAME, OwnerEntry, OwnerList
+from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.recording import (
@@ -25,6 +37,8 @@ from zktop.recording import (
     LookMark,
     without_payload,
 )
+from zktop.txnlog.audit_lines import AuditedClient
+from zktop.txnlog.audit_log import AuditLog
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.lock_facts import LockFacts
 from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart
@@ -59,12 +73,12 @@ def import_files(
     """
     with data_files(plan.paths) as files, no_collections():
         replay = LogReplay(files)
+        audit = AuditLog([file for file in files if file.kind == "audit"])
         steps = replay.steps(plan.since, plan.until)
         first = next(steps)
         with file() as output:
-            writer = _ImportWriter(
-                plan, BulkRecorder(output, first.at), _hosts(replay.members, plan.chroot)
-            )
+            hosts = _hosts(replay.members, plan.chroot)
+            writer = _ImportWriter(plan, BulkRecorder(output, first.at), hosts, audit)
             try:
                 writer.write(chain([first], steps), on_progress)
                 summary = _summary(replay)
@@ -77,8 +91,10 @@ def import_files(
 class _ImportWriter:
     """Decides when to look."""
 
-    def __init__(self, plan: ImportPlan, recorder: BulkRecorder, hosts: str) -> None:
-        self._plan, self._recorder = plan, recorder
+    def __init__(
+        self, plan: ImportPlan, recorder: BulkRecorder, hosts: str, audit: AuditLog
+    ) -> None:
+        self._plan, self._recorder, self._audit = plan, recorder, audit
         self._places = LockPlaces(plan.settings)
         self._header = header_of(hosts, plan.settings, redact=plan.redact)
         self._facts: LockFacts | None = None
@@ -129,6 +145,7 @@ class _ImportWriter:
             self._add([Gone(zxid=zxid, at=at, path=facts.text(path)) for path in gone])
         self._facts = facts
         self._add(facts.begin(zxid, at))
+        self._add(self._owners(zxid, at))
         self._zxid, self._at = zxid, at
         self._look(at, is_thorough=True)
 
@@ -150,6 +167,14 @@ class _ImportWriter:
             if len(self._lines) > BLOCK_LINES:
                 self._flush()
         self._zxid, self._at = transaction.zxid, at
+        if self._audit.moves(transaction):
+            self._add(self._owners(transaction.zxid, at))
+
+    def _owners(self, zxid: int, at: Millis) -> Iterator[OwnerNames]:
+        """Yield the addresses and users of all sessions, if an audit log has any."""
+        if self._audit.clients:
+            owners = audited_owners(self._audit.clients, self._plan.settings.owners)
+            yield OwnerNames(zxid=zxid, at=at, owners=owners)
 
     def _add(self, facts: Iterable[AnyFact]) -> None:
         self._lines += facts
@@ -191,6 +216,26 @@ class _ImportWriter:
             self._complete_to = self._zxid
             self._lines.append(Complete(zxid=self._zxid, at=at))
         self._lines.append(LookMark(zxid=self._zxid, at=at, thorough=is_thorough))
+
+
+def audited_owners(
+    clients: Mapping[Session, AuditedClient], configured: Mapping[str, OwnerEntry]
+) -> dict[str, OwnerEntry]:
+    """Describe each session; its name is configured, its users, or else its address.
+
+    >>> audited_owners({0x1F: AuditedClient(Text("10.0.0.7"), Text("ann"))}, {})
+    {'0x1f': {'name': 'ann', 'address': '10.0.0.7', 'user': 'ann'}}
+    """
+    known = OwnerList(configured)
+    owners: dict[str, OwnerEntry] = {}
+    for session, client in clients.items():
+        key = known.key_of("", f"{client.address}:")
+        name = known.name(key) if key else client.users or client.address
+        entry = {NAME: str(name), "address": str(client.address)}
+        if client.users:
+            entry["user"] = str(client.users)
+        owners[session_text(session)] = entry
+    return owners
 
 
 def rest_ms(number: int) -> Millis:

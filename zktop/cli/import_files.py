@@ -56,8 +56,9 @@ def command(
     """Make a recording from transaction logs and snapshots, as if zktop had run at that time.
 
     PATH is a log, a snapshot, the folder version-2 of a server, or a tar of it. Give the files of
-    several members to fill the gaps of one. Watches, connections and reads are not in these files,
-    so the rules that need them are listed as rules without data.
+    several members to fill the gaps of one. An audit log, if there is one, adds the address and
+    the user of each session. Watches, connections and reads are not in these files, so the rules
+    that need them are listed as rules without data.
     """
     plan = ImportPlan(
         paths=paths,

@@ -1,4 +1,4 @@
-"""Finds transaction logs and snapshots in files, folders and tar archives, and opens them.
+"""Finds transaction logs, snapshots and audit logs in files, folders and tars, and opens them.
 
 A file's content decides what it is. No file is opened for writing. The files of a tar are unpacked
 into a temporary folder, without the zeros that pad logs.
@@ -16,21 +16,27 @@ from typing import BinaryIO, Final, Literal
 import msgspec
 
 from zktop.txnlog import log_records, snapshot_file
+from zktop.txnlog.audit_lines import is_audit_log
 from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, GzipReader, SnappyReader
 from zktop.txnlog.damage import DataFileError
 from zktop.txnlog.log_records import ByteStream
 
 _NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")
+_AUDIT_NAME: Final = re.compile(r"zookeeper_audit\.log(?:\.(\d+))?(?:\.gz)?")
 _KEEPER: Final = re.compile(r"changelog_\d+")
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _PACKED_TAR_MAGICS: Final = (b"BZh", b"\xfd7zXZ")  # bzip2 and xz
 _CHUNK: Final = 1 << 20
 
-FileKind = Literal["log", "snapshot"]
+FileKind = Literal["log", "snapshot", "audit"]
+_KIND_OF_MAGIC: Final[dict[bytes, FileKind]] = {
+    log_records.MAGIC: "log",
+    snapshot_file.MAGIC: "snapshot",
+}
 
 
 class DataFile(msgspec.Struct, frozen=True):
-    """A log or a snapshot."""
+    """A transaction log, a snapshot or an audit log."""
 
     path: Path
     name: str  # for messages
@@ -41,7 +47,7 @@ class DataFile(msgspec.Struct, frozen=True):
 
 @contextmanager
 def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
-    """Find all logs and snapshots; raise DataFileError if a path holds none."""
+    """Find all files; raise DataFileError if a path holds none."""
     with ExitStack() as stack:
         found: list[DataFile] = []
         for path in paths:
@@ -106,15 +112,22 @@ def _in_folder(folder: Path, shown_as: str | None = None) -> Iterator[DataFile]:
     """Yield the files with the names that ZooKeeper gives them, below a folder."""
     for parent, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(names):
+        for name in sorted(names, key=_age):
+            path = Path(parent, name)
+            inside = path.relative_to(folder)
+            shown = f"{shown_as}:{inside}" if shown_as else str(path)
+            member = str(PurePosixPath(shown).parent)
             if found := _NAME.fullmatch(name):
-                path = Path(parent, name)
-                inside = path.relative_to(folder)
-                shown = f"{shown_as}:{inside}" if shown_as else str(path)
                 kind: FileKind = "log" if found[1] == "log" else "snapshot"
-                yield DataFile(
-                    path, shown, str(PurePosixPath(shown).parent), kind, int(found[2], 16)
-                )
+                yield DataFile(path, shown, member, kind, int(found[2], 16))
+            elif _AUDIT_NAME.fullmatch(name):
+                yield DataFile(path, shown, member, "audit")
+
+
+def _age(name: str) -> tuple[int, str]:
+    """Sort older audit logs, which have larger numbers, before newer ones."""
+    found = _AUDIT_NAME.fullmatch(name)
+    return -int(found[1] or 0) if found else 0, name
 
 
 def _single_file(path: Path) -> DataFile:
@@ -133,16 +146,18 @@ def _kind_of(path: Path) -> FileKind:
     try:
         with path.open("rb") as stream:
             begin = _decompressed(stream, _first_bytes(stream)).read(4)
+            stream.seek(0)
+            kind = _KIND_OF_MAGIC.get(begin)
+            if kind is None and is_audit_log(_decompressed(stream, _first_bytes(stream))):
+                kind = "audit"
     except OSError as error:
         raise _unreadable(str(path), error) from error
-    if begin == log_records.MAGIC:
-        return "log"
-    if begin == snapshot_file.MAGIC:
-        return "snapshot"
+    if kind is not None:
+        return kind
     what = f"begins with {begin.hex(' ')}" if begin else "is empty"
     raise DataFileError(
-        f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, "
-        f"nor a tar of them: it {what}."
+        f"{path} is not a transaction log or snapshot of ZooKeeper 3.1 or later, an audit log, "
+        f"or a tar of them: it {what}."
     )
 
 
@@ -185,7 +200,8 @@ def _unpacked(archive: Path) -> Iterator[str]:
 
 def _unpack(tar: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     name = PurePosixPath(entry.name)
-    if not entry.isreg() or not _NAME.fullmatch(name.name):
+    is_data = _NAME.fullmatch(name.name) or _AUDIT_NAME.fullmatch(name.name)
+    if not entry.isreg() or not is_data:
         return
     inside = [part for part in name.parts if part not in ("/", "..", ".")]
     target = folder.joinpath(*inside)

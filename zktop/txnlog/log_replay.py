@@ -29,6 +29,7 @@ from zktop.txnlog.znode_tree import Effect, ZnodeTree
 _COUNTER: Final = 0xFFFF_FFFF
 _FIRST_EPOCHS: Final = (0, 1)  # of a server alone, and of an ensemble
 MAX_NOTES: Final = 20  # of one kind
+MAX_READ_BYTES: Final = 2 * 0xFFFFF  # that servers read: twice jute.maxbuffer, unless configured
 
 
 class Restart(msgspec.Struct, frozen=True):
@@ -72,7 +73,7 @@ class LogReplay:
         self._logs = self._first_records([file for file in files if file.kind == "log"])
         snapshots = [file for file in files if file.kind == "snapshot"]
         self._snapshots = sorted(snapshots, key=lambda file: file.zxid or 0)
-        self.members = sorted({file.member for file in files})
+        self.members = sorted({file.member for file in files if file.kind != "audit"})
 
     def steps(
         self, since: Millis | None = None, until: Millis | None = None
@@ -212,6 +213,12 @@ class LogReplay:
         except TransactionError as error:
             transaction = without_operations(body)
             self._note(f"{error}: it was skipped.")
+        if len(body) > MAX_READ_BYTES:
+            self._note(
+                f"Transaction {transaction.zxid:#x} has {len(body):,} bytes. By default, servers "
+                f"read at most {MAX_READ_BYTES:,}: one that has to read it does not start. "
+                "Set jute.maxbuffer higher first."
+            )
         if not transaction.is_known:
             self._note(
                 f"Transaction {transaction.zxid:#x} has type {transaction.kind}, "
