@@ -20,12 +20,14 @@ from zktop.model.report import Report
 from zktop.model.session_ids import session_id, session_text
 from zktop.model.settings import Root, Settings, Thresholds
 from zktop.model.text import Text
+from zktop.output.snapshot import snapshot
 from zktop.recording import ImportSummary
 
 pytestmark = pytest.mark.zookeeper
 
 PATIENCE_S = 40.0
 SOON_S = 1.0  # the session timeout of a client that is killed
+NODES = 14_000  # with more than 150 bytes each in the record of the session's end
 EVENTS = ("queued", "acquired", "released", "abandoned", "expired")
 
 
@@ -127,12 +129,12 @@ def holders(report: Report, path: str) -> list[Member]:
     return [*report.parts[Text(path)].lock.holders]
 
 
-def imported_now(stage: Stage, folder: Path) -> tuple[ImportSummary, Path]:
-    """Import the server's files as they are now."""
+def imported_now(stage: Stage, folder: Path, *more: Path) -> tuple[ImportSummary, Path]:
+    """Import the server's files as they are now, and others."""
     version_2 = stage.server.log.parent / "data" / "version-2"
     shutil.copytree(version_2, folder / "version-2")  # the server goes on writing
     settings = Settings(roots=(Root(f"{stage.root}/*"),), thresholds=Thresholds(settle=400))
-    plan, file = ImportPlan((folder / "version-2",), settings), folder / "a.zktop"
+    plan, file = ImportPlan((folder / "version-2", *more), settings), folder / "a.zktop"
     return import_files(plan, lambda: file.open("wb"), lambda _number, _at: None), file
 
 
@@ -179,3 +181,59 @@ def test_an_import_names_who_deleted_the_node_of_a_holder(stage: Stage, tmp_path
     assert (finding.lock, finding.nodes, finding.confidence) == (orders, (held.node,), "C4")
     assert finding.sentence.startswith(f"session {deleter} deleted the node of ann, which held")
     assert not [spot for spot in last.blind if spot.rule == "S5"]
+
+
+def test_an_audit_log_names_the_user_who_deleted_a_node(stage: Stage, tmp_path: Path) -> None:
+    """The user has no node and so no label; bob has one, and the log adds his address."""
+    ann, bob = stage.kazoo("ann", "bob")
+    orders = f"{stage.root}/orders"
+    held = ann.acquire("Lock", orders)
+    bob.ask("Lock", orders)
+    other = KazooClient(stage.server.address, auth_data=[("digest", "alice:secret")])
+    other.start()
+    other.delete(f"{orders}/{held.node}")
+    summary, file = imported_now(stage, tmp_path, stage.server.log)
+    last = Replay(file).last()
+    other.stop()
+    other.close()
+
+    assert summary.notes == ()
+    (finding,) = [one for one in last.findings if one.rule == "S5"]
+    assert finding.sentence.startswith("alice deleted the node of ann, which held")
+    known = snapshot(last).sessions[bob.session].known
+    assert known == {"name": "127.0.0.1", "address": "127.0.0.1"}
+
+
+def test_a_session_with_too_many_nodes_is_found_live_and_in_an_import(
+    stage: Stage, tmp_path: Path
+) -> None:
+    """Its end would be a record that servers do not read; the import says it of the record."""
+    client = KazooClient(stage.server.address)
+    client.start()
+    orders = f"{stage.root}/{'orders' * 15}"
+    client.ensure_path(orders)
+    for begin in range(0, NODES, 1_000):
+        batch = client.transaction()
+        for number in range(begin, begin + 1_000):
+            batch.create(f"{orders}/{number:032x}__lock__", ephemeral=True, sequence=True)
+        batch.commit()
+    with watching(stage, [f"{stage.root}/*"]) as run:
+        assert run.read()
+        watcher = Watcher(stage, run)
+        watcher.until(
+            lambda report: "critical" in {severity for _, severity, _ in too_large(report)}
+        )
+    (_, before), live = imported_now(stage, tmp_path / "before"), watcher.reports[-1]
+    client.stop()
+    client.close()
+    after, _ = imported_now(stage, tmp_path / "after")
+
+    assert too_large(Replay(before).last()) == too_large(live)
+    (note,) = after.notes
+    assert "By default, servers read at most 2,097,150: one that has to read it" in note
+
+
+def too_large(report: Report) -> list[tuple[str, str, str]]:
+    """The findings about sessions whose end is too large."""
+    found = [one for one in report.findings if one.rule == "P17"]
+    return [(one.id, str(one.severity), str(one.confidence)) for one in found]

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from txnlog.log_writer import ANN, BOB, T0, LogWriter, create, delete, set_data, snapshot, story
+from txnlog.log_writer import (
+    ANN,
+    BOB,
+    T0,
+    LogWriter,
+    create,
+    delete,
+    paths,
+    set_data,
+    snapshot,
+    story,
+)
 
 from zktop.txnlog.damage import DataFileError
 from zktop.txnlog.data_files import data_files
@@ -205,3 +216,18 @@ def test_a_log_that_has_just_begun_is_no_error(tmp_path: Path) -> None:
     folder = written(tmp_path, log_1=story().bytes(), log_9=bytes(64), log_a=struct.pack("x"))
 
     assert played([folder])[0] == [*range(1, 9)]
+
+
+def test_a_record_that_servers_do_not_read_is_said(tmp_path: Path) -> None:
+    """The end of a session with 22,000 znodes; the log is read to its end."""
+    names = [f"/locks/a/{number:0100d}" for number in range(22_000)]
+    log = story().add(ANN, -11, paths(*names), cxid=9).opened(BOB)
+
+    zxids, _, replay = played([written(tmp_path, log_1=log.bytes())])
+
+    assert zxids[-1] == 10
+    (note,) = replay.notes
+    assert note == (
+        "Transaction 0x9 has 2,486,036 bytes. By default, servers read at most 2,097,150: one "
+        "that has to read it does not start. Set jute.maxbuffer higher first."
+    )

@@ -21,7 +21,7 @@ from zktop.model.findings.catalogue import RULES
 from zktop.model.findings.finding import RuleMatch
 
 HERE = Path(__file__).parent
-FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 16, "R": 10}
+FAMILIES = {"D": 10, "B": 11, "L": 11, "S": 7, "P": 17, "R": 10}
 EVERY = [f"{family}{n}" for family, number in FAMILIES.items() for n in range(1, number + 1)]
 NAMED = re.compile(r"test_((?:[dblspr]\d+_)+)(fires|is_quiet)")
 

@@ -1,5 +1,6 @@
-"""P1 to P5 and S3: sessions; with a near miss each."""
+"""P1 to P5, P17 and S3: sessions; with a near miss each."""
 
+import msgspec
 import pytest
 from model.builders import (
     NOW,
@@ -7,6 +8,7 @@ from model.builders import (
     ZK2,
     connections,
     expiry,
+    figures,
     no_connections,
     row,
     session,
@@ -27,10 +29,12 @@ from model.findings.cases import (
     shared_context,
 )
 
+from zktop.model.facts import AnyFact, Expiry
 from zktop.model.findings.apply import examine_ensemble
 from zktop.model.findings.context import EnsembleContext, SessionContext
 from zktop.model.findings.finding import LookAgainAt
 from zktop.model.findings.sessions import sessions_to_examine
+from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)
 
@@ -188,6 +192,45 @@ def test_p5_fires_for_one_session_with_five_locks() -> None:
 def test_p5_is_quiet_for_four() -> None:
     """The threshold is a setting."""
     assert not found("P5", owner_of(4))
+
+
+def owner_of_nodes(number: int, *tables: AnyFact) -> object:
+    """Alice, who has so many nodes with long names."""
+    one = session_context("alice", A, tables=tables)
+    (place,) = one.places
+    long_name = msgspec.structs.replace(place.member, node=Text("n" * 80))
+    places = (msgspec.structs.replace(place, member=long_name),) * number
+    return type(one)(one.session, places, shared=one.shared)
+
+
+def test_p17_fires_if_the_end_of_a_session_is_too_large_to_read() -> None:
+    """With 97 bytes for each node; from half of that on it is a warning."""
+    huge, large = only("P17", owner_of_nodes(22_000)), only("P17", owner_of_nodes(11_000))
+
+    assert huge.sentence == (
+        "alice owns 22,000 nodes: its end is one record of 2.2 MB in the transaction log. Servers "
+        "read at most 2.1 MB by default: a server that reads it does not start again."
+    )
+    assert (huge.severity, large.severity) == ("critical", "warning")
+    assert large.sentence.endswith("by default: this is close to it.")
+
+
+def test_p17_counts_nodes_outside_of_locks_that_a_dump_lists() -> None:
+    """A session may have one lock, and thousands of other nodes."""
+    names = tuple(Text(f"/services/{number:090d}") for number in range(22_000))
+    dump = Expiry(server=ZK1, at=NOW, zxid=1, ephemerals={session("alice"): names})
+
+    assert "owns 22,000 nodes" in only("P17", owner_of_nodes(1, dump)).sentence
+
+
+@pytest.mark.parametrize(
+    ("nodes", "version"), [(10_000, "3.8.0"), (22_000, "3.5.9"), (22_000, "3.4.14")]
+)
+def test_p17_is_quiet_for_less_and_for_servers_that_do_not_list_paths(
+    nodes: int, version: str
+) -> None:
+    """Before 3.6 the record of a session's end is empty."""
+    assert not found("P17", owner_of_nodes(nodes, figures(ZK1, version)))
 
 
 def test_every_rule_that_lacks_a_table_is_a_blind_spot() -> None:

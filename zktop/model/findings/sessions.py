@@ -1,9 +1,14 @@
-"""P1 to P5 and S3: sessions that are gone or silent, change servers often, or own too much."""
+"""P1 to P5, P17, S3: sessions that are gone or silent, change servers often, or own too much."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from zktop.model.facts import Session
-from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
+from zktop.model.findings.context import (
+    EnsembleContext,
+    SessionContext,
+    SessionPlace,
+    SharedContext,
+)
 from zktop.model.findings.finding import (
     FindingSubject,
     LookAgainAt,
@@ -15,7 +20,8 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.history.endings import GIVEN_UP_SHARE
-from zktop.model.world.tables_of_one_server import Presence
+from zktop.model.locks.lock import absolute
+from zktop.model.world.tables_of_one_server import Presence, ServerTables
 
 MIN_TIMEOUT_TICKS = 2  # the servers' default
 LATER_TABLES_MS = 30_000
@@ -170,6 +176,61 @@ def blast_radius(ctx: SessionContext) -> Iterator[RuleResult]:
             evidence=((True, several(map(short, locks))),),
             advice="Fine if intended; otherwise use a session for each independent job.",
         )
+
+
+# A session's end is one record: a header, and each path with its length. Servers read no record
+# above jute.maxbuffer and the same again (jute.maxbuffer.extrasize).
+MAX_RECORD_BYTES = 2 * 0xFFFFF
+RECORD_BYTES = 48
+PATH_BYTES = 4
+MIN_NODES = 1_000  # fewer never come near
+LARGE_RECORD_SHARE = 1 / 2
+FIRST_WITH_PATHS = (3, 6)  # the first version whose record of a session's end has the paths
+
+
+@Rule("P17", "session-too-large", "warning", "session")
+def session_too_large(ctx: SessionContext) -> Iterator[RuleResult]:
+    """A session owns so many nodes that a server may not start again after its end.
+
+    Its end is one record of the transaction log, and servers read none above twice jute.maxbuffer.
+    """
+    tables = ctx.shared.ensemble.tables
+    dumped = ((one.expiry.ephemerals or {}).get(ctx.session, ()) for one in tables)
+    paths = max(dumped, key=len, default=())
+    number = max(len(ctx.places), len(paths))
+    if number < MIN_NODES or _are_old(tables):
+        return
+    owned = paths if len(paths) == number else list(map(_path_of, ctx.places))
+    size = RECORD_BYTES + sum(PATH_BYTES + len(path.encode()) for path in owned)
+    if size >= LARGE_RECORD_SHARE * MAX_RECORD_BYTES:
+        yield _too_large(ctx, number, size)
+
+
+def _are_old(tables: Iterable[ServerTables]) -> bool:
+    return any((one.version or FIRST_WITH_PATHS) < FIRST_WITH_PATHS for one in tables)
+
+
+def _path_of(place: SessionPlace) -> str:
+    return absolute(place.lock.path, place.member.node)
+
+
+def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
+    limit, is_over = f"{MAX_RECORD_BYTES / 1e6:.1f} MB", size > MAX_RECORD_BYTES
+    effect = "a server that reads it does not start again" if is_over else "this is close to it"
+    return RuleMatch(
+        about=ctx.about(),
+        sentence=f"{ctx.name} owns {number:,} nodes: its end is one record of {size / 1e6:.1f} MB "
+        f"in the transaction log. Servers read at most {limit} by default: {effect}.",
+        confidence="C3",
+        evidence=(
+            (True, f"the paths of {number:,} nodes have {size:,} bytes in a record"),
+            (None, "jute.maxbuffer has its default of 1 MiB"),
+            (None, "the servers are of 3.6 or later, which list the paths"),
+        ),
+        advice="Raise jute.maxbuffer on all servers before the session ends, or let its client "
+        "delete the nodes one by one. Find out why one session needs so many.",
+        severity="critical" if is_over else None,
+    )
 
 
 def sessions_to_examine(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:

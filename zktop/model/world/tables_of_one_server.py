@@ -219,7 +219,7 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
             return 0
         if self.surplus is None or self._is_old_and_ours(own):
             return None
-        version, (first, last) = _version(self.figures.version), _COUNTS_RECURSIVE_TWICE
+        version, (first, last) = self.version, _COUNTS_RECURSIVE_TWICE
         is_twice = self._is_here(own) and version is not None and first <= version < last
         ours = len(self.watches.of(own)) if is_twice and self.watches and own else 0
         return max(0, max(self.surplus, self.surplus_before or 0) - ours)
@@ -231,12 +231,17 @@ class ServerTables(msgspec.Struct, frozen=True, eq=False, dict=True):
         hidden = self.surplus if self._is_old_and_ours(own) else self.hidden_watches(own)
         return None if hidden is None else hidden > 0
 
+    @property
+    def version(self) -> tuple[int, ...] | None:
+        """The first two numbers of its version; None if it is unknown."""
+        return _version(self.figures.version)
+
     def _is_here(self, own: Session | None) -> bool:
         return own is not None and own in (self.connections or {})
 
     def _is_old_and_ours(self, own: Session | None) -> bool:
-        version = _version(self.figures.version)
-        return self._is_here(own) and (version is None or version < _COUNTS_RECURSIVE_TWICE[0])
+        is_old = self.version is None or self.version < _COUNTS_RECURSIVE_TWICE[0]
+        return self._is_here(own) and is_old
 
 
 def _indexed(facts: TableFacts, known: WatchIndex | None) -> WatchIndex | None:

@@ -187,7 +187,7 @@ def test_every_rule_about_locks_has_letters() -> None:
     """All others have a common sign."""
     unnamed = {rule.id for rule in RULES} - CODES.keys()
 
-    of_no_lock = {"P3", "P11", "P12", "P13", "P14", "P15", "P16", "R8", "R9", "R10"}
+    of_no_lock = {"P3", "P11", "P12", "P13", "P14", "P15", "P16", "P17", "R8", "R9", "R10"}
     assert unnamed <= of_no_lock | {"L11", "P5", "R1", "R5", "R6"}
     assert all(len(code) == 3 for code in CODES.values())
 
