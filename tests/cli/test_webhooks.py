@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from app.alerts.test_webhooks import Receiver, receiving, statuses
 from cli.live_processes import new_root, worker, zktop_process
+from config.config_of import config_of
 from servers import free_port, sandbox_server
 
 from zktop.app.clusters import live_feed
-from zktop.config.join_sources import load
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_a_command_posts_it(command: str, config: str, receiver: Receiver, tmp_p
 
 def test_the_ui_posts_it(config: str, receiver: Receiver) -> None:
     """While it shows it, and for each of its clusters."""
-    feed = live_feed("prod", load(config))
+    feed = live_feed("prod", config_of(config))
     feed.start(lambda _news: None)
     try:
         assert posted(receiver) == DEADLOCK_POSTED

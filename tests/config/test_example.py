@@ -7,9 +7,9 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
+from config.config_of import config_of
 from msgspec import inspect
 
-from zktop.config.join_sources import load
 from zktop.config.show import config_schema
 from zktop.config.types import Config
 
@@ -20,7 +20,7 @@ MORE = "\n".join(line.removeprefix("#: ") for line in LINES if line.startswith("
 
 def test_the_example_is_the_defaults() -> None:
     """A copy of it changes nothing."""
-    assert load(str(EXAMPLE)) == Config()
+    assert config_of(EXAMPLE) == Config()
 
 
 def test_commented_settings_load_as_well(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_commented_settings_load_as_well(tmp_path: Path) -> None:
     file = tmp_path / "more.yaml"
     file.write_text(MORE, encoding="utf-8")
 
-    assert load(str(file)) != Config()
+    assert config_of(file) != Config()
 
 
 def test_the_example_has_every_key() -> None:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from config.config_of import config_of
 
 from zktop.config.check_layouts import layout_mistakes
-from zktop.config.join_sources import load
 from zktop.config.mistakes import ConfigError
 from zktop.model.layouts.layout import Layout
 from zktop.model.locks.shapes import LAYOUTS
@@ -46,7 +46,7 @@ def written(folder: Path, layout: str) -> str:
 @pytest.mark.parametrize("layout", VALID)
 def test_a_layout_that_can_work_is_accepted(tmp_path: Path, layout: str) -> None:
     """With any combination of keys that makes sense."""
-    assert len(load(written(tmp_path, layout)).layouts) == 1
+    assert len(config_of(written(tmp_path, layout)).layouts) == 1
 
 
 @pytest.mark.parametrize("layout", WRONG)
@@ -55,7 +55,7 @@ def test_a_layout_that_cannot_work_is_refused(tmp_path: Path, layout: str) -> No
     file = written(tmp_path, layout)
 
     with pytest.raises(ConfigError) as refusal:
-        load(file)
+        config_of(file)
 
     (said,) = str(refusal.value).splitlines()
     assert said.startswith((f"{file}:3: layouts[0].pattern: ", f"{file}:3: layouts[0].modes: "))
@@ -66,7 +66,7 @@ def test_all_mistakes_of_a_layout_are_listed(tmp_path: Path) -> None:
     file = written(tmp_path, "{ name: x, pattern: '^(?P<idd>.+)-{SEK}-{H36}$' }")
 
     with pytest.raises(ConfigError) as refusal:
-        load(file)
+        config_of(file)
 
     assert [line.partition("pattern: ")[2] for line in str(refusal.value).splitlines()] == [
         "unknown macro {SEK} (did you mean {SEQ}?)",

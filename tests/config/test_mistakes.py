@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from config.config_of import config_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zktop.config.join_sources import load
 from zktop.config.mistakes import ConfigError
 from zktop.config.types import Config
 from zktop.model.text import clean
@@ -386,7 +386,7 @@ def test_a_file_that_expands_without_end_is_refused(text: str) -> None:
 def test_a_file_that_cannot_be_read(name: str, sentence: str) -> None:
     """With the operating system's reason."""
     with pytest.raises(ConfigError) as error:
-        load(name)
+        config_of(name)
 
     assert str(error.value) == sentence
 
@@ -451,7 +451,7 @@ def assert_loads_or_says_why(data: bytes) -> None:
         file.write(data)
         file.flush()
         try:
-            load(file.name)
+            config_of(file.name)
         except ConfigError as error:
             lines = str(error).splitlines()
             assert lines
@@ -463,7 +463,7 @@ def read(text: str | bytes) -> Config:
     """Load a config file with this text."""
     data = text if isinstance(text, bytes) else text.encode()
     Path("config.yaml").write_bytes(data)
-    return load("config.yaml")
+    return config_of("config.yaml")
 
 
 def mistakes_in(text: str | bytes) -> list[str]:

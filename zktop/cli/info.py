@@ -88,7 +88,7 @@ def _size() -> str:
     """Return the size of the terminal, even if stdout is a pipe."""
     for stream in (sys.__stderr__, sys.__stdout__, sys.__stdin__):
         try:
-            columns, lines = os.get_terminal_size(stream.fileno())  # type: ignore[union-attr]
+            columns, lines = os.get_terminal_size(stream.fileno())  # type: ignore[union-attr]  # caught below
         except (AttributeError, OSError, ValueError):
             continue
         return f"{columns} columns, {lines} lines"

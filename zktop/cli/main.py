@@ -153,8 +153,8 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
 
 def _print_config(overrides: Overrides) -> None:
     """Print a line for each setting, with secrets masked; imports on use, as subcommands do."""
-    from zktop.config.join_sources import effective_config  # noqa: PLC0415
-    from zktop.config.show import rows  # noqa: PLC0415
+    from zktop.config.join_sources import effective_config  # noqa: PLC0415  see above
+    from zktop.config.show import rows  # noqa: PLC0415  see above
 
     put_table([("SETTING", "VALUE", "FROM"), *rows(effective_config(overrides))])
 
@@ -162,7 +162,10 @@ def _print_config(overrides: Overrides) -> None:
 def _open_ui(overrides: Overrides) -> int:
     with no_collections():
         from zktop.app.run_ui import run_live_ui  # noqa: PLC0415  the UI starts here
-        from zktop.config.join_sources import cluster_configs, effective_config  # noqa: PLC0415
+        from zktop.config.join_sources import (  # noqa: PLC0415  needs the types
+            cluster_configs,
+            effective_config,
+        )
 
     return run_live_ui(effective_config(overrides), cluster_configs(overrides))
 

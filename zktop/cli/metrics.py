@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from zktop.app.alerts.webhooks import Webhooks
 from zktop.cli.common.options import (
     DURATION,
     FILE_PATH,
@@ -18,7 +19,6 @@ from zktop.cli.common.options import (
 )
 from zktop.cli.common.output import narrate, put_utf8
 from zktop.cli.common.sources import follow, live_run, open_recording, print_notes
-from zktop.cli.common.webhooks import webhooks
 from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import UsageError
@@ -110,13 +110,13 @@ def command(
         put_utf8(exports.exposition(collector).rstrip())
     elif options["listen"]:
         access = _access(exports, options)
-        with exports.http_server(collector, access), webhooks(overrides) as hooks:
+        with exports.http_server(collector, access), _webhooks(overrides) as hooks:
             narrate(f"serving {access.url}; ctrl-c ends it")
             look = _both(collector.look, hooks.look)
             _look_at_reports(overrides, options["duration"], look)
     elif options["textfile"]:
         file_of, path = exports.text_file, options["textfile"]
-        with file_of(collector, path) as write, webhooks(overrides) as hooks:
+        with file_of(collector, path) as write, _webhooks(overrides) as hooks:
             look = _both(_writing(collector.look, write, options["every"]), hooks.look)
             _look_at_reports(overrides, options["duration"], look)
     else:
@@ -125,6 +125,10 @@ def command(
             overrides, settle + round(CONFIRM_S * SECOND_MS), collector.look, is_once=True
         )
         put_utf8(exports.exposition(collector).rstrip())
+
+
+def _webhooks(overrides: Overrides) -> Webhooks:
+    return Webhooks.of(effective_config(overrides), narrate)
 
 
 def _look_at_reports(
@@ -196,7 +200,7 @@ def _access(exports: ModuleType, options: dict[str, Any]) -> Any:
 def _exports() -> ModuleType:
     """Import what needs prometheus-client, which is an extra."""
     try:
-        from zktop.app import metrics_exports  # noqa: PLC0415
+        from zktop.app import metrics_exports  # noqa: PLC0415  see above
     except ImportError as error:
         raise UsageError(
             "zktop metrics needs the package prometheus-client: pip install prometheus-client."

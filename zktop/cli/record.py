@@ -16,7 +16,7 @@ from zktop.app.ring.ring_recorder import RingRecorder
 from zktop.cli.common.options import DURATION, SIZE, connection_options
 from zktop.cli.common.output import narrate
 from zktop.cli.common.sources import live_run, print_notes
-from zktop.cli.common.webhooks import webhooks
+from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.errors import NoConnectionError, UsageError
 from zktop.model.facts import SECOND_MS, Millis
@@ -107,7 +107,7 @@ def _record_file(
     with (
         live_run(overrides, SAMPLE_EVERY_S) as run,
         _open(output) as file,
-        webhooks(overrides) as hooks,
+        Webhooks.of(effective_config(overrides), narrate) as hooks,
     ):
         run.recorder = recorder_of(file, run, redact=redact)
         try:
@@ -136,7 +136,7 @@ def _record_ring(
 ) -> None:
     """Record one run after the other. Only the first one must connect at once."""
     end = None if duration is None else time.monotonic() + duration / SECOND_MS
-    with webhooks(overrides) as hooks:
+    with Webhooks.of(effective_config(overrides), narrate) as hooks:
         _record_run(overrides, ring, end, hooks, redact=redact)
         while end is None or time.monotonic() < end:
             try:

@@ -13,7 +13,7 @@ from zktop.config.types import UiSection
 def file_tree(name: str) -> MapNode:
     """Read a config or theme file; an empty file gives an empty mapping."""
     # PyYAML takes 10 ms to load, and most runs read no file.
-    from zktop.config.parse_yaml import MAX_FILE_BYTES, parse  # noqa: PLC0415
+    from zktop.config.parse_yaml import MAX_FILE_BYTES, parse  # noqa: PLC0415  see above
 
     try:
         with Path(name).expanduser().open("rb") as file:

@@ -18,7 +18,6 @@ from zktop.config.check_keys import ConfigReader, inner_key
 from zktop.config.files import default_file, file_tree, theme_names
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import (
-    COMMAND_LINE,
     Override,
     Overrides,
     cluster_tree,
@@ -59,12 +58,6 @@ class EffectiveConfig(msgspec.Struct, frozen=True):
     def origin(self, key: str) -> ValueOrigin:
         """Return where the value of a key was written; DEFAULT if nowhere."""
         return self.origins.get(key, DEFAULT)
-
-
-def load(file: str) -> Config:
-    """Read one config file and nothing else."""
-    only = Overrides(file=Override("config", (file,), ValueOrigin(COMMAND_LINE)))
-    return effective_config(only, {}).config
 
 
 def load_sections(

@@ -49,8 +49,8 @@ class ContenderProcess:
 
     def __init__(self, order: ContenderOrder, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin  # noqa: S101  it was started with pipes
-        assert process.stdout  # noqa: S101
-        assert process.stderr  # noqa: S101
+        assert process.stdout  # noqa: S101  likewise
+        assert process.stderr  # noqa: S101  likewise
         self.state = ContenderState(order, process.pid)
         self.pipes: list[IO[bytes]] = [process.stdout, process.stderr]
         self._process, self._stdin, self._stdout = process, process.stdin, process.stdout

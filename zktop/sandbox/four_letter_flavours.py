@@ -37,7 +37,7 @@ OPERATIONS = {
     Op.CLOSE_SESSION: "Close",
 }
 ACTING = "crst srst csnp rqld".split()  # noqa: SIM905  as in their documentation
-ACTING_IN_KEEPER = "rcvr rclc clrs ydld ftfl jmfp jmep jmdp lgrq".split()  # noqa: SIM905
+ACTING_IN_KEEPER = "rcvr rclc clrs ydld ftfl jmfp jmep jmdp lgrq".split()  # noqa: SIM905  likewise
 
 
 def _pad(number: int) -> str:

@@ -153,7 +153,7 @@ def _create_container(body: bytes, at: int) -> tuple[Operation, int]:
     path, at = _text(body, at)
     data, at = _bytes(body, at)
     at = _skip_acl(body, at)
-    return Create(path, data, False, _INT(body, at)[0], CONTAINER), at + 4  # noqa: FBT003
+    return Create(path, data, False, _INT(body, at)[0], CONTAINER), at + 4  # noqa: FBT003  not ephemeral
 
 
 def _create_with_ttl(body: bytes, at: int) -> tuple[Operation, int]:
@@ -162,7 +162,7 @@ def _create_with_ttl(body: bytes, at: int) -> tuple[Operation, int]:
     at = _skip_acl(body, at)
     (cversion,), (ttl,) = _INT(body, at), _LONG(body, at + 4)
     owner = _TTL | (ttl & _TTL_BITS)
-    return Create(path, data, False, cversion, owner), at + 12  # noqa: FBT003
+    return Create(path, data, False, cversion, owner), at + 12  # noqa: FBT003  not ephemeral
 
 
 def _delete(body: bytes, at: int) -> tuple[Operation, int]:

@@ -67,7 +67,7 @@ class Shell(NavigationApp):
         (120, "-double"),
         (180, "-triple"),
     ]
-    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012  likewise
         (0, "-short"),
         (30, "-tall"),
     ]

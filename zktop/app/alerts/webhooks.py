@@ -14,6 +14,7 @@ from typing import Final, Self
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from zktop.config.join_sources import EffectiveConfig
 from zktop.config.types import WebhookSection
 from zktop.model.format import count
 from zktop.model.report import Report
@@ -38,6 +39,11 @@ class Webhooks:
     ) -> None:
         """Start a thread for each; `complain` is called in these threads."""
         self._hooks = [Webhook(one, cluster, complain) for one in sections]
+
+    @classmethod
+    def of(cls, effective: EffectiveConfig, complain: Complain) -> Self:
+        """Return the webhooks of a command's config."""
+        return cls(effective.config.webhooks, effective.cluster_name, complain)
 
     def __enter__(self) -> Self:
         return self

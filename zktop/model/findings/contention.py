@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from zktop.model.facts import Millis
-from zktop.model.findings.context import LockContext
+from zktop.model.findings.context import RECENT_MS, LockContext
 from zktop.model.findings.finding import (
     FOREVER,
     SILENCE,
@@ -19,7 +19,6 @@ from zktop.model.locks.lock import Member
 
 LONG_HOLD_FACTOR = 10  # times the 99th percentile
 BUSY_SHARE = 0.95
-RECENT_MS = 600_000
 LONG_ANYWHERE_FACTOR = 20  # times the threshold of a long hold
 LISTING_LIMIT_BYTES = 1 << 20  # the default of jute.maxbuffer
 NAME_OVERHEAD_BYTES = 4

@@ -10,7 +10,7 @@ from functools import cached_property
 import msgspec
 
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
 from zktop.model.history.lock_history import NO_HISTORY, LockHistory
@@ -29,6 +29,7 @@ from zktop.model.world.tables_of_one_server import Presence, TableKind
 from zktop.model.world.world import World
 
 TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
+RECENT_MS = 10 * MINUTE_MS  # how long ago a recent departure was
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):

@@ -7,8 +7,8 @@ of them gets the lock while the owner still reads.
 
 from collections.abc import Iterator
 
-from zktop.model.facts import Session
-from zktop.model.findings.context import LockContext, MemberWatches
+from zktop.model.facts import MINUTE_MS, Session
+from zktop.model.findings.context import RECENT_MS, LockContext, MemberWatches
 from zktop.model.findings.finding import (
     FindingSubject,
     LookAgainAt,
@@ -26,6 +26,7 @@ from zktop.model.findings.wakeups import (
 )
 from zktop.model.format import clock, count, several, short, span
 from zktop.model.history.events import Departure
+from zktop.model.layouts.layout import LARGEST
 from zktop.model.locks.lock import Member
 from zktop.model.locks.shapes import layout_named
 from zktop.model.session_ids import session_text
@@ -95,9 +96,8 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
     )
 
 
-LAST_NUMBER = (1 << 31) - 1
 SOON_S = 30 * 24 * 3600
-STEADY_MS = 60_000
+STEADY_MS = MINUTE_MS
 MIN_RATE_PER_S = 1e-3  # requests per second; at this rate the counter lasts for 60 years
 _RESET = "Stop all users of this lock, then delete its node and let them create it again."
 
@@ -111,11 +111,11 @@ def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
     following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
     numbers = [m.sequence for m in ctx.members if m.sequence is not None]
     negative = sum(number < 0 for number in numbers)
-    is_over = following is not None and (following < 0 or following >= LAST_NUMBER)
-    if negative or is_over or LAST_NUMBER in numbers:
+    is_over = following is not None and (following < 0 or following >= LARGEST)
+    if negative or is_over or LARGEST in numbers:
         yield _over(ctx, negative)
     elif following is not None:
-        yield from _running_out(ctx, LAST_NUMBER - following)
+        yield from _running_out(ctx, LARGEST - following)
 
 
 def _over(ctx: LockContext, negative: int) -> RuleMatch:
@@ -149,7 +149,7 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
         sentence=f"{ctx.name} has {left} sequence numbers left{remaining}.",
         confidence="C4" if is_near else "C2",
         evidence=(
-            (True, f"the next number is {LAST_NUMBER - left}"),
+            (True, f"the next number is {LARGEST - left}"),
             (is_near or None, "the present rate goes on"),
         ),
         advice=_RESET,
@@ -159,7 +159,6 @@ def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
 
 
 CERTAIN_SESSIONS = 3  # this many sorting by name are no coincidence
-RECENT_MS = 600_000
 
 
 @Rule(

@@ -78,7 +78,7 @@ def _of_known_system(text: str) -> str | None:
     application = re.fullmatch(_APPLICATION, text) if "application_id=" in text else None
     if application:
         return application[1]
-    server = re.fullmatch(_HBASE_TEXT, text) if text.count(",") == 2 else None  # noqa: PLR2004
+    server = re.fullmatch(_HBASE_TEXT, text) if text.count(",") == 2 else None  # noqa: PLR2004  of three parts
     return f"{server[1]}:{server[2]}" if server else None
 
 

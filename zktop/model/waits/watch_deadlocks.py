@@ -110,7 +110,7 @@ def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
     holding = granted(queue)
     holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
     by_order = f"by order {' and '.join(holders)} may go on, but " if holders else ""
-    each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004
+    each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004  a pair
     return (
         f"{names.all_of(actors)} watch {each} in {lock}: {by_order}nothing will wake any of them."
     )

@@ -39,7 +39,7 @@ class Overlay(ModalScreen[T | None], DrawnOnce[T | None], Generic[T]):
 
     # No style depends on the size, so the overlay is drawn once less when it opens.
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  as Textual declares it
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = []  # noqa: RUF012  likewise
     is_closing = False
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:

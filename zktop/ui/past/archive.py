@@ -282,7 +282,7 @@ class Archive:
                 if step.number == number:
                     break
         self._follower = follower
-        assert follower.frame is not None  # noqa: S101
+        assert follower.frame is not None  # noqa: S101  it has looked
         begin = steps[index].at if index else 0
         until = steps[index + 1].at if index + 1 < len(steps) else None
         return UnpackedReport(follower.frame, follower.before, begin, until)

@@ -89,7 +89,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def _tap(self) -> None:
         """Intercept sent requests and received messages, on this instance only."""
         connection = self._connection
-        submit, read_header = connection._submit, connection._read_header  # noqa: SLF001
+        submit, read_header = connection._submit, connection._read_header  # noqa: SLF001  no public way
 
         def guarded(request: object, timeout: float, xid: int | None = None) -> None:
             if type(request) not in READING:
@@ -103,9 +103,9 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             self.bytes_in += len(message) + 4
             return header, message, offset
 
-        connection._submit = guarded  # noqa: SLF001
-        connection._read_header = counted  # noqa: SLF001
-        connection._read_watch_event = self._event  # noqa: SLF001
+        connection._submit = guarded  # noqa: SLF001  likewise
+        connection._read_header = counted  # noqa: SLF001  likewise
+        connection._read_watch_event = self._event  # noqa: SLF001  likewise
 
     def _event(self, message: bytes, offset: int) -> None:
         self._listener.event(*requests.decode_event(message, offset))
@@ -123,7 +123,7 @@ class ReadOnlyClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
     def _server(self) -> str | None:
         try:
-            host, port = self._connection._socket.getpeername()[:2]  # noqa: SLF001
+            host, port = self._connection._socket.getpeername()[:2]  # noqa: SLF001  likewise
         except (AttributeError, OSError):
             return None
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

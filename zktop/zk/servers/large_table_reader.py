@@ -133,7 +133,7 @@ def _exchange(
     process: "subprocess.Popen[bytes]", question: dict[str, Any], deadline: float
 ) -> bytes:
     assert process.stdin is not None  # noqa: S101  both are pipes
-    assert process.stdout is not None  # noqa: S101
+    assert process.stdout is not None  # noqa: S101  likewise
     process.stdin.write(msgspec.json.encode(question) + b"\n")
     head, newline, rest = b"", b"", b""
     while not newline:

@@ -147,7 +147,7 @@ class TimelineScreen(Page):
         if self._chosen is not None and is_early and wanted == self._chosen_for:
             return self._chosen
         frame = state.frame
-        assert frame is not None  # noqa: S101
+        assert frame is not None  # noqa: S101  there is a window
         self._chosen_at, self._chosen_for = monotonic(), wanted
         self._chosen = chosen_strips(state, window, frame.report, room)
         return self._chosen
