@@ -19,9 +19,9 @@ ZXIDS = st.sampled_from([10, 20, 30, 110, 120])  # some after the first look, wh
 
 
 class LongWay(LockHistories):
-    """Meets every lock as if it might be new."""
+    """Adds every lock as if it might be new."""
 
-    def _was_there(self, change: LockChange) -> bool:
+    def _existed_before(self, change: LockChange) -> bool:
         return False
 
 
