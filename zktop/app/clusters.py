@@ -89,4 +89,4 @@ def recorded_options(address: str) -> Sequence[str]:
     ()
     """
     hosts = address.partition("/")[0].split(",")
-    return ("--hosts", address) if all(":" in one for one in hosts) else ()
+    return ("--hosts", address) if all(":" in host for host in hosts) else ()

@@ -105,7 +105,7 @@ class Contenders:
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
         modes = STRICTEST_FIRST if mode == "exclusive" else (mode,)
         recipes = [one for one in RECIPES if layout in one.joins]
-        known = [(one.name, own) for one in recipes for own in one.modes]
+        known = [(recipe.name, own) for recipe in recipes for own in recipe.modes]
         return next((pair for wanted in modes for pair in known if pair[1] == wanted), None)
 
     def listen(self, on_change: Callable[[], None], complain: Callable[[str], None]) -> None:

@@ -49,6 +49,10 @@ def part_of(report: Report, paths: Collection[str]) -> Report:
         report,
         parts=PersistentMap({path: part for path in wanted if (part := report.parts.get(path))}),
         paths=tuple(path for path in sorted(wanted) if path in report.parts),
-        deadlocks=tuple(one for one in report.deadlocks if not wanted.isdisjoint(one.locks)),
-        findings=tuple(one for one in report.findings if not wanted.isdisjoint(one.locks)),
+        deadlocks=tuple(
+            deadlock for deadlock in report.deadlocks if not wanted.isdisjoint(deadlock.locks)
+        ),
+        findings=tuple(
+            finding for finding in report.findings if not wanted.isdisjoint(finding.locks)
+        ),
     )

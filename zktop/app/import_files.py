@@ -275,7 +275,7 @@ class LockPlaces:
         return False
 
     def _is_lock(self, path: str, names: Sequence[str]) -> bool:
-        return might_be_a_lock(path, names) or any(_is_of(self._layouts, one) for one in names)
+        return might_be_a_lock(path, names) or any(_is_of(self._layouts, name) for name in names)
 
 
 def _is_of(layouts: Sequence[Layout], name: str) -> bool:

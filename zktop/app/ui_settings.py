@@ -119,7 +119,7 @@ def theme_list(environment: Mapping[str, str]) -> ThemeList:
     """Read all theme files again."""
     found = all_themes(environment, _STYLES)
     themes = tuple(textual_theme(one) for one in found.usable)
-    return ThemeList(themes, tuple(str(one) for one in found.mistakes))
+    return ThemeList(themes, tuple(str(mistake) for mistake in found.mistakes))
 
 
 def textual_theme(file: ThemeFile) -> NamedTheme:

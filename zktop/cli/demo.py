@@ -111,7 +111,11 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
                 raise player.failure
             # The player drops its lines before it repeats the scene: keep showing the old ones.
             narration = [line.line() for line in player.progress.lines[-_MAX_LINES:]] or narration
-            content = (*report.parts.values(), *(one.id for one in report.deadlocks), *narration)
+            content = (
+                *report.parts.values(),
+                *(deadlock.id for deadlock in report.deadlocks),
+                *narration,
+            )
             if content != printed:
                 printed = content
                 _print(report, run.hosts, narration)

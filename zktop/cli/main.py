@@ -142,7 +142,7 @@ def zktop(context: click.Context, overrides: Overrides, *, show_config: bool) ->
     """See every ZooKeeper lock, live: who holds it, who waits, and which deadlock they are in."""
     command = context.invoked_subcommand
     if command in _WRITING_COMMANDS and any(
-        one.key == READ_ONLY.key for one in overrides.settings
+        setting.key == READ_ONLY.key for setting in overrides.settings
     ):
         raise click.UsageError(f"`zktop {command}` starts demo clients; --read-only forbids it")
     if show_config:

@@ -56,7 +56,9 @@ def command(overrides: Overrides, form: str, file: str | None, at: ReplayTime | 
 
 def why_no_locks(report: Report) -> str:
     """Return a sentence: where no lock was found, or why none could be read."""
-    reasons = [str(one.sentence) for one in report.findings if one.rule in ("R8", "R9")]
+    reasons = [
+        str(finding.sentence) for finding in report.findings if finding.rule in ("R8", "R9")
+    ]
     if reasons:
         return " ".join(reasons)
     roots = ", ".join(root.path for root in report.settings.roots)

@@ -97,7 +97,7 @@ def cluster_configs(
     written = file_tree(file.texts[-1]) if file else EMPTY
     clusters = written.get("clusters")
     names = clusters.pairs if isinstance(clusters, MapNode) else ()
-    others = tuple(one for one in overrides.settings if one.section not in _CONNECTION)
+    others = tuple(setting for setting in overrides.settings if setting.section not in _CONNECTION)
     asked = replace(overrides, settings=others)
     return {
         name.text: _joined(
@@ -120,8 +120,8 @@ def _joined(
     mistakes = list(_duplicate_layouts(written))
     layouts = layout_roots(overrides.layouts, mistakes) if overrides.layouts else ()
     cluster = cluster_tree(overrides.cluster, written, mistakes) if overrides.cluster else EMPTY
-    from_environment = [one.tree for one in overrides.settings if not one.is_typed]
-    typed = [one.tree for one in overrides.settings if one.is_typed]
+    from_environment = [setting.tree for setting in overrides.settings if not setting.is_typed]
+    typed = [setting.tree for setting in overrides.settings if setting.is_typed]
     check = _Check(written, environment)
     check.read(written)
     for part in (with_layouts(EMPTY, layouts), *from_environment, *typed):

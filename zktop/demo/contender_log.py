@@ -74,6 +74,6 @@ class ContenderLog:
         self._sessions[state.session] = None
         live = set(self._live_sessions.values())
         if len(self._sessions) > len(live) + MAX_ENDED_SESSIONS:
-            del self._sessions[next(one for one in self._sessions if one not in live)]
+            del self._sessions[next(session for session in self._sessions if session not in live)]
         # A tuple: every report keeps one, and a set takes ten times the memory.
         self.our_sessions = tuple(self._sessions)

@@ -39,8 +39,8 @@ def free_json(plan: FreePlan, done: FreedJson | None = None) -> FreeJson:
         holders=list(plan.holders),
         waiting=plan.waiting,
         error=plan.error,
-        deadlocks=[deadlock_json(one) for one in plan.deadlocks],
-        findings=[finding_json(one) for one in plan.findings],
+        deadlocks=[deadlock_json(deadlock) for deadlock in plan.deadlocks],
+        findings=[finding_json(finding) for finding in plan.findings],
         blockers=convert(plan.blockers, list[LockBlockerJson], from_attributes=True),
         more=plan.more,
         done=done,
@@ -98,7 +98,7 @@ def done_lines(done: FreedJson, plan: FreeJson, width: int = WIDTH) -> Iterator[
     """Yield lines about what was done; in a dry run, also what it would cost."""
     yield from wrapped(done.sentence, "", width, "")
     if done.outcome == "dry-run":
-        ways = [(one.path, way) for one in plan.blockers for way in one.ways]
+        ways = [(blocker.path, way) for blocker in plan.blockers for way in blocker.ways]
         for path, way in ways:
             if path in done.paths and way.kind == done.kind:
                 yield from _labelled("Effect", way.effect, width)
@@ -121,7 +121,7 @@ def not_done(deed: Deed) -> FreedJson:
 def freed(deed: Deed, report: Report) -> FreedJson:
     """Describe what was done, and the lock as it was read afterwards."""
     view = report.view(deed.lock)
-    holders = [one.name for one in view.holders] if view else []
+    holders = [holder.name for holder in view.holders] if view else []
     waiting = len(view.lock.waiters) if view else 0
     holds = f"{several(holders)} {'hold' if len(holders) > 1 else 'holds'} it" if holders else (
         "no client holds it"

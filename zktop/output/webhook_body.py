@@ -51,8 +51,8 @@ class WebhookBody(msgspec.Struct, frozen=True, rename="camel"):
 
 def webhook_body(alerts: Sequence[WebhookAlert], cluster: str) -> bytes:
     """Return the JSON of some alerts about one cluster."""
-    is_firing = any(one.status == "firing" for one in alerts)
-    common = set.intersection(*(set(one.labels.items()) for one in alerts))
+    is_firing = any(alert.status == "firing" for alert in alerts)
+    common = set.intersection(*(set(alert.labels.items()) for alert in alerts))
     body = WebhookBody(
         status="firing" if is_firing else "resolved",
         alerts=alerts,

@@ -118,7 +118,9 @@ def _wchp(core: ServerCore) -> str:
 
 
 def _groups(groups: Iterator[tuple[str, dict[str, None] | list[str]]]) -> str:
-    lines = (line for head, members in groups for line in (head, *(f"\t{one}" for one in members)))
+    lines = (
+        line for head, members in groups for line in (head, *(f"\t{member}" for member in members))
+    )
     return "".join(f"{line}\n" for line in lines) + "\n"
 
 
@@ -126,7 +128,13 @@ def _dump(core: ServerCore) -> str:
     sessions, idle = core.sessions.deadlines, core.idle
     session_sets = [(due, [f"\t{_hex(one)}" for one in ids]) for due, ids in sessions.buckets()]
     connections = [
-        (due, [f"\tip: /{address_of(one)} sessionId: {_hex(one.session_id)}" for one in clients])
+        (
+            due,
+            [
+                f"\tip: /{address_of(client)} sessionId: {_hex(client.session_id)}"
+                for client in clients
+            ],
+        )
         for due, clients in idle.buckets()
     ]
     owners = [(f"{_hex(owner)}:", paths) for owner, paths in core.store.tree.owners()]

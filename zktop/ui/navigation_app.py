@@ -101,7 +101,7 @@ class NavigationApp(BaseApp):
     @property
     def page(self) -> Page | None:
         pages = self.visit.pages
-        current = next((one for one in pages.children if one.id == pages.current), None)
+        current = next((child for child in pages.children if child.id == pages.current), None)
         return current if isinstance(current, Page) else None
 
     @property

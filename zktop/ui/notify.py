@@ -81,7 +81,7 @@ def proven_causes(report: Report) -> Iterator[Finding]:
     A deadlock whose lock nodes all existed at one time counts, even if it is unknown whether its
     sessions are single threads.
     """
-    proven = {one.id for one in report.deadlocks if one.coexistence_proven}
+    proven = {deadlock.id for deadlock in report.deadlocks if deadlock.coexistence_proven}
     for finding in report.findings:
         if finding.severity != "critical" or finding.cause:
             continue

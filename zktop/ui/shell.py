@@ -134,7 +134,7 @@ class Shell(NavigationApp):
 
     def leave(self) -> None:
         """Exit; the exit code says whether zktop ever connected."""
-        never = all(one.was_never_connected for one in self.visits.values())
+        never = all(visit.was_never_connected for visit in self.visits.values())
         self.exit(return_code=NO_CONNECTION if never else 0)
 
     def on_unmount(self) -> None:

@@ -71,7 +71,7 @@ def values_for(
         return _of_lock(selection.path, selection.node) if selection.path else None
     if on == "session":
         return _of_session(selection.session, selection, report) if selection.session else None
-    dead = next((one for one in report.deadlocks if one.id == selection.case), None)
+    dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == selection.case), None)
     if dead is None and len(report.deadlocks) == 1:
         dead = report.deadlocks[0]
     if dead is None or not dead.ways_out:

@@ -42,7 +42,7 @@ def locks_of(report: Report, selection: Selection) -> frozenset[str]:
     if selection.case is None:
         return frozenset() if selection.path is None else frozenset((selection.path,))
     cases: tuple[Deadlock | Finding, ...] = (*report.deadlocks, *report.findings)
-    return frozenset(path for one in cases if one.id == selection.case for path in one.locks)
+    return frozenset(path for case in cases if case.id == selection.case for path in case.locks)
 
 
 class ViewState(msgspec.Struct, frozen=True, eq=False, kw_only=True):

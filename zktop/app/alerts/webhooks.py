@@ -38,7 +38,7 @@ class Webhooks:
         self, sections: Sequence[WebhookSection], cluster: str, complain: Complain
     ) -> None:
         """Start a thread for each; `complain` is called in these threads."""
-        self._hooks = [Webhook(one, cluster, complain) for one in sections]
+        self._hooks = [Webhook(section, cluster, complain) for section in sections]
 
     @classmethod
     def of(cls, effective: EffectiveConfig, complain: Complain) -> Self:
@@ -132,7 +132,7 @@ class Webhook:
     def _put_back(self, alerts: Sequence[WebhookAlert]) -> None:
         """Put alerts back to the front, unless there is something newer about them."""
         with self._has_news:
-            self._waiting = {one.fingerprint: one for one in alerts} | self._waiting
+            self._waiting = {alert.fingerprint: alert for alert in alerts} | self._waiting
 
     def _report(self, problem: str) -> None:
         """Complain about a failure once, and say when it is over."""

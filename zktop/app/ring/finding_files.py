@@ -39,7 +39,7 @@ class FindingFiles:
 
     def arrived(self, findings: Iterable[Finding], now: Millis) -> list[Finding]:
         """Return critical findings that are new and not in a recent file."""
-        critical = {one.id: one for one in findings if one.severity == "critical"}
+        critical = {finding.id: finding for finding in findings if finding.severity == "critical"}
         known, self._known = self._known, frozenset(critical)
         new = [one for one in critical.values() if one.id not in known]
         return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]

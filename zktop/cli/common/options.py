@@ -222,7 +222,7 @@ class TypedWords(NamedTuple):
 def typed_words(overrides: Overrides) -> TypedWords:
     """Return the typed connection options as words of a command line, without secrets."""
     settings = (overrides.file, overrides.cluster, *overrides.settings, overrides.layouts)
-    typed = [one for one in settings if one is not None and one.is_typed]
+    typed = [setting for setting in settings if setting is not None and setting.is_typed]
     secret = dict.fromkeys(one.origin.option or "" for one in typed if one.key in SECRETS)
     flags = {option.flag: option.flag_word is not None for option in OPTIONS}
     words: dict[str, tuple[str, ...]] = {}

@@ -55,7 +55,7 @@ def open_recording(
 
 def _has_settings(overrides: Overrides) -> bool:
     has_file = overrides.file is not None and overrides.file.is_typed
-    has_roots = any(one.key == "roots" for one in overrides.settings)
+    has_roots = any(setting.key == "roots" for setting in overrides.settings)
     return has_file or has_roots or overrides.layouts is not None
 
 

@@ -131,7 +131,7 @@ class Ledger:
             since=self._since,
             until=until,
             unseen_ms=self._unseen_ms,
-            blocked_ms=sum(one.blocked_ms for one in locks),
+            blocked_ms=sum(lock.blocked_ms for lock in locks),
             seen=self._seen.total(),
             missed=self._missed.total(),
             deadlocks=len(self._deadlocks),

@@ -56,17 +56,17 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     @cached_property
     def shows_watches(self) -> bool:
         """Whether any server returned its watch table."""
-        return any(one.watches is not None for one in self.ensemble.tables)
+        return any(table.watches is not None for table in self.ensemble.tables)
 
     @cached_property
     def shows_connections(self) -> bool:
         """Whether any server returned its connection table."""
-        return any(one.connections is not None for one in self.ensemble.tables)
+        return any(table.connections is not None for table in self.ensemble.tables)
 
     @cached_property
     def lists_sessions(self) -> bool:
         """Whether any server returned a list of all sessions."""
-        return any(one.sessions for one in self.ensemble.tables)
+        return any(table.sessions for table in self.ensemble.tables)
 
     @cached_property
     def lacking(self) -> dict[TableKind, tuple[MissingInput, ...]]:

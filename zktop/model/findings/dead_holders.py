@@ -106,7 +106,7 @@ def stale_ephemeral(ctx: LockContext) -> Iterator[RuleResult]:
                 ),
                 advice="Collect `dump` of all servers and restart the one that still has the "
                 "node; delete the node by hand only if that does not help.",
-                as_of=max(one.expiry.at for one in ctx.ensemble.tables),
+                as_of=max(table.expiry.at for table in ctx.ensemble.tables),
                 patience_ms=LONGEST_TIMEOUT_MS,
             )
 

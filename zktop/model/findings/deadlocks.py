@@ -203,7 +203,7 @@ def _queue(ctx: LockContext, queue: LockQueue) -> WaitQueue:
 
 
 def _names(ctx: LockContext) -> DisplayNames:
-    owners: Mapping[Session, str] = {one.owner: ctx.name_of(one) for one in ctx.members}
+    owners: Mapping[Session, str] = {member.owner: ctx.name_of(member) for member in ctx.members}
     return DisplayNames({session_text(session): name for session, name in owners.items()})
 
 

@@ -87,7 +87,9 @@ def owner_facts(ctx: LockContext, child: Member) -> str:
     if child.owner:
         owner = ctx.name_of(child)
         return f"{name} is not a contender; it belongs to {owner} and goes with its session"
-    fitting = [one for one in sort_by_layout([child.znode]).layouts.values() if not one.guessed]
+    fitting = [
+        layout for layout in sort_by_layout([child.znode]).layouts.values() if not layout.guessed
+    ]
     written = f"it is named as {fitting[0].name} names contenders" if fitting else ""
     made = "persistent, or a TTL or container node: made by hand, or left over"
     return f"no session owns {name}: {made}{f'; {written}' if written else ''}"

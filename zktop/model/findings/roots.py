@@ -196,8 +196,8 @@ def _shown_elsewhere(root: DeniedRoot, ensemble: Ensemble) -> str:
     below = f"{root.base}/"
     found = [
         (path, session)
-        for one in ensemble.tables
-        for rows in ((one.watches.rows if one.watches else {}), one.expiry.ephemerals or {})
+        for table in ensemble.tables
+        for rows in ((table.watches.rows if table.watches else {}), table.expiry.ephemerals or {})
         for session, paths in rows.items()
         for path in paths
         if path.startswith(below)

@@ -195,7 +195,7 @@ def session_too_large(ctx: SessionContext) -> Iterator[RuleResult]:
     Its end is one record of the transaction log, and servers read none above twice jute.maxbuffer.
     """
     tables = ctx.shared.ensemble.tables
-    dumped = ((one.expiry.ephemerals or {}).get(ctx.session, ()) for one in tables)
+    dumped = ((table.expiry.ephemerals or {}).get(ctx.session, ()) for table in tables)
     paths = max(dumped, key=len, default=())
     number = max(len(ctx.places), len(paths))
     if number < MIN_NODES or _are_old(tables):
@@ -207,7 +207,7 @@ def session_too_large(ctx: SessionContext) -> Iterator[RuleResult]:
 
 
 def _are_old(tables: Iterable[ServerTables]) -> bool:
-    return any((one.version or FIRST_WITH_PATHS) < FIRST_WITH_PATHS for one in tables)
+    return any((table.version or FIRST_WITH_PATHS) < FIRST_WITH_PATHS for table in tables)
 
 
 def _path_of(place: SessionPlace) -> str:

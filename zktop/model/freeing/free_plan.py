@@ -81,23 +81,25 @@ def free_plan(report: Report, path: str, cli: ZkCli) -> FreePlan | None:
         return None
     lock = view.lock
     planner = _Planner(report, cli)
-    deadlocks = tuple(one for one in report.deadlocks if path in one.locks)
+    deadlocks = tuple(deadlock for deadlock in report.deadlocks if path in deadlock.locks)
     found = list(planner.blockers(view, deadlocks))
     kept = {one.path: one for one in found}  # a holder in two deadlocks is listed once
     listed = tuple(kept.values())[:MAX_BLOCKERS]
-    dead = {one.id for one in deadlocks}
+    dead = {deadlock.id for deadlock in deadlocks}
     return FreePlan(
         lock=lock.path,
         layout=lock.layout,
         kind=lock.kind,
-        holders=tuple(planner.name(one) for one in lock.holders[:MAX_BLOCKERS]),
+        holders=tuple(planner.name(holder) for holder in lock.holders[:MAX_BLOCKERS]),
         waiting=len(lock.waiters),
         error=lock.error,
         deadlocks=deadlocks,
         findings=tuple(
-            one
-            for one in report.findings
-            if path in (one.lock, *one.locks) and one.id not in dead and one.severity != "info"
+            finding
+            for finding in report.findings
+            if path in (finding.lock, *finding.locks)
+            and finding.id not in dead
+            and finding.severity != "info"
         ),
         blockers=listed,
         more=len(kept) - len(listed),
@@ -123,7 +125,7 @@ class _Planner:
             yield from self._ways_out(deadlock)
         for child in foreign_blockers(lock):
             yield self._blocker(view, child, "foreign")
-        holding = {one.node for one in lock.holders}
+        holding = {holder.node for holder in lock.holders}
         for member in lock.members:
             if member.znode.stat is not None and not member.owner:
                 yield self._blocker(view, member, "leftover")
@@ -169,7 +171,7 @@ class _Planner:
         if queue is not None and not queue.holds(member):
             ahead = [one.node for one in queue.members].index(member.node)
             after = {one.node for one in queue.members[ahead + 1 :]}
-            waiters = [one for one in waiters if one.node in after]
+            waiters = [waiter for waiter in waiters if waiter.node in after]
         return frees(len(waiters), self.name(waiters[0]) if waiters else None)
 
     def _about(self, view: LockView, member: Member) -> str:
@@ -221,4 +223,6 @@ class _Planner:
     @property
     def _has_jmx(self) -> bool:
         """Only ZooKeeper's own servers, in Java, have JMX beans."""
-        return all(one.flavour in (None, "zookeeper") for one in self._report.ensemble.servers)
+        return all(
+            server.flavour in (None, "zookeeper") for server in self._report.ensemble.servers
+        )

@@ -114,7 +114,7 @@ def first_look_at(lock: Lock | None, now_ms: Millis) -> FirstLook:
 
 def arrivals(members: Sequence[Member]) -> list[int]:
     """The transactions that created the members; 0 for those that were not read."""
-    return [stat.czxid if (stat := one.znode.stat) else 0 for one in members]
+    return [stat.czxid if (stat := member.znode.stat) else 0 for member in members]
 
 
 def first_look_of(

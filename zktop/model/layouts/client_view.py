@@ -46,7 +46,7 @@ def views_of(layout: Layout, own: Iterable[Layout] = ()) -> tuple[ClientView, ..
 
 def assumed_view(views: Iterable[ClientView], mode: LockMode) -> ClientView:
     """Return the view assumed for a member until a watch proves another."""
-    return next((one for one in views if not one.modes or mode in one.modes), _OWN[0])
+    return next((view for view in views if not view.modes or mode in view.modes), _OWN[0])
 
 
 @lru_cache(maxsize=512)

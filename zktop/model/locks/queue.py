@@ -108,7 +108,7 @@ class RankedQueue(QueueDefaults):
         marked = options.marked
         self.counted = members
         if oddities.unseen:
-            self.counted = tuple(one for one in members if not is_unseen(layout, one))
+            self.counted = tuple(member for member in members if not is_unseen(layout, member))
         self.regular = oddities.is_sane and sorts_by_number(layout)
         self._ahead: dict[Text, int] | None = None
         self._index: dict[Text, Member] | None = None

@@ -32,8 +32,8 @@ class LeasePool(QueueDefaults):
         pending: Member | None = None,
         head: GateHead = "waiting",
     ) -> None:
-        self.holders = tuple(one for one in holders if one.layout != FOREIGN)
-        self.taken = tuple(one for one in holders if one.layout == FOREIGN)
+        self.holders = tuple(holder for holder in holders if holder.layout != FOREIGN)
+        self.taken = tuple(holder for holder in holders if holder.layout == FOREIGN)
         self.pending, self.gate, self.leases = pending, gate, leases
         self.hidden = gate.members[0] if head == "hidden" and gate.members else None
         self.warnings = tuple(gate.warnings)

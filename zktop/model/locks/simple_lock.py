@@ -56,7 +56,7 @@ def simple_lock(site: LockSite) -> Lock | None:
     members = _members(site, naming)
     if members is None:
         return None
-    arrivals = [stat.czxid for one in members if (stat := one.znode.stat)]
+    arrivals = [stat.czxid for member in members if (stat := member.znode.stat)]
     unordered = sum(map(gt, arrivals, arrivals[1:]))
     oddities = QueueOddities(unordered=unordered, largest=members[-1].sequence or 0)
     queue = RankedQueue(naming.layout, naming.rule, members, oddities)

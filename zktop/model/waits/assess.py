@@ -169,7 +169,7 @@ def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
     """The requests that must have existed at one moment: of the ring, or of the whole knot."""
     if all(edge.is_plain for edge in found):
         return [(e.queue.lock, r) for e in found for r in (e.request, e.blocker)]
-    return [(one.queue.lock, member) for one in core.queues for member in one.members]
+    return [(queue.queue.lock, member) for queue in core.queues for member in queue.members]
 
 
 def _case(view: _View, number: int, found: Ring) -> RingCase | None:

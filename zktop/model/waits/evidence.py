@@ -65,7 +65,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         actors = {actor for core in self.graph.stuck_set.cores for actor in core.actors}
         sessions = {actor: session_of(actor) for actor in actors}
         waits = list(self._ring_waits())
-        past = {one.name: self.histories.of(one.lock.path, self.now_ms) for one in waits}
+        past = {wait.name: self.histories.of(wait.lock.path, self.now_ms) for wait in waits}
         verdicts = {
             (w.name, w.request.node): WatchCheck(w.lock, self.ensemble).of(w.member).verdict
             for w in waits

@@ -126,7 +126,9 @@ def _wait_queue(
 
 
 def _conflicts(lock: Lock, waiters: Iterable[Member]) -> dict[str, tuple[str, ...]]:
-    return {one.node: tuple(other.node for other in lock.blocked_by(one)) for one in waiters}
+    return {
+        waiter.node: tuple(other.node for other in lock.blocked_by(waiter)) for waiter in waiters
+    }
 
 
 def _parts(
@@ -159,7 +161,11 @@ def _next_requests(
 ) -> tuple[tuple[WaitRequest, ...], Sequence[WaitRequest], Sequence[WaitRequest]]:
     """Make the requests of the runs that differ; also return which came and which went."""
     requests = known.requests
-    old = {one.node: one for part in parts for one in requests[part.old_start : part.old_end]}
+    old = {
+        request.node: request
+        for part in parts
+        for request in requests[part.old_start : part.old_end]
+    }
     new: dict[str, WaitRequest] = {}
     spliced: list[WaitRequest] = []
     at = 0

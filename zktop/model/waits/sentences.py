@@ -64,7 +64,7 @@ class DisplayNames(Struct, frozen=True):
 
 def exhausted_pool(core: Core) -> StuckQueue:
     """The pool of the core that most actors wait for."""
-    pools = [one for one in core.queues if one.queue.kind == "pool" and any(one.waits)]
+    pools = [queue for queue in core.queues if queue.queue.kind == "pool" and any(queue.waits)]
     return max(pools, key=lambda pool: (sum(pool.waits), pool.queue.lock))
 
 

@@ -238,7 +238,7 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         return max(watching, key=lambda server: _at(server.facts.watches), default=None)
 
     def _expiries(self) -> Iterator[Expiry]:
-        return (one.expiry for one in self.tables)
+        return (table.expiry for table in self.tables)
 
     def _by_leader(self, session: Session) -> tuple[Millis, Millis] | None:
         tables = [expiry for expiry in self._expiries() if session in (expiry.expires_in_ms or {})]

@@ -97,15 +97,15 @@ class Period:
 
 
 def accounting_json(accounts: Accounts) -> AccountingJson:
-    names = {one.actor: one.name for one in accounts.actors}
+    names = {actor.actor: actor.name for actor in accounts.actors}
     bound: Measure = "at-least" if accounts.is_lower_bound else "exact"
     parts = (accounts.actors, accounts.locks, accounts.classes)
     return AccountingJson(
         blocked_s=_seconds(accounts.blocked_ms),
         blocked_is=bound,
         expired_sessions=accounts.expiries,
-        clients=[_client(one) for one in accounts.actors[:MAX_ACCOUNTS]],
-        locks=[_lock(one, accounts, names) for one in accounts.locks[:MAX_ACCOUNTS]],
+        clients=[_client(actor) for actor in accounts.actors[:MAX_ACCOUNTS]],
+        locks=[_lock(lock, accounts, names) for lock in accounts.locks[:MAX_ACCOUNTS]],
         classes=[_lock(one, accounts, names) for one in accounts.classes[:MAX_ACCOUNTS]],
         left_out=tuple(max(0, len(part) - MAX_ACCOUNTS) for part in parts),  # type: ignore[arg-type]  # three
     )

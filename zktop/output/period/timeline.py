@@ -106,11 +106,11 @@ class Timeline:
 
     def json(self, accounts: Accounts) -> TimelineJson:
         """Return the moments of a period with the locks that cost most."""
-        names = {one.actor: one.name for one in accounts.actors}
+        names = {actor.actor: actor.name for actor in accounts.actors}
         known: dict[str, int] = {}
         locks: list[LockTrack] = []
         room = MAX_BYTES
-        contended = [one.path for one in accounts.locks if one.path in self._tracks]
+        contended = [lock.path for lock in accounts.locks if lock.path in self._tracks]
         for path in contended:
             made = self._lock(path, names, known)
             room -= len(msgspec.json.encode(made))
@@ -180,14 +180,14 @@ class Timeline:
             path=path,
             members=[
                 (
-                    known.setdefault(names.get(one.actor, NO_NAME), len(known)),
-                    one.mode,
-                    self._relative(one.queued),
-                    self._relative(one.granted),
-                    one.queued.how == "at-least",
-                    one.granted.how == "at-least",
+                    known.setdefault(names.get(member.actor, NO_NAME), len(known)),
+                    member.mode,
+                    self._relative(member.queued),
+                    self._relative(member.granted),
+                    member.queued.how == "at-least",
+                    member.granted.how == "at-least",
                 )
-                for one in track.members.values()
+                for member in track.members.values()
             ],
             states=[
                 [moment, holders, waiting, *(places[key] for key in shown)]

@@ -90,14 +90,14 @@ class Document(msgspec.Struct, frozen=True):
 
 def document(period: PeriodJson) -> Document:
     day = period.since[:10]
-    own = [one for one in period.findings if one.follows_from is None]
+    own = [finding for finding in period.findings if finding.follows_from is None]
     more = len(own) - MAX_FINDINGS + period.findings_left_out
     end = _time(period.until, day)
     return Document(
         title=f"Locks of {period.hosts or 'ZooKeeper'}{period.chroot}",
         period=f"{day} {_time(period.since, day)} to {end} ({spoken(period.duration_s)})",
         summary=summary(period),
-        deadlocks=[_deadlock(one, day) for one in period.deadlocks],
+        deadlocks=[_deadlock(deadlock, day) for deadlock in period.deadlocks],
         findings=[_finding(one, day) for one in own[:MAX_FINDINGS]],
         more_findings=count(more, "more finding") if more > 0 else "",
         tables=list(_tables(period)),
@@ -107,7 +107,7 @@ def document(period: PeriodJson) -> Document:
 
 def summary(period: PeriodJson) -> str:
     """Say in one or two sentences what happened."""
-    own = [one for one in period.findings if one.follows_from is None]
+    own = [finding for finding in period.findings if finding.follows_from is None]
     text = f"{count(len(period.deadlocks), 'deadlock')}, {count(len(own), 'other finding')}."
     accounting = period.accounting
     if not accounting.blocked_s:
@@ -242,13 +242,13 @@ def _tables(period: PeriodJson) -> Iterator[WordTable]:
         "ITSELF is the part of it in which this client waited for another lock: look at the "
         "holder of that one.",
         ("client", "blocked others", "waiting itself", "waited", "worst lock", *figures),
-        [_client_row(one) for one in accounting.clients],
+        [_client_row(client) for client in accounting.clients],
     )
     yield WordTable(
         "Locks",
         "",
         ("lock", "clients waited", "mostly for", *figures),
-        [_lock_row(one) for one in accounting.locks],
+        [_lock_row(lock) for lock in accounting.locks],
     )
     if period.expiries:
         day = period.since[:10]

@@ -68,25 +68,25 @@ class AlertActions(Shell):
         """Hide or show findings that are only information."""
         self.hides_notes = not self.hides_notes
         report = self.view_state.report
-        if report is None or not any(one.severity == "info" for one in report.findings):
+        if report is None or not any(finding.severity == "info" for finding in report.findings):
             hidden = "hidden" if self.hides_notes else "listed"
             self.show_message(f"There are no notes now. New ones will be {hidden}.")
         self.draw()
 
     def _listed(self, report: Report) -> list[str]:
         """Return the ids of deadlocks, then of findings that follow from no other, worst first."""
-        dead = [one.id for one in report.deadlocks]
+        dead = [deadlock.id for deadlock in report.deadlocks]
         others = [
-            one.id
-            for one in report.findings
-            if not one.cause and not (self.hides_notes and one.severity == "info")
+            finding.id
+            for finding in report.findings
+            if not finding.cause and not (self.hides_notes and finding.severity == "info")
         ]
         return list(dict.fromkeys((*dead, *others)))
 
 
 def _critical(report: Report) -> set[str]:
-    critical = {one.id for one in report.findings if one.severity == "critical"}
-    return critical | {one.id for one in report.deadlocks}
+    critical = {finding.id for finding in report.findings if finding.severity == "critical"}
+    return critical | {deadlock.id for deadlock in report.deadlocks}
 
 
 def _name(ids: Collection[str], report: Report) -> str:
@@ -94,7 +94,7 @@ def _name(ids: Collection[str], report: Report) -> str:
     if len(ids) > 1:
         return count(len(ids), "alert")
     alerts: tuple[Finding | Deadlock, ...] = (*report.deadlocks, *report.findings)
-    return headline(next(one for one in alerts if one.id in ids))
+    return headline(next(alert for alert in alerts if alert.id in ids))
 
 
 def _no_alerts(acknowledged: int) -> str:

@@ -104,8 +104,8 @@ class ContenderActions(Shell):
             return
         loaded = port.progress.scene
         options = [
-            Choosable(one.name, one.title, (one.teaches, f"Notice: {one.look_at}"))
-            for one in port.scenes
+            Choosable(scene.name, scene.title, (scene.teaches, f"Notice: {scene.look_at}"))
+            for scene in port.scenes
         ]
 
         def answered(name: str | None) -> None:
@@ -232,7 +232,7 @@ def chosen(
     states: Sequence[ContenderState], selection: Selection, action: ContenderAction
 ) -> ContenderState | None:
     """Return the contender that an action applies to."""
-    running = [one for one in states if not one.is_gone]
+    running = [state for state in states if not state.is_gone]
     if selection.contender:
         return next((one for one in running if one.name == selection.contender), None)
     if selection.session:

@@ -54,14 +54,14 @@ def account_lines(accounts: Accounts, width: int, *, is_packed: bool) -> Iterato
     yield from wrapped(_summary(accounts, is_packed=is_packed), width, "dim")
     if not accounts.blocked_ms:
         return
-    names = {one.actor: one.name for one in accounts.actors}
-    clients = [one for one in accounts.actors if one.charge.at_most_ms or one.waited_ms]
-    locks = [one for one in accounts.locks if one.blocked_ms]
+    names = {actor.actor: actor.name for actor in accounts.actors}
+    clients = [actor for actor in accounts.actors if actor.charge.at_most_ms or actor.waited_ms]
+    locks = [lock for lock in accounts.locks if lock.blocked_ms]
     classes = [one for one in accounts.classes if one.blocked_ms]
     head = ("CLIENT", "BLOCKED OTHERS", "ITSELF", "WAITED", "WORST LOCK")
     yield from _table(head, map(_client_row, clients), len(clients), width)
     head = ("LOCK", "CLIENTS WAITED", "", "GAVE UP", "MOSTLY FOR")
-    yield from _table(head, (_lock_row(one, names) for one in locks), len(locks), width)
+    yield from _table(head, (_lock_row(lock, names) for lock in locks), len(locks), width)
     if any(one.locks > 1 for one in classes):
         head = ("CLASS OF LOCKS", "CLIENTS WAITED", "LOCKS", "GAVE UP", "MOSTLY FOR")
         yield from _table(head, (_lock_row(one, names) for one in classes), len(classes), width)

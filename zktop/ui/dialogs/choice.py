@@ -74,7 +74,11 @@ class ChoiceDialog(Dialog[str]):
 
     def _narrow(self, text: str) -> None:
         wanted = parsed(text)
-        kept = [one for one in self._options if wanted.passes({"": f"{one.name} {one.title}"})]
+        kept = [
+            option
+            for option in self._options
+            if wanted.passes({"": f"{option.name} {option.title}"})
+        ]
         kept.sort(key=lambda one: (one.name != text, not one.name.startswith(text)))
         lines = [self.line_of(one) for one in kept]
         view = self.query_one("#options", TextList)
@@ -97,7 +101,7 @@ class ChoiceDialog(Dialog[str]):
     @property
     def _list_lines(self) -> int:
         """The lines of the list that leave room for the longest description below it."""
-        about = max((len(self._about(one)) for one in self._options), default=1)
+        about = max((len(self._about(option)) for option in self._options), default=1)
         room = self.lines_without(FIELD_LINES + min(about, MAX_ABOUT_LINES))
         return min(MAX_LIST_LINES, max(MIN_LIST_LINES, room))
 

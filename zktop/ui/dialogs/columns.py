@@ -57,7 +57,7 @@ class ColumnsDialog(Dialog[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Go to the next column whose name begins with the typed letter."""
-        names = [one.name for one in self._table.columns]
+        names = [column.name for column in self._table.columns]
         at = names.index(self._column.name) + 1 if self._column else 0
         for name in (*names[at:], *names[:at]):
             if event.character and name.startswith(event.character.upper()):
@@ -88,13 +88,16 @@ class ColumnsDialog(Dialog[None]):
     def _column(self) -> Column[Any] | None:
         """The column under the cursor; None on the usual order."""
         name = self._list.target
-        return next((one for one in self._table.columns if one.name == name), None)
+        return next((column for column in self._table.columns if column.name == name), None)
 
     def _draw(self) -> None:
         table, view = self._table, self._list
-        lines = [_usual(self._usual_order, table), *(_drawn(one, table) for one in table.columns)]
+        lines = [
+            _usual(self._usual_order, table),
+            *(_drawn(column, table) for column in table.columns),
+        ]
         view.styles.height = max(1, min(len(lines), self.lines_without(ABOUT_LINES + 1)))
-        view.show(lines, [USUAL, *(one.name for one in table.columns)])
+        view.show(lines, [USUAL, *(column.name for column in table.columns)])
         self.on_text_list_moved()
 
 

@@ -34,8 +34,10 @@ def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
 
 def problems(report: Report) -> dict[str, str]:
     """Return the sentences of all deadlocks and findings, by id."""
-    known = {one.id: one.sentence for one in report.deadlocks}
-    known.update((one.id, one.sentence) for one in report.findings if one.id not in known)
+    known = {deadlock.id: deadlock.sentence for deadlock in report.deadlocks}
+    known.update(
+        (finding.id, finding.sentence) for finding in report.findings if finding.id not in known
+    )
     return known
 
 
@@ -59,8 +61,8 @@ def lock_state(view: LockView | None) -> str:
     """Who holds a lock, and who waits."""
     if view is None:
         return "does not exist"
-    holders = [one.name for one in view.holders]
-    waiters = [one.name for one in view.waiters]
+    holders = [holder.name for holder in view.holders]
+    waiters = [waiter.name for waiter in view.waiters]
     held = f"held by {several(holders)}" if holders else "free"
     return f"{held}; waiting: {several(waiters)}" if waiters else f"{held}; no waiters"
 

@@ -69,8 +69,8 @@ class ExportDialog(Dialog[ExportRequest]):
         formats = self.query_one(TextList)
         formats.styles.height = len(options)
         formats.show(
-            [drawn(Choosable(one.title, one.about[0]), NAME_WIDTH) for one in options],
-            [one.name for one in options],
+            [drawn(Choosable(option.title, option.about[0]), NAME_WIDTH) for option in options],
+            [option.name for option in options],
         )
         self.query_one(Input).focus()
 

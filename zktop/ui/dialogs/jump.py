@@ -46,7 +46,7 @@ class JumpDialog(Overlay[JumpTarget]):
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        pressed = (one for one in self._targets if one.letter == event.character)
+        pressed = (target for target in self._targets if target.letter == event.character)
         self.dismiss(next(pressed, None))
 
     def on_click(self) -> None:

@@ -53,12 +53,14 @@ class NewContender(Dialog[tuple[ContenderOrder, ...]]):
 
     def __init__(self, recipes: Sequence[RecipeInfo], order: ContenderOrder) -> None:
         super().__init__()
-        self._recipes = {one.name: one for one in recipes}
+        self._recipes = {recipe.name: recipe for recipe in recipes}
         self._order = order
 
     def compose(self) -> ComposeResult:
         order, claim = self._order, self._order.claims[0]
-        names = [(f"{one.name}  {one.source}", one.name) for one in self._recipes.values()]
+        names = [
+            (f"{recipe.name}  {recipe.source}", recipe.name) for recipe in self._recipes.values()
+        ]
         with Box("New demo client", "tab next field   enter start   esc close"):
             yield Horizontal(
                 Label("recipe"),

@@ -216,18 +216,18 @@ class Archive:
 
     @property
     def weight_bytes(self) -> int:
-        return sum(one.weight_bytes for one in self._blocks)
+        return sum(block.weight_bytes for block in self._blocks)
 
     def add(self, new: Sequence[Block]) -> None:
         """Add blocks, the first of which replaces the open one; drop the oldest if it is full."""
-        blocks = [one for one in self._blocks if one.number < new[0].number] + [*new]
-        weight = sum(one.weight_bytes for one in blocks)
+        blocks = [block for block in self._blocks if block.number < new[0].number] + [*new]
+        weight = sum(block.weight_bytes for block in blocks)
         while weight > self._limit_bytes:
             following = (n for n, one in enumerate(blocks) if n and one.state is not None)
             first = next(following, 0)
             if not first:
                 break  # there is no other state from which reports can be made
-            weight -= sum(one.weight_bytes for one in blocks[:first])
+            weight -= sum(block.weight_bytes for block in blocks[:first])
             blocks = blocks[first:]
         self._blocks = tuple(blocks)
 
@@ -302,7 +302,7 @@ class Archive:
 
 
 def _steps(blocks: Iterable[Block]) -> list[PackedStep]:
-    return [step for one in blocks for step in one.steps]
+    return [step for block in blocks for step in block.steps]
 
 
 def _index_at(steps: Sequence[PackedStep], moment: Millis) -> int:

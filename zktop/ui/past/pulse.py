@@ -123,7 +123,7 @@ class Pulse:
         )
 
     def _note_waits(self, events: tuple[Event, ...]) -> int:
-        acquired = [one for one in events if one.event == "acquired"]
+        acquired = [event for event in events if event.event == "acquired"]
         self._waits.extend((one.at, one.waited.ms) for one in acquired if one.waited is not None)
         return len(acquired)
 

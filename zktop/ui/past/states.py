@@ -56,8 +56,8 @@ def lock_state(record: LockRecord | None, at: Millis) -> LockState:
     queue = sum(len(queue.waiters) for queue in queues)
     if len(holders) == 1:
         return LockState(at, session_id(holders[0].owner), 1, queue=queue)
-    named = session_id(hash(tuple([one.owner for one in holders]))) if holders else 0
-    are_readers = bool(holders) and all(one.mode == "read" for one in holders)
+    named = session_id(hash(tuple([holder.owner for holder in holders]))) if holders else 0
+    are_readers = bool(holders) and all(holder.mode == "read" for holder in holders)
     return LockState(at, named, len(holders), are_readers, queue)
 
 
@@ -83,26 +83,30 @@ def _holders(lock: Lock) -> Counter[Session]:
 
 
 def alarms_in(report: Report) -> Alarms:
-    dead = {one.id for one in report.deadlocks}
-    critical = (one for one in report.findings if one.severity == "critical" and not one.cause)
-    sure = [one.is_sure for one in report.deadlocks]
+    dead = {deadlock.id for deadlock in report.deadlocks}
+    critical = (
+        finding
+        for finding in report.findings
+        if finding.severity == "critical" and not finding.cause
+    )
+    sure = [deadlock.is_sure for deadlock in report.deadlocks]
     sure += [one.is_sure for one in critical if one.id not in dead]
     return Alarms(
-        _stuck(one for one in report.deadlocks if one.is_sure),
-        _stuck(one for one in report.deadlocks if not one.is_sure),
+        _stuck(deadlock for deadlock in report.deadlocks if deadlock.is_sure),
+        _stuck(deadlock for deadlock in report.deadlocks if not deadlock.is_sure),
         len(sure),
         any(sure),
     )
 
 
 def _stuck(deadlocks: Iterable[Deadlock]) -> frozenset[Session]:
-    actors = (session_of(name) for one in deadlocks for name in one.actors)
-    return frozenset(one for one in actors if one is not None)
+    actors = (session_of(name) for deadlock in deadlocks for name in deadlock.actors)
+    return frozenset(actor for actor in actors if actor is not None)
 
 
 def name_in(report: Report, session: Session) -> Text | None:
     """Return the unique name of a session; None if it has no node in a lock."""
     paths = report.locks_of.get(session, ())
-    members = (one for path in paths for one in report.parts[path].lock.members)
-    labels = (one.label for one in members if one.owner == session)
+    members = (member for path in paths for member in report.parts[path].lock.members)
+    labels = (member.label for member in members if member.owner == session)
     return report.client_names(session, next(filter(None, labels), None)) if paths else None

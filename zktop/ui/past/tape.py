@@ -54,7 +54,7 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
     findings = 0
     if before.findings is not report.findings:
         known = set(map(id, before.findings))
-        findings = sum(id(one) not in known for one in report.findings)
+        findings = sum(id(finding) not in known for finding in report.findings)
     tables_before = before.world.tables
     tables = report.world.tables
     rows = sum(_rows(one) for name, one in tables.items() if one is not tables_before.get(name))
@@ -91,7 +91,7 @@ class DeadlockRecord(msgspec.Struct, frozen=True):
     @property
     def verdict(self) -> Deadlock:
         """The deadlock as it was last judged."""
-        found = (one for one in self.last.deadlocks if one.id == self.deadlock.id)
+        found = (deadlock for deadlock in self.last.deadlocks if deadlock.id == self.deadlock.id)
         return next(found, self.deadlock)
 
     def ending(self, report: Report) -> EndedDeadlock | None:
@@ -358,7 +358,7 @@ class Tape:
 
 def _alarms(report: Report) -> Iterator[str]:
     """Ids of deadlocks, and of critical findings that do not follow from another one."""
-    yield from (one.id for one in report.deadlocks)
+    yield from (deadlock.id for deadlock in report.deadlocks)
     for one in report.findings:
         if one.severity == "critical" and not one.cause:
             yield one.id
@@ -366,4 +366,7 @@ def _alarms(report: Report) -> Iterator[str]:
 
 def _verdicts(report: Report) -> list[str]:
     """Ids of all deadlocks and findings."""
-    return [*(one.id for one in report.deadlocks), *(one.id for one in report.findings)]
+    return [
+        *(deadlock.id for deadlock in report.deadlocks),
+        *(finding.id for finding in report.findings),
+    ]

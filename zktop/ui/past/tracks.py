@@ -131,7 +131,9 @@ class Tracks:
     def add(self, before: Report | None, frame: Frame, changed: Iterable[Text]) -> None:
         """Add the next frame; `changed` are the locks that differ from the report before it."""
         now = self._newest = frame.report
-        expired = (one.session for one in frame.events if one.event == "expired" and one.session)
+        expired = (
+            event.session for event in frame.events if event.event == "expired" and event.session
+        )
         self.expired.update(dict.fromkeys(expired, frame.at))
         if before is None:
             self.begin = frame.at
@@ -184,8 +186,8 @@ class Tracks:
         _forget(self._alarms, at)
         self._locks = {key: one for key, one in self._locks.items() if _forget(one, at)}
         self._sessions = {key: one for key, one in self._sessions.items() if _forget(one, at)}
-        self._changes = sum(len(one.times) for one in self._locks.values())
-        self._changes += sum(len(one.times) for one in self._sessions.values())
+        self._changes = sum(len(lock.times) for lock in self._locks.values())
+        self._changes += sum(len(session.times) for session in self._sessions.values())
 
     # Looking back: the state at the beginning of a time span, and its changes within it
 

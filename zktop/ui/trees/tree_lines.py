@@ -110,7 +110,7 @@ class WaitTreeLines:
             says, ink = f"waits in {several(top.also_waits)}", "waits"
         blocked = _blocked(tree.blocker) if tree.deadlock is None else ()
         drawn = (*self._who(top), *line((f"  {says}" if says else "", ink)), *blocked)
-        below = tuple(self._lock(one, tree) for one in top.locks)
+        below = tuple(self._lock(lock, tree) for lock in top.locks)
         return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
 
     def _who(self, client: TreeClient) -> Line:
@@ -128,7 +128,7 @@ class WaitTreeLines:
             (lock.path, ink), " ◀ ", (waiting, "waits" if lock.waiting else "dim"),
             (f"{names}{shared}", "dim"), HERE if lock.is_selected else "",
         )  # fmt: skip
-        below = [self._waiter(one, tree) for one in lock.clients]
+        below = [self._waiter(client, tree) for client in lock.clients]
         if lock.hidden and (below or not tree.is_overview):
             below.append(_hidden(lock, has_names=not tree.is_overview))
         self._number += 1
@@ -147,7 +147,7 @@ class WaitTreeLines:
             says = line((f"  {waits}", "waits"), ("  no owner", "warning"))
         else:
             says = line((f"  {waits}", "waits"))
-        below = tuple(self._lock(one, tree) for one in client.locks)
+        below = tuple(self._lock(lock, tree) for lock in client.locks)
         here = line(HERE if client.is_selected else "")
         return Branch((*self._who(client), *says, *here), self._link(client), below)
 

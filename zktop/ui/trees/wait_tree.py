@@ -117,7 +117,7 @@ def overview(report: Report) -> Iterator[WaitTree]:
 
 def tree_of(report: Report, selected: Selection) -> WaitTree | None:
     """Return the tree around the selected session, lock or deadlock; None if it is gone."""
-    dead = next((one for one in report.deadlocks if one.id == selected.case), None)
+    dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == selected.case), None)
     record = report.parts.get(Text(selected.path)) if selected.path else None
     if selected.session is not None and selected.session in report.locks_of:
         return _of_session(report, selected.session, selected)
@@ -129,14 +129,14 @@ def tree_of(report: Report, selected: Selection) -> WaitTree | None:
     if finding is None:
         return None
     places = [*([finding.lock] if finding.lock else []), *finding.locks]
-    path = next((one for one in places if Text(one) in report.parts), None)
+    path = next((place for place in places if Text(place) in report.parts), None)
     return tree_of(report, Selection(path=path)) if path else None
 
 
 def _of_session(report: Report, session: Session, selected: Selection) -> WaitTree:
     steps = list(way_up(report, session))
     last = steps[-1]
-    way = [one.owner for one in steps if one.owner]
+    way = [step.owner for step in steps if step.owner]
     dead = next((one for one in map(_deadlocks(report).get, reversed(way)) if one), None)
     if dead is not None:
         return _of_deadlock(report, dead, selected, way)
@@ -150,7 +150,9 @@ def _of_session(report: Report, session: Session, selected: Selection) -> WaitTr
 def _of_lock(report: Report, lock: Lock, selected: Selection) -> WaitTree:
     """Return the tree of a holder, if possible of one that waits for another lock."""
     owners = [one.owner for one in lock.holders[:MAX_HOLDERS] if one.owner]
-    session = next((one for one in owners if main_wait(report, one)), next(iter(owners), None))
+    session = next(
+        (owner for owner in owners if main_wait(report, owner)), next(iter(owners), None)
+    )
     if session is not None:
         return _of_session(report, session, selected)
     builder = _TreeBuilder(report, MAX_LISTED, selected)
@@ -379,7 +381,10 @@ def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
     """Return the deadlock whose clients are this root blocker."""
     if root.core is None:
         return None
-    return next((one for one in report.deadlocks if set(root.actors) & set(one.actors)), None)
+    return next(
+        (deadlock for deadlock in report.deadlocks if set(root.actors) & set(deadlock.actors)),
+        None,
+    )
 
 
 def place_of(actor: str) -> tuple[Text, Text] | None:

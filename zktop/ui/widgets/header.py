@@ -83,7 +83,7 @@ def _short(name: str, room: int) -> str:
 
 
 def _width(pieces: Iterable[HeaderPiece]) -> int:
-    return sum(width_of(one.drawn) + GAP for one in pieces)
+    return sum(width_of(piece.drawn) + GAP for piece in pieces)
 
 
 def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
@@ -94,7 +94,7 @@ def _fitting(pieces: Sequence[HeaderPiece], room: int) -> list[Line]:
         if one.rank == 0 or needed <= room:
             kept.add(one)
             room -= needed
-    return [one.drawn for one in pieces if one in kept]
+    return [piece.drawn for piece in pieces if piece in kept]
 
 
 STATUS_WORDS: dict[str, tuple[str, Ink]] = {
@@ -304,8 +304,8 @@ def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     if not servers:
         yield HeaderPiece(2, line("servers not asked"))
         return
-    up = f"{sum(one.is_up for one in servers)}/{len(servers)} servers"
-    if any(one.state in OUTAGES for one in servers):
+    up = f"{sum(server.is_up for server in servers)}/{len(servers)} servers"
+    if any(server.state in OUTAGES for server in servers):
         yield HeaderPiece(0, line((up, "warning")))
     elif sees.sessions == sees.watches == sees.expiry == "none":
         yield HeaderPiece(2, line(f"{up}, ", ("0 tables", "unknown")))
@@ -316,7 +316,7 @@ def _servers(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
     """Yield the leader, the number of sessions, the newest zxid and the largest lag."""
     servers = ensemble.servers
-    leader = next((one for one in servers if one.mode == "leader"), None)
+    leader = next((server for server in servers if server.mode == "leader"), None)
     if leader is not None:
         yield HeaderPiece(4, line(f"leader {_host(leader.server, servers)}"))
     if (sessions := ensemble.session_count) is not None:
@@ -335,7 +335,7 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
 
 def _behind(servers: Sequence[Server], newest: int) -> tuple[str, Ink]:
     """Return the largest lag; a lower bound if some are unknown."""
-    lags = [lag(one.server_zxid, newest) for one in servers]
+    lags = [lag(server.server_zxid, newest) for server in servers]
     known = [one for one in lags if one is not None]
     at_least = "" if len(known) == len(lags) else "≥"
     return f"{at_least}{max(known)}", "plain" if not at_least else "unknown"
@@ -346,8 +346,8 @@ def _problems(report: Report, acknowledged: Collection[str]) -> Iterator[HeaderP
 
     The worst of these is always shown. Acknowledged deadlocks are counted without a pill.
     """
-    every = {one.id for one in report.deadlocks}
-    dead = [one.is_sure for one in report.deadlocks if one.id not in acknowledged]
+    every = {deadlock.id for deadlock in report.deadlocks}
+    dead = [deadlock.is_sure for deadlock in report.deadlocks if deadlock.id not in acknowledged]
     found: dict[str, list[bool]] = {"critical": [], "warning": [], "info": []}
     for one in report.findings:
         if not one.cause and one.id not in acknowledged and one.id not in every:
@@ -376,6 +376,6 @@ def _pill(text: str, ink: Ink) -> Line:
 
 def _host(address: str, servers: Sequence[Server]) -> str:
     """Return the host of a server; with its port if another server has the same host."""
-    hosts = [one.server.rpartition(":")[0] for one in servers]
+    hosts = [server.server.rpartition(":")[0] for server in servers]
     host = address.rpartition(":")[0]
     return host if hosts.count(host) == 1 else address

@@ -125,7 +125,7 @@ def hinted(keys: str, colour: str) -> Content:
         words = hint.split(" ")
         number = next((at for at, one in enumerate(words) if at and len(one) > 1), len(words))
         pieces += [("  " if pieces else "", ""), (" ".join(words[:number]), colour)]
-        pieces.append(("".join(f" {one}" for one in words[number:]), ""))
+        pieces.append(("".join(f" {word}" for word in words[number:]), ""))
     return Content.assemble(*pieces)
 
 

@@ -273,7 +273,7 @@ class Table(Canvas, Generic[R]):
 
     def _fitting(self, width: int) -> list[tuple[Column[R], int]]:
         if self._widths[0] != width:
-            shown = [one for one in self.columns if one.name not in self.hidden]
+            shown = [column for column in self.columns if column.name not in self.hidden]
             self._widths = width, fitting(shown, width - self._margin)
         return self._widths[1]
 
@@ -287,7 +287,7 @@ class Table(Canvas, Generic[R]):
     def toggle_column(self, name: str) -> bool:
         """Hide a column, or show it again; False for the last visible one."""
         hidden = self.hidden ^ {name}
-        if all(one.name in hidden for one in self.columns):
+        if all(column.name in hidden for column in self.columns):
             return False
         self.hidden, self._widths = hidden, (0, [])
         self.repaint()
@@ -333,7 +333,7 @@ class Table(Canvas, Generic[R]):
         """Return rows in the order that the user chose, without groups."""
         if not self.has_order or not any(one.key for one in self.columns):
             return rows
-        alone = [one for one in rows if not isinstance(one, RowGroup)]
+        alone = [row for row in rows if not isinstance(row, RowGroup)]
         column = next((one for one in self.columns if one.name == self.sorted_by), None)
         if column is None or column.key is None:
             return alone[::-1]

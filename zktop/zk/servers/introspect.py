@@ -78,7 +78,9 @@ def _resolve(address: Address) -> list[Address]:
 
 
 def _is_loopback(addresses: list[Address]) -> bool:
-    return all(ipaddress.ip_address(one.host.partition("%")[0]).is_loopback for one in addresses)
+    return all(
+        ipaddress.ip_address(address.host.partition("%")[0]).is_loopback for address in addresses
+    )
 
 
 ANSWER_S = 1.5  # for a probe

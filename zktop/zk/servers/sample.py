@@ -304,7 +304,7 @@ def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
     All other ephemerals are left out, because a large ensemble has a hundred thousand of them.
     """
     watches = (*settings.other_watches, sample.watches or {})
-    watched = {path: path for one in watches for paths in one.values() for path in paths}
+    watched = {path: path for watch in watches for paths in watch.values() for path in paths}
     hidden = [settings.hosts.full(path) for path in settings.hidden]
     return WantedPaths(
         watched | {path: Text(path) for path in hidden},

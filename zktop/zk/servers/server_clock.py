@@ -100,7 +100,7 @@ def _split_date(when: str) -> tuple[list[int], int, str] | None:
             fields = [number(part) for part in (year, day, *clock.split(":"))]
         case _:
             return None
-    numbers = [one for one in fields if one is not None and one >= 0]
+    numbers = [field for field in fields if field is not None and field >= 0]
     if len(numbers) != len(fields) or len(fields) != _NUMBERS or not numbers[0]:
         return None
     return numbers, _MONTHS.index(month) + 1, zone

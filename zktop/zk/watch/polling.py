@@ -90,13 +90,15 @@ class Polling:
         if not any(root.polled for root in self._watcher.all_roots()):
             return list(tree.polled)
         folders = tree.folders.values()
-        return [one.path for one in folders if one.root.polled or one.path in tree.polled]
+        return [
+            folder.path for folder in folders if folder.root.polled or folder.path in tree.polled
+        ]
 
     def _absent_roots(self) -> dict[str, WatchedRoot]:
         """Roots that have no watch and do not exist yet."""
         folders = self._watcher.tree.folders
         roots = self._watcher.all_roots()
-        return {one.base: one for one in roots if one.polled and one.base not in folders}
+        return {root.base: root for root in roots if root.polled and root.base not in folders}
 
     def _look_at(self, paths: Sequence[str]) -> None:
         if paths:

@@ -56,7 +56,7 @@ def margin(
     ┄┄╯
     """
     lanes = placed(targets, most, supposed)
-    width = LANE * (1 + max((one.column for one in lanes), default=-1))
+    width = LANE * (1 + max((lane.column for lane in lanes), default=-1))
     rows: list[list[Lane]] = [[] for _ in targets]
     for one in lanes:
         for row in range(one.first, one.last + 1):

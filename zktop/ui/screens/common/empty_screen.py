@@ -58,7 +58,7 @@ def _filtered(state: ViewState, report: Report, width: int) -> list[Line]:
 def _without_locks(state: ViewState, report: Report, width: int) -> list[Line]:
     roots = [root.path for root in named_roots(report.settings) or report.settings.roots]
     where = f"below {several(roots)}" if roots else "everywhere that it has permission to read"
-    reasons = [one.sentence for one in report.findings if one.rule in UNSEEN_ROOTS]
+    reasons = [finding.sentence for finding in report.findings if finding.rule in UNSEEN_ROOTS]
     lines = [
         (),
         line(("  No locks found", "title")),

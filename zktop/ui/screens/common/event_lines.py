@@ -79,7 +79,9 @@ def event_lines(
     writer = _EventWriter(report.client_names, path, is_narrow=width < EXACT_FROM_CELLS)
     newest = _with_owners(islice(tape.events_until(now), MAX_SEARCHED), report)
     lines = (writer.event(one) for one in newest if one.at <= now and about.has(one))
-    cases = [one for one in tape.deadlocks.values() if about.has_deadlock(one.deadlock)]
+    cases = [
+        deadlock for deadlock in tape.deadlocks.values() if about.has_deadlock(deadlock.deadlock)
+    ]
     deadlocks = sorted(writer.deadlocks(cases, now), key=lambda one: one.at, reverse=True)
     both = merge(lines, deadlocks, key=lambda one: one.at, reverse=True)
     return list(islice(both, at_most))

@@ -31,11 +31,11 @@ def example_row(cells: Sequence[ExampleCell], width: int) -> list[Line]:
      │     └ for how long
      └ its path
     """
-    widths = [max(len(one.name), len(one.text)) for one in cells]
+    widths = [max(len(cell.name), len(cell.text)) for cell in cells]
     starts = [MARGIN + sum(widths[:at]) + GAP * at for at in range(len(cells))]
-    heads = [_placed([(one.name, "title") for one in cells], starts)]
-    lines = heads if any(one.name for one in cells) else []
-    lines.append(_placed([(one.text, one.ink) for one in cells], starts))
+    heads = [_placed([(cell.name, "title") for cell in cells], starts)]
+    lines = heads if any(cell.name for cell in cells) else []
+    lines.append(_placed([(cell.text, cell.ink) for cell in cells], starts))
     for last in reversed(range(len(cells))):
         strokes: list[tuple[str, Ink]] = [("│", "dim")] * last
         label = Run(cells[last].says)
@@ -47,10 +47,10 @@ def listed(cells: Sequence[ExampleCell], width: int) -> list[Line]:
     """List the columns, each with its meaning."""
     return [
         text
-        for one in cells
+        for cell in cells
         for text in hanging(
-            fitted(line(" ", (one.name or one.text, "title")), NAME_CELLS),
-            one.says,
+            fitted(line(" ", (cell.name or cell.text, "title")), NAME_CELLS),
+            cell.says,
             max(width, 2 * NAME_CELLS),
         )
     ]

@@ -26,7 +26,7 @@ def lag(zxid: int | None, newest: int) -> int | None:
 
 
 def newest_of(servers: Iterable[Server]) -> int:
-    return max((one.server_zxid or 0 for one in servers), default=0)
+    return max((server.server_zxid or 0 for server in servers), default=0)
 
 
 def out_for(server: Server, now: Millis) -> int | None:

@@ -26,7 +26,7 @@ def counters(
         *_asleep(states),
         *_departures(count.departures),
     ]
-    return sentences or [sentence for one in locks[:1] for sentence in _sharing(one)]
+    return sentences or [sentence for lock in locks[:1] for sentence in _sharing(lock)]
 
 
 def locks_below(report: Report | None, folder: str) -> list[LockView]:
@@ -59,7 +59,7 @@ def _two_holders(locks: Sequence[LockView], count: SceneCount) -> Iterator[str]:
 
 
 def _asleep(states: Sequence[ContenderState]) -> Iterator[str]:
-    number = sum(one.watches is not None and one.watches.part == "absent" for one in states)
+    number = sum(state.watches is not None and state.watches.part == "absent" for state in states)
     if number:
         watch = spell(number, "client watches", "clients watch")
         it = "it" if number == 1 else "them"
@@ -68,7 +68,7 @@ def _asleep(states: Sequence[ContenderState]) -> Iterator[str]:
 
 def _departures(departures: Sequence[DemoDeparture]) -> Iterator[str]:
     for how, nouns in DEPARTURES.items():
-        some = [one for one in departures if one.how == how]
+        some = [departure for departure in departures if departure.how == how]
         if some:
             sentence = _woke(spell(len(some), *nouns), some)
             is_early = how == "died" and not some[-1].woken  # its session has not expired yet
@@ -82,8 +82,8 @@ def _woke(what: str, departures: Sequence[DemoDeparture]) -> str:
     >>> _woke("1 release", [herd]), _woke("1 release", [DemoDeparture("ann", "/jobs", "released")])
     ('1 release woke 2 clients, 1 could go on.', '1 release woke no client.')
     """
-    woken = sum(len(one.woken) for one in departures)
-    went_on = sum(len(one.went_on) for one in departures)
+    woken = sum(len(departure.woken) for departure in departures)
+    went_on = sum(len(departure.went_on) for departure in departures)
     if not woken:
         return f"{what} woke no client."
     return f"{what} woke {spell(woken, 'client')}, {went_on or 'none'} could go on."

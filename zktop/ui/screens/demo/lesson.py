@@ -16,7 +16,9 @@ QUESTION: Final = "QUESTION"
 def lesson_of(lessons: Sequence[Lesson], scene: Scene | None) -> Lesson | None:
     """Return the lesson that a scene belongs to."""
     name = scene.name if scene else None
-    return next((one for one in lessons if any(part.scene == name for part in one.parts)), None)
+    return next(
+        (lesson for lesson in lessons if any(part.scene == name for part in lesson.parts)), None
+    )
 
 
 def next_scene(lesson: Lesson, progress: SceneProgress) -> str:

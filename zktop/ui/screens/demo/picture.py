@@ -92,7 +92,7 @@ def draw_scene(
     width: int,
 ) -> Picture:
     """Draw all locks below a folder; two of them side by side where there is room."""
-    reported = {one.session: one for one in states if one.session is not None}
+    reported = {state.session: state for state in states if state.session is not None}
     locks = locks_below(report, folder)
     column = (width - GAP_CELLS) // 2
     is_paired = len(locks) > 1 and column >= MIN_COLUMN_CELLS
@@ -118,7 +118,12 @@ def draw_scene(
 def _latest(count: SceneCount, view: LockView) -> DemoDeparture | None:
     """Return the last departure from a lock, unless a client has joined since."""
     return next(
-        (one for one in count.departures if one.is_latest and one.lock == view.lock.path), None
+        (
+            departure
+            for departure in count.departures
+            if departure.is_latest and departure.lock == view.lock.path
+        ),
+        None,
     )
 
 
@@ -134,9 +139,13 @@ def _draw_lock(
     nodes = Counter(member.owner for member in queue.members)
     rows = [
         _row(
-            report, view, one, reported.get(one.session or 0), is_lone=nodes[one.session or 0] == 1
+            report,
+            view,
+            contender,
+            reported.get(contender.session or 0),
+            is_lone=nodes[contender.session or 0] == 1,
         )
-        for one in contenders
+        for contender in contenders
     ]
     arrows = margin([[], *(_watched(view, queue, row) for row in rows)], MAX_LANES)
     space = max((len(arrow) for arrow in arrows), default=0)
@@ -209,7 +218,7 @@ def _watched(view: LockView, queue: ShownQueue, row: _Row) -> list[int]:
     else:
         paths = [row.reported.watches.path] if row.reported.watches else []
     members = [view.watch_check.member_at(path) for path in paths]
-    places = queue.places_of(one.node for one in members if one is not None)
+    places = queue.places_of(member.node for member in members if member is not None)
     return [place + 1 for place in places if place < MAX_ROWS]
 
 
@@ -275,11 +284,11 @@ def _believers(
     """Contenders that believe they hold the lock and have no znode in it."""
     owners = {member.owner for member in queue.members}
     return [
-        one
-        for one in states
-        if view.lock.path in one.holds
-        and one.session not in owners
-        and _is_lasting(one, report.now)
+        state
+        for state in states
+        if view.lock.path in state.holds
+        and state.session not in owners
+        and _is_lasting(state, report.now)
     ]
 
 

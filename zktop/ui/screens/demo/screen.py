@@ -209,7 +209,7 @@ class DemoScreen(Page):
 
     def _show_contenders(self, shown: list[ContenderState], port: ContendersPort) -> None:
         contenders = self.query_one(ContenderTable)
-        running = sum(not one.is_gone for one in port.states)
+        running = sum(not state.is_gone for state in port.states)
         contenders.frame(
             FrameWords("Demo clients", f"{running} running", "N new  K kill  Z freeze")
         )
@@ -249,7 +249,7 @@ class DemoScreen(Page):
             *(one for says in self._counted.get(progress.scene.name, ()) for one in
               wrapped(says, width, "strong", " ")),
             *_verdict(state, progress.folder or "", width),
-            *after_scene(port.lessons, {one.name: one for one in port.scenes}, progress),
+            *after_scene(port.lessons, {scene.name: scene for scene in port.scenes}, progress),
         ]  # fmt: skip
         lines += [NOTHING, *below] if below else []
         pane.frame(
@@ -290,7 +290,7 @@ class DemoScreen(Page):
             return scene_lines(about, port.progress, width), "Scene", "enter play"
         if not isinstance(about, Lesson):
             return [], "Lesson", ""
-        scenes = {one.name: one for one in port.scenes}
+        scenes = {scene.name: scene for scene in port.scenes}
         counted = {name: said[0] for name, said in self._counted.items() if said}
         number = 1 + list(port.lessons).index(about)
         is_answered = about.title in self._answered
@@ -426,7 +426,11 @@ def _verdict(state: ViewState, folder: str, width: int) -> list[Line]:
         return wrapped(text, width, ink_of_deadlock(deadlock), " ")
     for finding in report.findings:
         paths = {finding.lock, *finding.locks} - {None}
-        if not finding.cause and paths and all(f"{one}".startswith(f"{folder}/") for one in paths):
+        if (
+            not finding.cause
+            and paths
+            and all(f"{path}".startswith(f"{folder}/") for path in paths)
+        ):
             return wrapped(f"{finding.sentence} (3 explains it)", width, ink_of(finding), " ")
     return []
 

@@ -64,7 +64,7 @@ class ShownDeadlock:
     def __init__(self, case: DeadlockRecord, live: Report, times: int = 1) -> None:
         self.case, self.live, self.times = case, live, times
         self.first = case.deadlock
-        found = (one for one in live.deadlocks if one.number == self.first.number)
+        found = (deadlock for deadlock in live.deadlocks if deadlock.number == self.first.number)
         self.now = next(found, None)  # None: it is over
         self.judged = self.now or case.verdict
         self.known = live if self.now else case.last  # later tables prove more
@@ -151,7 +151,9 @@ def _write_ways(writer: LineWriter, shown: ShownDeadlock) -> None:
             f"  unblocks {count(way.frees, 'client')}", (f"  {way.why}", "dim"),
         )  # fmt: skip
         writer.write(drawn, link)
-    advice = next((one.advice for one in shown.known.findings if one.id == shown.first.id), "")
+    advice = next(
+        (finding.advice for finding in shown.known.findings if finding.id == shown.first.id), ""
+    )
     advice, _, _ = advice.partition(" Cheapest: ")  # the first of the ways above
     if advice:
         writer.item((" → ", "good"), advice, "dim")
@@ -220,7 +222,7 @@ def _drawings(shown: ShownDeadlock, lock_names: dict[str, str]) -> list[list[Lin
     """Return the ring with addresses, and a narrower one without."""
     chosen = shown.ways[0].actor if shown.ways else None
     clients = ring_clients(shown.first, lock_names, _addresses(shown), chosen)
-    bare: list[RingClient] = [one._replace(address="") for one in clients]
+    bare: list[RingClient] = [client._replace(address="") for client in clients]
     return [draw_ring(some, shown.ink) for some in (clients, bare)]
 
 

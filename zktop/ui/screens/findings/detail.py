@@ -113,7 +113,11 @@ def write_finding(
 
 def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
     """Write all findings of one kind, one sentence each."""
-    alike = [one for one in report.findings if one.cause is None and kind_of(one) == kind]
+    alike = [
+        finding
+        for finding in report.findings
+        if finding.cause is None and kind_of(finding) == kind
+    ]
     if not alike:
         return
     first = alike[0]

@@ -109,15 +109,19 @@ def _passes(entry: FindingEntry, wanted: Filter) -> bool:
 
 def _notes(report: Report) -> Iterator[str]:
     """Ids of notes that are not consequences of other findings."""
-    return (one.id for one in report.findings if one.severity == "info" and not one.cause)
+    return (
+        finding.id
+        for finding in report.findings
+        if finding.severity == "info" and not finding.cause
+    )
 
 
 def _acknowledged(report: Report, acknowledged: Collection[str]) -> Iterator[FindingEntry]:
     """Yield the acknowledged deadlocks and findings, dimmed."""
     if not acknowledged:
         return
-    dead = (one.id for one in report.deadlocks)
-    apart = {*dead, *(one.id for one in report.findings)}.difference(acknowledged)
+    dead = (deadlock.id for deadlock in report.deadlocks)
+    apart = {*dead, *(finding.id for finding in report.findings)}.difference(acknowledged)
     for one in (
         *_deadlocks(report, apart),
         *_findings(report, (), apart, is_folded=False),
@@ -158,8 +162,12 @@ def _findings(
     *,
     is_folded: bool,
 ) -> Iterator[FindingEntry]:
-    others = {*apart, *(one.id for one in report.deadlocks), *potential_of(report)}
-    found = [one for one in report.findings if one.id not in others and one.cause is None]
+    others = {*apart, *(deadlock.id for deadlock in report.deadlocks), *potential_of(report)}
+    found = [
+        finding
+        for finding in report.findings
+        if finding.id not in others and finding.cause is None
+    ]
     listed = list(group_alike(found, kind_of, opened)) if is_folded else found
     for one in listed[:MAX_FINDINGS]:
         yield (
@@ -200,8 +208,14 @@ def _finding(finding: Finding, now: Millis) -> FindingEntry:
 
 def potential_of(report: Report) -> Iterator[str]:
     """Ids of deadlocks that have not happened so far."""
-    happened = {one.id for one in report.inversions if one.deadlocked_at is not None}
-    return (one.id for one in report.findings if one.rule in POTENTIAL and one.id not in happened)
+    happened = {
+        inversion.id for inversion in report.inversions if inversion.deadlocked_at is not None
+    }
+    return (
+        finding.id
+        for finding in report.findings
+        if finding.rule in POTENTIAL and finding.id not in happened
+    )
 
 
 def _potential(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]:
@@ -215,7 +229,7 @@ def _potential(report: Report, apart: Collection[str]) -> Iterator[FindingEntry]
 
 def _over(report: Report, tape: Tape) -> Iterator[FindingEntry]:
     """Deadlocks of this run that had ended by this moment."""
-    alive = {one.id for one in report.deadlocks}
+    alive = {deadlock.id for deadlock in report.deadlocks}
     for name, case in reversed(tape.deadlocks.items()):
         if name not in alive and is_over(case, report.now):
             dead = case.deadlock

@@ -105,7 +105,7 @@ class _Drawing:
         self.clients, self.ink = clients, ink
         self.is_pair = len(clients) == MIN_DRAWN
         self.box_width = self._box_width()
-        self.box_height = 4 if any(one.address for one in clients) else 3
+        self.box_height = 4 if any(client.address for client in clients) else 3
         self.gap = self._gap()
         rows = (len(clients) + 1) // 2
         height = max(4, self.box_height) if self.is_pair else rows * (self.box_height + 1) - 1
@@ -121,13 +121,13 @@ class _Drawing:
 
     def _box_width(self) -> int:
         beside = 0 if self.is_pair else CORNER_CELLS  # an arrow enters next to the name
-        texts = [cell_len(one.has) for one in self.clients]
-        texts += [cell_len(one.address) for one in self.clients]
-        texts += [cell_len(one.name) + 2 + beside for one in self.clients]
+        texts = [cell_len(client.has) for client in self.clients]
+        texts += [cell_len(client.address) for client in self.clients]
+        texts += [cell_len(client.name) + 2 + beside for client in self.clients]
         return min(MAX_TEXT_CELLS, max(texts)) + BORDERS_CELLS
 
     def _gap(self) -> int:
-        wanted = [min(MAX_TEXT_CELLS, cell_len(one.wants)) for one in self.clients]
+        wanted = [min(MAX_TEXT_CELLS, cell_len(client.wants)) for client in self.clients]
         if self.is_pair:
             return max(MIN_GAP_CELLS, max(wanted) + 4)
         down = 2 * max(wanted) + 8 - self.box_width  # two of them share a line

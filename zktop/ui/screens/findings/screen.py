@@ -137,7 +137,7 @@ class FindingsScreen(SplitPage):
     def _open_around(self, state: ViewState) -> None:
         """Open the group that the selected finding is in."""
         findings = state.report.findings if state.report else ()
-        self._opened.update(kind_of(one) for one in findings if one.id == self._case)
+        self._opened.update(kind_of(finding) for finding in findings if finding.id == self._case)
 
     def _show_list(self, state: ViewState, report: Report, aside: SetAside) -> None:
         is_beside = self.columns > 1
@@ -210,7 +210,9 @@ class FindingsScreen(SplitPage):
         case = self._as_first_seen(state, report)
         if case is not None:
             return [one for one in map(session_of, case.deadlock.actors) if one is not None]
-        return next((one.sessions for one in report.findings if one.id == self._case), ())
+        return next(
+            (finding.sessions for finding in report.findings if finding.id == self._case), ()
+        )
 
     def _written(self, state: ViewState, report: Report) -> LineWriter:
         """Write about the chosen entry, with as many sections open as fit.
@@ -237,7 +239,7 @@ class FindingsScreen(SplitPage):
         shown = self._deadlock(state, report)
         if shown is not None:
             return shown.frame
-        chosen = next((one for one in report.findings if one.id == self._case), None)
+        chosen = next((finding for finding in report.findings if finding.id == self._case), None)
         is_alarm = chosen is not None and ink_of(chosen) == "critical"
         return FrameWords("Explanation", "", "y copy  enter open", is_alarm=is_alarm)
 
@@ -276,7 +278,9 @@ class FindingsScreen(SplitPage):
         if case is None:
             return None
         records = state.tape.deadlocks.values()
-        alike = [one for one in records if one.deadlock.signature == case.deadlock.signature]
+        alike = [
+            record for record in records if record.deadlock.signature == case.deadlock.signature
+        ]
         return ShownDeadlock(case, report, len(alike))
 
     def _as_first_seen(self, state: ViewState, report: Report) -> DeadlockRecord | None:
@@ -284,7 +288,7 @@ class FindingsScreen(SplitPage):
         case = state.tape.deadlocks.get(self._case or "")
         if case is not None and case.first_seen_at <= report.now:
             return case
-        dead = next((one for one in report.deadlocks if one.id == self._case), None)
+        dead = next((deadlock for deadlock in report.deadlocks if deadlock.id == self._case), None)
         return DeadlockRecord(dead, report.now, report) if dead else None
 
     # The selection
@@ -314,7 +318,11 @@ class FindingsScreen(SplitPage):
         if state is None or report is None:
             return ()
         acknowledged = state.acknowledged.covered(report)
-        alike = (one for one in report.findings if kind_of(one) == self._kind and not one.cause)
+        alike = (
+            finding
+            for finding in report.findings
+            if kind_of(finding) == self._kind and not finding.cause
+        )
         return tuple(one.id for one in alike if one.id not in acknowledged)
 
     @property
@@ -393,4 +401,4 @@ class FindingsScreen(SplitPage):
             return ""
         writer = LineWriter(COPY_CELLS)
         self._write(writer, state, report)
-        return "\n".join(text_of(one).rstrip() for one in writer.lines)
+        return "\n".join(text_of(line).rstrip() for line in writer.lines)

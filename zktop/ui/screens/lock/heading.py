@@ -162,7 +162,7 @@ def _drains(detail: LockDetail) -> Line:
         dead = detail.rings[0].deadlock
         ink = ink_of_deadlock(dead)
         return line((f"stuck: deadlock {deadlock_name(dead)}", ink))
-    orphan = next((one for one in detail.findings if one.rule == "B1"), None)
+    orphan = next((finding for finding in detail.findings if finding.rule == "B1"), None)
     if orphan is not None:
         return line(("never drains ", "warning"), ("(a node without an owner)", "warning"))
     rate = detail.view.history.releases_per_s

@@ -137,7 +137,9 @@ class LockDetail(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def ring_nodes(self) -> frozenset[Text]:
         deadlocks = (ring.deadlock for ring in self.rings)
-        return frozenset(Text(p.node) for one in deadlocks for p in places_in(one, self.path))
+        return frozenset(
+            Text(p.node) for deadlock in deadlocks for p in places_in(deadlock, self.path)
+        )
 
     @property
     def odd(self) -> frozenset[Text]:

@@ -80,7 +80,7 @@ def sequence(row: QueueRow) -> Line:
 
 def mode(row: QueueRow) -> Line:
     """M: the letter of the mode; a session that only watches has none."""
-    letters = {MODE_LETTERS[one.mode] for one in row.members}
+    letters = {MODE_LETTERS[member.mode] for member in row.members}
     if not letters:
         return DASH
     return line((letters.pop() if len(letters) == 1 else "*", "strong"))
@@ -154,7 +154,7 @@ def age_of(row: QueueRow) -> Line:
 
 def blocked_by(row: QueueRow) -> Line:
     """BLOCKED BY: the positions of the holders and of the requests ahead, or their number."""
-    if row.is_group and any(one.mode != "read" for one in row.members):
+    if row.is_group and any(member.mode != "read" for member in row.members):
         return ()  # each of them waits for another one
     one, queue = row.contender, row.detail.queue
     if one.stranded:
@@ -320,7 +320,7 @@ class QueueTable(Panel, Table[QueueRow]):
         self, rows: Sequence[QueueRow | RowGroup[QueueRow]], note: Sequence[Line] = ()
     ) -> None:
         """Show rows with arrows, and mark those that block the one under the cursor."""
-        self._arrows = arrow_rows([one for one in rows if isinstance(one, QueueRow)])
+        self._arrows = arrow_rows([row for row in rows if isinstance(row, QueueRow)])
         super().show(rows, note)
         before = self._blocking
         self._find_blocking()
@@ -357,6 +357,6 @@ class QueueTable(Panel, Table[QueueRow]):
 
     def _index(self, name: Hashable) -> int | None:
         """Return the row with this name, or the group that includes it."""
-        rows = [one for one in self.rows if isinstance(one, QueueRow)]
+        rows = [row for row in self.rows if isinstance(row, QueueRow)]
         place = rows[0].detail.queue.position.get(str(name)) if rows else None
         return None if place is None else index_of(rows, place)

@@ -88,7 +88,7 @@ def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
 
 def _named(detail: LockDetail, members: Iterable[Member]) -> str:
     names = detail.report.client_names
-    return several(names(one.owner, one.label) for one in members)
+    return several(names(member.owner, member.label) for member in members)
 
 
 def _verb(verb: str, members: Sequence[Member]) -> str:

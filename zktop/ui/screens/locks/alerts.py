@@ -273,7 +273,9 @@ def _for(since: Millis | None, now: Millis) -> str:
 
 
 def _oldest(batch: FindingGroup[Alert]) -> Millis | None:
-    return min((one.since for one in batch.members if one.since is not None), default=None)
+    return min(
+        (member.since for member in batch.members if member.since is not None), default=None
+    )
 
 
 def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
@@ -285,7 +287,7 @@ def _batch(number: str, batch: FindingGroup[Alert], since: str) -> Line:
             line((number, "strong")),
             line((f"{sure}{first.title} {batch.tally}", first.ink)),
             line((since, "plain")) if since else (),
-            line((several(one.where for one in batch.members), "dim")),
+            line((several(member.where for member in batch.members), "dim")),
         ]
     )
 

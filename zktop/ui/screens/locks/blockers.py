@@ -63,7 +63,7 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
 
 def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
     name = name_in(report, session) or report.client_names(session, None)
-    about = (one for one in report.findings if session in one.sessions)
+    about = (finding for finding in report.findings if session in finding.sessions)
     why, ink = _why(about) or _holding(_held(report, session))
     return _made(root, name, why, ink, LineLink("sessions", Selection(session=session)))
 
@@ -73,7 +73,7 @@ def _held(report: Report, session: Session) -> Text | None:
     idle: Text | None = None
     for path in sorted({*report.locks_of.get(session, ())}):
         lock = report.parts[path].lock
-        if any(one.owner == session for one in lock.holders):
+        if any(holder.owner == session for holder in lock.holders):
             if lock.waiters:
                 return path
             idle = idle or path
@@ -89,7 +89,9 @@ def _without_session(root: RootBlocker, actor: str, report: Report) -> Blocker:
     path, node = place
     if place_of(actor) is not None:
         who = Text(f"{short(node)} in {path}")
-    about = (one for one in report.findings if path in one.locks and node in one.nodes)
+    about = (
+        finding for finding in report.findings if path in finding.locks and node in finding.nodes
+    )
     kind = actor.partition(":")[0] + ":"
     why, ink = _why(about) or _WITHOUT_SESSION.get(kind) or _holding(path)
     return _made(root, who, why, ink, LineLink("lock", Selection(path=path, node=node)))

@@ -117,7 +117,9 @@ class AlertsPane(Pane):
     def _separated(self, state: ViewState, report: Report) -> AlertList:
         """Return the alerts of this report; sort again only after a change or a user's choice."""
         acknowledged, hides_notes = state.acknowledged.covered(report), state.hides_notes
-        deadlocks = tuple((one.id, one.confidence, one.behind) for one in report.deadlocks)
+        deadlocks = tuple(
+            (deadlock.id, deadlock.confidence, deadlock.behind) for deadlock in report.deadlocks
+        )
         listed_for = deadlocks, acknowledged, hides_notes
         if report.findings is not self._findings or listed_for != self._listed_for:
             self._findings, self._listed_for = report.findings, listed_for
@@ -176,7 +178,9 @@ class BlockersPane(Pane):
         time changes, the pane is drawn once a second.
         """
         is_ascii, most = state.is_ascii, max(0, height - 1 - self.gutter.height)
-        who = [(one.actors, one.core, one.blocked) for one in report.blockers[:most]]
+        who = [
+            (blocker.actors, blocker.core, blocker.blocked) for blocker in report.blockers[:most]
+        ]
         shown_for = who, report.now // SECOND_MS, height, width, is_ascii
         if shown_for == self._shown_for and report.findings is self._findings:
             return
@@ -204,7 +208,7 @@ class WaitsPane(Pane):
             trees = WaitTreeLines(report, is_ascii=state.is_ascii)
             trees.write(writer, overview(report))
         self.frame(FrameWords("Who waits for whom", "", "w tree"))
-        links = [one if isinstance(one, LineLink) else None for one in writer.links]
+        links = [link if isinstance(link, LineLink) else None for link in writer.links]
         self.put(writer.lines, links, (), height)
 
 
@@ -313,7 +317,7 @@ def _count(name: str, tables: Sequence[ServerTables], has: Callable[[ServerTable
 
 
 def _expiry(tables: Sequence[ServerTables]) -> Line:
-    is_read = any(one.expiry.expires_in_ms for one in tables)
+    is_read = any(table.expiry.expires_in_ms for table in tables)
     return line(("expiry table ", "dim"), ("yes", "good") if is_read else ("no !", "unknown"))
 
 

@@ -55,7 +55,7 @@ def preview_lines(
 def _row(row: QueueRow, arrow: str, width: int) -> Line:
     detail, is_holder = row.detail, row.place < row.detail.queue.holding
     mark = Run("● " if is_holder else "│ ", "holds" if is_holder else "waits")
-    letters = {MODE_LETTERS[one.mode] for one in row.members} or {"-"}
+    letters = {MODE_LETTERS[member.mode] for member in row.members} or {"-"}
     letter = Run(f"{letters.pop() if len(letters) == 1 else '*'} ", "strong")
     if row.is_group:
         drawn = line((f"{with_spaces(row.size)} clients", "strong"))

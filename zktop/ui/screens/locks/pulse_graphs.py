@@ -67,33 +67,33 @@ def _stretched(values: Sequence[float | None], number: int) -> list[float | None
     made: list[float | None] = []
     for at in range(number):
         first, end = at * len(values) // number, (at + 1) * len(values) // number
-        some = [one for one in values[first : max(end, first + 1)] if one is not None]
+        some = [value for value in values[first : max(end, first + 1)] if value is not None]
         made.append(max(some, default=None))
     return made
 
 
 def _graphs(seconds: Sequence[PulseSecond], *, has_load: bool) -> list[PulseLine]:
     last = seconds[-1]
-    known = [one for one in seconds[-RATE_S:] if one.waiting is not None]
+    known = [second for second in seconds[-RATE_S:] if second.waiting is not None]
     rate = sum(one.acquired for one in known) / len(known) if known else None
-    acquired = [one.acquired if one.waiting is not None else None for one in seconds]
+    acquired = [second.acquired if second.waiting is not None else None for second in seconds]
     waiting, p99 = last.waiting, last.wait_p99_ms
     graphs = [
         PulseLine("acquired/s", acquired, _rate(rate), ("holds",), "holds"),
         PulseLine(
-            "waiting", [one.waiting for one in seconds], _number(waiting), HEAT,
+            "waiting", [second.waiting for second in seconds], _number(waiting), HEAT,
             "waits" if waiting else "dim",
         ),
         PulseLine(
-            "wait p99", [one.wait_p99_ms for one in seconds],
+            "wait p99", [second.wait_p99_ms for second in seconds],
             "-" if p99 is None else spoken(p99 / 1000), ("election",), "plain",
         ),
         PulseLine(
-            "sessions", [one.sessions for one in seconds], _number(last.sessions),
+            "sessions", [second.sessions for second in seconds], _number(last.sessions),
             ("address",), "plain",
         ),
         PulseLine(
-            "own load", [one.requests_per_s for one in seconds],
+            "own load", [second.requests_per_s for second in seconds],
             "?" if last.requests_per_s is None else f"{last.requests_per_s:.0f} r/s",
             ("dim",), "dim",
         ),

@@ -57,7 +57,7 @@ class LockRows(LiveRows[LockRow]):
         return fields_with(self.report.owner_name)
 
     def _changed_statuses(self, report: Report) -> set[Text]:
-        deadlocks = tuple((one.id, one.confidence) for one in report.deadlocks)
+        deadlocks = tuple((deadlock.id, deadlock.confidence) for deadlock in report.deadlocks)
         if report.findings is self._statuses_of[0] and deadlocks == self._statuses_of[1]:
             return set()
         before, self._statuses_of = self._statuses, (report.findings, deadlocks)

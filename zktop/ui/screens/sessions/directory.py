@@ -93,5 +93,5 @@ def _owned(path: Text, report: Report) -> Iterator[tuple[Member, bool]]:
     """Return the members of a lock that belong to sessions, and whether each holds it."""
     part = report.parts.get(path)
     if part is not None:
-        yield from ((one, True) for one in part.lock.holders if one.owner)
-        yield from ((one, False) for one in part.lock.waiters if one.owner)
+        yield from ((holder, True) for holder in part.lock.holders if holder.owner)
+        yield from ((waiter, False) for waiter in part.lock.waiters if waiter.owner)

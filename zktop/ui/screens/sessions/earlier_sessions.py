@@ -69,7 +69,7 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
     if is_connected:
         return None
     holders = report.parts[path].lock.holders
-    does = "holds" if any(one.node == member.node for one in holders) else "waits for"
+    does = "holds" if any(holder.node == member.node for holder in holders) else "waits for"
     when = "earlier" if member.czxid < own.czxid else "later"
     text = f"{when}: {session_text(other)} {does} {path}"
     if is_connected is None:

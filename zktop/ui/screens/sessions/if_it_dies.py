@@ -108,7 +108,9 @@ def if_it_wakes_late(row: SessionRow) -> Iterator[tuple[Text, str]]:
 
 
 def _belief(view: LockView, own: Member) -> str:
-    heir = next((one for one in view.lock.waiters[:MAX_MEMBERS] if one.czxid > own.czxid), None)
+    heir = next(
+        (waiter for waiter in view.lock.waiters[:MAX_MEMBERS] if waiter.czxid > own.czxid), None
+    )
     doubt = f"but {_who(view, heir)} may hold it" if heir else "but another client may hold it"
     number = f"czxid {own.czxid:#x}" + (
         f", {_who(view, heir)} has {heir.czxid:#x}" if heir else ""
@@ -122,11 +124,13 @@ def _belief(view: LockView, own: Member) -> str:
 
 def _inheritance(view: LockView, session: Session) -> str:
     lock = view.lock
-    kept = [one for one in lock.holders if one.owner != session]
-    lasting = [one for one in lock.holders if one.owner == session and not one.releases]
+    kept = [holder for holder in lock.holders if holder.owner != session]
+    lasting = [
+        holder for holder in lock.holders if holder.owner == session and not holder.releases
+    ]
     if lasting:
         return f"{lock.path} stays locked: the node is persistent"
-    heirs = [one for one in lock.waiters[:MAX_MEMBERS] if _is_freed(view, one, session)]
+    heirs = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if _is_freed(view, waiter, session)]
     if heirs:
         who = several(_who(view, one) for one in heirs)
         return f"{lock.path} goes to {who}"

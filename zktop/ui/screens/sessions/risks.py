@@ -100,8 +100,8 @@ def _found_risks(findings: Iterable[Finding]) -> dict[Session, SessionRisk]:
 
 def _risk_of(cases: list[Finding]) -> SessionRisk:
     worst = cases[0]  # findings come in order, the worst first
-    sure = any(one.severity == "critical" and one.is_sure for one in cases)
-    some = any(one.severity != "info" for one in cases)
+    sure = any(case.severity == "critical" and case.is_sure for case in cases)
+    some = any(case.severity != "info" for case in cases)
     more = f" +{len(cases) - 1}" if len(cases) > 1 else ""
     level: RiskLevel = "HIGH" if sure else "MED" if some else "LOW"
     return SessionRisk(level, worst.name + more, tuple(cases))

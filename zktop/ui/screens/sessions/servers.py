@@ -47,7 +47,7 @@ def server_rows(report: Report, rates: PacketRates) -> list[ServerRow]:
     """Return the servers, the leader first."""
     ensemble = report.ensemble
     newest = newest_of(ensemble.servers)
-    rows = [_row(one, newest, rates, report) for one in ensemble.tables]
+    rows = [_row(table, newest, rates, report) for table in ensemble.tables]
     return sorted(rows, key=lambda row: (_is_follower(row), row.name))
 
 
@@ -191,7 +191,7 @@ def missing_tables(report: Report, *, is_live: bool) -> list[Line]:
 def _why_none(report: Report) -> Iterator[Line]:
     """Explain why no table can be read, and what to add to the configuration of the servers."""
     reasons = [one.why for one in report.ensemble.blind_spots]
-    if any("whitelist" in one for one in reasons):
+    if any("whitelist" in reason for reason in reasons):
         yield line((" NO SERVER TABLES: the servers refuse them. Add to zoo.cfg:", "unknown"))
         yield line((f"   4lw.commands.whitelist={NEEDED_WORDS}", "strong"))
     else:

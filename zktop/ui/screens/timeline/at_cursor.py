@@ -59,8 +59,8 @@ def _changed(before: Report, now: Report, width: int) -> Iterator[Line]:
 
 def _proven(report: Report) -> set[str]:
     """Ids of confirmed deadlocks and critical findings."""
-    known = {one.id for one in report.deadlocks if one.is_sure}
-    critical = (one for one in report.findings if one.severity == "critical")
+    known = {deadlock.id for deadlock in report.deadlocks if deadlock.is_sure}
+    critical = (finding for finding in report.findings if finding.severity == "critical")
     return known | {one.id for one in critical if one.is_sure}
 
 

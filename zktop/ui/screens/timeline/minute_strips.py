@@ -68,7 +68,7 @@ def _in_trouble(report: Report) -> Iterator[Session]:
         yield from _sessions(blocker.actors)
     for path in chain.from_iterable(one.locks for one in report.deadlocks):
         part = report.parts.get(Text(path))
-        yield from (one.owner for one in part.lock.waiters[:MAX_WAITERS]) if part else ()
+        yield from (waiter.owner for waiter in part.lock.waiters[:MAX_WAITERS]) if part else ()
 
 
 def _active(report: Report, tape: Tape) -> Iterator[Session]:

@@ -61,7 +61,7 @@ def alert_words(moment: Moment) -> str:
     report, alarms = moment.report, moment.alarms()
     if not alarms.number:
         return "no critical problem"
-    sentences = [one.sentence for one in report.deadlocks] if report is not None else []
+    sentences = [deadlock.sentence for deadlock in report.deadlocks] if report is not None else []
     critical = report.findings if report is not None else ()
     sentences += [one.sentence for one in critical if one.severity == "critical"]
     if not sentences:
@@ -80,7 +80,7 @@ def lock_words(moment: Moment, path: Text) -> str:
         return f"{path} does not exist"
     lock = part.lock
     holders, waiters = (
-        [report.client_names.of(one) for one in members[:MAX_NAMED]]
+        [report.client_names.of(member) for member in members[:MAX_NAMED]]
         for members in (lock.holders, lock.waiters)
     )
     held = f"held by {several(holders)}" if holders else "free"
@@ -127,7 +127,7 @@ def waiting_words(moment: Moment, pulse: Pulse) -> str:
 
 def group_words(moment: Moment, name: str, sessions: Sequence[Session]) -> str:
     """Say how many sessions of a group hold a lock, and how many wait."""
-    found = [moment.session(one) for one in sessions]
+    found = [moment.session(session) for session in sessions]
     holding, waiting = sum(one.holds for one in found), sum(one.waits for one in found)
     idle = sum(not one.holds and not one.waits for one in found)
     parts = ((holding, "holding"), (waiting, "waiting"), (idle, "idle"))

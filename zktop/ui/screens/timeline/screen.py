@@ -261,4 +261,4 @@ class TimelineScreen(Page):
         timeline = self._timeline(state, window, width, height)
         lines = timeline.heads(self._mark, overview(state, window))
         lines += [one.drawn for one in timeline.lines(height - AXIS_LINES)]
-        return "\n".join(text_of(one).rstrip() for one in lines)
+        return "\n".join(text_of(line).rstrip() for line in lines)

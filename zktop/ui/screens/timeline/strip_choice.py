@@ -179,4 +179,4 @@ def _always_shown(state: ViewState, report: Report) -> Iterator[Session]:
 
 
 def _cases(state: ViewState, report: Report) -> Iterable[Deadlock]:
-    return (*report.deadlocks, *(one.deadlock for one in state.tape.deadlocks.values()))
+    return (*report.deadlocks, *(deadlock.deadlock for deadlock in state.tape.deadlocks.values()))

@@ -60,7 +60,7 @@ class StripPanel(Panel, TextView):
 
     def show_lines(self, lines: Sequence[TimelineLine], heads: Sequence[Line]) -> None:
         """Show these lines; Enter opens the targets of the lines."""
-        self.show([one.drawn for one in lines], [one.target for one in lines], heads)
+        self.show([line.drawn for line in lines], [line.target for line in lines], heads)
 
     def show_words(self, words: Line) -> None:
         """Replace the first line, which is in words."""

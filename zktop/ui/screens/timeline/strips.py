@@ -52,7 +52,7 @@ def column_alarms(tracks: Tracks, window: TimeWindow) -> list[ColumnAlarms]:
     """Return the alarms in all known columns, from the first data on."""
     known = len(window.known)
     states = tracks.alarm_states(window.begin, window.known_end)
-    firsts = [window.column(one.at) for one in states]
+    firsts = [window.column(state.at) for state in states]
     spans = zip(states, firsts, (*firsts[1:], known), strict=True)
     return [ColumnAlarms(first, end, one.alarms) for one, first, end in spans if first < end]
 
@@ -123,7 +123,7 @@ def session_strip(
     expired: Mapping[Session, Millis],
 ) -> Line:
     """Draw the signs of a session; for a group, draw the worst sign in each column."""
-    cells = {_signs(tracks, one, window, alarms, expired.get(one)) for one in sessions}
+    cells = {_signs(tracks, session, window, alarms, expired.get(session)) for session in sessions}
     return inked(
         "".join(min(column, key=MATTERS_MOST.find) for column in zip(*cells, strict=True))
     )

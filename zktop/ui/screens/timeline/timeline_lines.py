@@ -59,7 +59,7 @@ class TimelineLines:
         self._label = label_cells(width)
         self._alarms = strips.column_alarms(state.tape.tracks, window)
         self._at = state.at if state.at is not None else window.newest
-        alone = [one.session for one in chosen.subjects if one.session is not None]
+        alone = [subject.session for subject in chosen.subjects if subject.session is not None]
         self._letters = dict(zip(alone, strips.LETTERS, strict=False))
 
     def heads(self, mark: Millis | None, words: Line) -> list[Line]:
@@ -118,7 +118,7 @@ class TimelineLines:
     def _contacts(self) -> Iterator[TimelineLine]:
         """Strips of contact times, where a server lists them."""
         window, state, tape = self._window, self._state, self._state.tape
-        alone = [one for one in self._chosen.subjects if one.session is not None]
+        alone = [subject for subject in self._chosen.subjects if subject.session is not None]
         alone = alone[: self._chosen.counts.contacts]
         heard = [
             (one, contacts(tape, one.sessions[0], window.begin, window.known_end)) for one in alone
