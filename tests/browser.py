@@ -48,7 +48,7 @@ class Browser:
         """Open a page from disk and wait until it is drawn."""
         self.events.clear()
         self.ask("Page.navigate", url=file.absolute().as_uri())
-        while not any(one.get("method") == "Page.loadEventFired" for one in self.events):
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
 
     def evaluate(self, script: str) -> Any:

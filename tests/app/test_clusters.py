@@ -38,7 +38,7 @@ async def test_switching_between_two_servers(
             app.turn_to_cluster("eu")
             await until(pilot, lambda: app.visit.status.word == "live", "eu to be live")
             lines = await settled(pilot)
-            frames = [one.tape.last for one in app.visits.values()]
+            frames = [visit.tape.last for visit in app.visits.values()]
 
             assert "zktop  eu" in lines[0]
             assert {name: one.status.word for name, one in app.visits.items()} == {
@@ -55,7 +55,7 @@ def test_demo_clients_on_the_sandbox_raise_no_alert() -> None:
     config = Config(webhooks=(WebhookSection(url="http://127.0.0.1:9/"),))
     ports = [live_ports("demo", config, sandbox) for sandbox in (None, "127.0.0.1:1")]
 
-    assert [bool(one.feed.webhooks) for one in ports] == [True, False]
+    assert [bool(port.feed.webhooks) for port in ports] == [True, False]
     for one in ports:
         one.feed.stop()
 

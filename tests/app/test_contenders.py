@@ -61,7 +61,7 @@ def order_of(recipe: str, path: str) -> ContenderOrder:
 
 def states(contenders: Contenders) -> list[str]:
     """The states of all contenders."""
-    return [one.state for one in contenders.states]
+    return [state.state for state in contenders.states]
 
 
 def contender(contenders: Contenders, state: str) -> ContenderState:
@@ -76,8 +76,10 @@ def test_contenders_hold_and_wait(audience: Audience) -> None:
 
     audience.until(lambda contenders: sorted(states(contenders)) == ["holds", "waits"])
 
-    assert {one.path for one in audience.contenders.states} == {"/zktop-demo/two"}
-    assert {one.session for one in audience.contenders.states} == {*audience.contenders.sessions}
+    assert {state.path for state in audience.contenders.states} == {"/zktop-demo/two"}
+    assert {state.session for state in audience.contenders.states} == {
+        *audience.contenders.sessions
+    }
 
 
 def test_a_released_lock_goes_to_the_next(audience: Audience) -> None:
@@ -91,11 +93,13 @@ def test_a_released_lock_goes_to_the_next(audience: Audience) -> None:
     audience.contenders.act("release", first)
 
     audience.until(
-        lambda contenders: any(one.name == first and one.is_gone for one in contenders.states)
+        lambda contenders: any(
+            state.name == first and state.is_gone for state in contenders.states
+        )
     )
     audience.until(
         lambda contenders: (
-            [one.name for one in contenders.states if one.state == "holds"] == [second]
+            [state.name for state in contenders.states if state.state == "holds"] == [second]
         )
     )
 
@@ -219,7 +223,7 @@ def test_plays_a_scene_to_its_end_and_takes_it_down(audience: Audience) -> None:
 
     audience.contenders.control("stop")
     audience.until(lambda contenders: contenders.progress.phase == "empty")
-    audience.until(lambda contenders: all(one.is_gone for one in contenders.states))
+    audience.until(lambda contenders: all(state.is_gone for state in contenders.states))
 
 
 def test_steps_through_a_scene(audience: Audience) -> None:
@@ -251,12 +255,12 @@ def test_ended_contenders_of_an_older_scene_leave_the_list(audience: Audience) -
     audience.contenders.act("cancel", "poll-1")
     audience.contenders.play("time-out")
     audience.until(lambda contenders: contenders.progress.phase == "over")
-    ended = {one.name for one in audience.contenders.states if one.is_gone}
+    ended = {state.name for state in audience.contenders.states if state.is_gone}
     audience.contenders.load("queue")
     audience.until(lambda contenders: contenders.progress.phase == "paused")
 
     assert ended == {"poll-1", "bob"}
-    assert [one.name for one in audience.contenders.states] == ["poll-1"]
+    assert [state.name for state in audience.contenders.states] == ["poll-1"]
 
 
 def test_a_killed_contender_is_in_the_log(audience: Audience) -> None:

@@ -24,9 +24,9 @@ def test_the_past_comes_before_what_is_read_meanwhile(tmp_path: Path) -> None:
         recorder.close()
     reports = list(Replay(file).reports())
 
-    assert [one.now for one in reports] == [*(one.at for one in past()), BEGIN + 30_000]
-    assert [one.paths for one in reports[:-1]] == [one.report.paths for one in past()]
-    assert [len(one.deadlocks) for one in reports[:-1]] == [
+    assert [report.now for report in reports] == [*(one.at for one in past()), BEGIN + 30_000]
+    assert [report.paths for report in reports[:-1]] == [one.report.paths for one in past()]
+    assert [len(report.deadlocks) for report in reports[:-1]] == [
         len(one.report.deadlocks) for one in past()
     ]
     assert "/locks/z" in reports[-1].paths

@@ -24,9 +24,9 @@ def events_of(out: str) -> list[tuple[str, str | None, str | None]]:
     """Event, time and node of each line."""
     events = [json.loads(line) for line in out.splitlines()]
     return [
-        (one["event"], one["at"][17:23], one.get("node", "")[-1:])
-        for one in events
-        if one.get("lock") == LOCK
+        (event["event"], event["at"][17:23], event.get("node", "")[-1:])
+        for event in events
+        if event.get("lock") == LOCK
     ]
 
 
@@ -73,7 +73,9 @@ def test_events_say_which_session_removed_a_node(zktop: Zktop, tmp_path: Path) -
     zktop("import", "log.1", "-o", "a.zktop")
     events = [json.loads(line) for line in zktop("events", "--from", "a.zktop")[1].splitlines()]
 
-    assert [(one["event"], one["sentence"]) for one in events if one["event"] == "released"] == [
+    assert [
+        (event["event"], event["sentence"]) for event in events if event["event"] == "released"
+    ] == [
         ("released", f"session {BOB:#x} deleted it"),
         ("released", "its client closed the session"),
     ]

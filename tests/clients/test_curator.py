@@ -87,10 +87,10 @@ def test_a_writer_may_read(stage: Stage) -> None:
 
     snapshot = take_snapshot(stage, path).lock(path)
 
-    assert [(one["node"], one["mode"]) for one in snapshot.holders] == [
+    assert [(holder["node"], holder["mode"]) for holder in snapshot.holders] == [
         (node, "read" if "READ" in node else "write") for node in a.nodes
     ]
-    assert [one["node"] for one in snapshot.waiters] == b.nodes
+    assert [waiter["node"] for waiter in snapshot.waiters] == b.nodes
     assert snapshot.waiters[0]["watch"] == "confirmed"
 
 

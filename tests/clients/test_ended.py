@@ -63,7 +63,7 @@ def test_the_end_of_a_deadlock_is_reported(stage: Stage, how: str) -> None:
 
 def confidences(report: Report) -> list[str]:
     """The confidence of each deadlock."""
-    return [one.confidence for one in report.deadlocks]
+    return [deadlock.confidence for deadlock in report.deadlocks]
 
 
 def first(reports: Iterable[Report], is_so: Callable[[Report], bool]) -> Report:

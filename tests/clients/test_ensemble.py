@@ -53,7 +53,7 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
         kazoo_clients(members[0]) as kazoo,
     ):
         (ann,) = machine.start_clients("ann")
-        hosts = ",".join(one.address for one in members[1:])
+        hosts = ",".join(member.address for member in members[1:])
         bob, cem = kazoo("bob", "cem", hosts=hosts)
         a = ann.acquire("InterProcessMutex", path)
         c, b = cem.ask("DashedLock", path), bob.ask("TolerantLock", path)
@@ -63,7 +63,9 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
         ) as w:
             assert w.read()
             before = next(one for one in w.reports(PATIENCE_S) if _is_watching(one, b))
-            doomed = next(one for one in members[1:] if bob.session in ask(one.port, "cons"))
+            doomed = next(
+                member for member in members[1:] if bob.session in ask(member.port, "cons")
+            )
             doomed.process.kill()
             found = []
             for report in w.reports(PATIENCE_S):
@@ -75,7 +77,9 @@ def test_a_fail_over_in_a_mixed_folder(classpath: str) -> None:
     queue = {a.node: "holds", c.node: "waits", b.node: "waits"}
     assert [_states(one) for one in (before, found[-1])] == [queue] * 2
     assert all(_states(one) == queue for one in found if _states(one))
-    wrong = {one.rule for report in found for one in report.findings if one.lock == path}
+    wrong = {
+        finding.rule for report in found for finding in report.findings if finding.lock == path
+    }
     assert not wrong
 
 

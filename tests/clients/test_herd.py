@@ -85,7 +85,7 @@ def test_child_watches_are_inferred_from_wakeups(
 
 
 def _herds(report: Report) -> list[Finding]:
-    return [one for one in report.findings if one.rule == "L8"]
+    return [finding for finding in report.findings if finding.rule == "L8"]
 
 
 def _watched(server: RunningServer) -> int:

@@ -207,7 +207,7 @@ class TestOneQueue:
 
 def _watches(seen: SnapshotReader, path: str, node: str) -> bool:
     """True if a waiter's watch was seen."""
-    return any(one["node"] == node and one["actual"] for one in seen.lock(path).waiters)
+    return any(waiter["node"] == node and waiter["actual"] for waiter in seen.lock(path).waiters)
 
 
 class TestDeadlocks:
@@ -230,8 +230,8 @@ class TestDeadlocks:
 
         x, y = f"{stage.root}/x", f"{stage.root}/y"
         assert not seen.deadlocks
-        assert {one["session"] for one in seen.lock(x).holders} == {ann.session, bob.session}
-        assert [one["session"] for one in seen.lock(y).waiters] == [ann.session]
+        assert {holder["session"] for holder in seen.lock(x).holders} == {ann.session, bob.session}
+        assert [waiter["session"] for waiter in seen.lock(y).waiters] == [ann.session]
         assert failed(check) == ["S2"]
 
     def test_a_thread_pool(self, stage: Stage, check: Check) -> None:
@@ -339,12 +339,12 @@ class TestHerd:
         members = stage.curator("ann", "bob", "cem", "dee")
         places = [
             members[0].acquire("Herd", path),
-            *(one.ask("Herd", path) for one in members[1:]),
+            *(member.ask("Herd", path) for member in members[1:]),
         ]
 
         seen = snapshot_when(lambda seen: seen.lock(path).waiters[-1]["actual"] == [], stage, path)
 
-        assert [one["watch"] for one in seen.lock(path).waiters] == ["invisible"] * 3
-        assert all(path in one.listens for one in places[1:])
+        assert [waiter["watch"] for waiter in seen.lock(path).waiters] == ["invisible"] * 3
+        assert all(path in place.listens for place in places[1:])
         assert not rules(seen)
         assert check().code == 0

@@ -67,4 +67,4 @@ def test_six_equal_labels_in_a_queue_have_six_names(
     )
 
     assert len(set(called(first))) == 6
-    assert set(called(later)) == {later.of(one.session)["client"] for one in members}
+    assert set(called(later)) == {later.of(member.session)["client"] for member in members}

@@ -33,7 +33,7 @@ def opposite_orders_of_curators(stage: Stage) -> None:
 
 def confidences(report: Report) -> list[str]:
     """The confidence of each deadlock."""
-    return [one.confidence for one in report.deadlocks]
+    return [deadlock.confidence for deadlock in report.deadlocks]
 
 
 @pytest.mark.parametrize("channel", WORDS)
@@ -54,10 +54,10 @@ def test_old_deadlocks_are_confirmed(stage: Stage, channel: str) -> None:
     assert confidences(seen[-1]) == ["C3", "C3"]
     assert time.monotonic() - begin >= QUIET_MS / 1000
     assert not any("C3" in confidences(made) for made in seen if made.now < seen[0].now + QUIET_MS)
-    dead = {one.id for one in seen[-1].deadlocks}
-    found = [one for one in seen[-1].findings if one.id in dead]
+    dead = {deadlock.id for deadlock in seen[-1].deadlocks}
+    found = [finding for finding in seen[-1].findings if finding.id in dead]
     assert [one.severity for one in found] == ["critical", "critical"]
-    assert {one.channel for one in seen[-1].ensemble.servers} == {WORDS[channel]}
+    assert {server.channel for server in seen[-1].ensemble.servers} == {WORDS[channel]}
 
 
 def _until_settled(stage: Stage, channel: str) -> None:
@@ -65,7 +65,9 @@ def _until_settled(stage: Stage, channel: str) -> None:
     settle_ms = Thresholds().settle
     with watching(stage.server, stage.root, channel) as watch:
         for report in watch.reports(PATIENCE_S):
-            closed = [one.since_ms for one in report.deadlocks if one.since_ms is not None]
+            closed = [
+                deadlock.since_ms for deadlock in report.deadlocks if deadlock.since_ms is not None
+            ]
             if len(closed) == DEADLOCKS and max(closed) < report.now - settle_ms:
                 return
     pytest.fail(f"the deadlocks are not older than {settle_ms} ms: {report.deadlocks}")

@@ -46,7 +46,7 @@ def looked(
         found.append(report)
         (view,) = report.views
         if len(view.lock.waiters) == waiting and is_listed(report.ensemble):
-            tables |= {one.facts.watches.at for one in report.ensemble.tables}
+            tables |= {table.facts.watches.at for table in report.ensemble.tables}
         if len(tables) >= TABLES and is_so(report):
             return found
     raise AssertionError(snapshot(found[-1]))
@@ -59,12 +59,12 @@ def is_listed(ensemble: Ensemble) -> bool:
 
 def verdicts(report: Report) -> set[str]:
     """The verdicts on all waiters."""
-    return {one.verdict for view in report.views for one in view.waiters}
+    return {waiter.verdict for view in report.views for waiter in view.waiters}
 
 
 def has_lost(report: Report) -> bool:
     """Tell whether a lost wake-up was found."""
-    return any(one.rule == "L1" for one in report.findings)
+    return any(finding.rule == "L1" for finding in report.findings)
 
 
 @pytest.mark.parametrize("recipe", ["parent-watch", "rw-herd", "rw-herd-host"])
@@ -82,7 +82,7 @@ def test_a_herd_is_invisible_everywhere(threads: Bench, recipe: str) -> None:
 
     assert set.union(*map(verdicts, reports)) <= {"invisible", "unknown"}
     assert verdicts(reports[-1]) == {"invisible"}
-    assert not [one.rule for report in reports for one in report.findings]
+    assert not [finding.rule for report in reports for finding in report.findings]
     assert "children → b, c, d and e" in woken
     assert "perhaps: no server lists watches on children" in woken
     assert "no node of this lock is watched" not in woken
@@ -99,7 +99,7 @@ def test_a_poller_is_no_lost_wake_up(threads: Bench) -> None:
     reports = looked(threads, 1)
 
     assert set.union(*map(verdicts, reports)) <= {"invisible", "unknown"}
-    assert not {one.rule for report in reports for one in report.findings} - {"L6"}
+    assert not {finding.rule for report in reports for finding in report.findings} - {"L6"}
 
 
 @pytest.mark.parametrize(("is_crowded", "verdict"), [(False, "missing"), (True, "invisible")])
@@ -119,5 +119,5 @@ def test_a_kazoo_lock_without_a_watch(
     lost.close()
 
     assert verdicts(reports[-1]) == {verdict}
-    about = [one.rule for one in reports[-1].findings if one.lock]
+    about = [finding.rule for finding in reports[-1].findings if finding.lock]
     assert about == ([] if is_crowded else ["L1"])

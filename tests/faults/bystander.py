@@ -34,4 +34,4 @@ def pace(client: KazooClient, ports: Sequence[int], seconds: float) -> Pace:
 
 def _outstanding(port: int) -> int:
     lines = ask(port, "srvr").splitlines()
-    return max(int(one.split()[1]) for one in lines if one.startswith("Outst"))
+    return max(int(line.split()[1]) for line in lines if line.startswith("Outst"))

@@ -81,7 +81,7 @@ def test_a_host_that_dies_is_one_event(zookeeper: RunningServer, root: str) -> N
 
 
 def _expiries(report: Report) -> list[int]:
-    return [len(one.sessions) for one in report.findings if one.rule == "P15"]
+    return [len(finding.sessions) for finding in report.findings if finding.rule == "P15"]
 
 
 def _all_answered_elsewhere(report: Report, sessions: set[int], dead: str) -> bool:

@@ -50,7 +50,7 @@ def test_a_lock_of_twenty_thousand_is_read_and_followed(
             eye.until(lambda world: picture(world, path) == picture(fresh.world, path))
         lock = Examiner().look(eye.world, time.time_ns() // 1_000_000).view(path)
     assert lock is not None
-    assert [one.node for one in lock.holders] == [names[1]]
+    assert [holder.node for holder in lock.holders] == [names[1]]
     assert len(list(lock.waiters)) == 19_999
 
 

@@ -37,7 +37,7 @@ def test_a_server_that_shows_no_tables(locked_down: RunningServer) -> None:
 
     sees = report.ensemble.visibility
     assert (sees.sessions, sees.watches, sees.expiry) == ("none", "none", "none")
-    assert [one.rule for one in report.deadlocks] == ["D1"]
+    assert [deadlock.rule for deadlock in report.deadlocks] == ["D1"]
     assert report.blind
 
 

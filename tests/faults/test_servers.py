@@ -49,7 +49,7 @@ def test_nothing_happens(looker: Observer, place: Place, crowd_at_work: Crowd) -
     """Without a fault the report equals a fresh one, with the deadlock and all counts."""
     _recovers(looker, place, crowd_at_work)
 
-    assert [one.rule for one in looker.report.deadlocks] == ["D1"]
+    assert [deadlock.rule for deadlock in looker.report.deadlocks] == ["D1"]
     assert [link.state for link in looker.links] == [ALIVE]
 
 
@@ -82,7 +82,7 @@ def test_all_servers_are_killed_and_started_again(
         ensemble.start(*all_of_them)
         _recovers(looker, place, crowd_at_work)
 
-    assert [one.rule for one in looker.report.deadlocks] == ["D1"]
+    assert [deadlock.rule for deadlock in looker.report.deadlocks] == ["D1"]
     sessions = {link.session for link in looker.links if link.state == ALIVE}
     assert len(sessions) == 1
 
@@ -158,7 +158,11 @@ def _outages_while(
 
 
 def _outages(report: Report) -> list[tuple[str, str]]:
-    return [(one.rule, one.sentence) for one in report.findings if one.rule in ("P13", "P14")]
+    return [
+        (finding.rule, finding.sentence)
+        for finding in report.findings
+        if finding.rule in ("P13", "P14")
+    ]
 
 
 @contextmanager

@@ -140,9 +140,12 @@ def test_the_owner_stays_the_label() -> None:
     view = report.view("/locks/a")
 
     assert view is not None
-    assert [one.owner for one in view.holders] == ["127.0.0.1"]
-    assert {one.owner for one in report.sessions.values()} == {"127.0.0.1"}
-    assert [one.name for one in report.sessions.values()] == ["127.0.0.1:59112", "127.0.0.1:59114"]
+    assert [holder.owner for holder in view.holders] == ["127.0.0.1"]
+    assert {session.owner for session in report.sessions.values()} == {"127.0.0.1"}
+    assert [session.name for session in report.sessions.values()] == [
+        "127.0.0.1:59112",
+        "127.0.0.1:59114",
+    ]
 
 
 def test_a_label_that_is_unique_again_loses_its_suffix() -> None:
@@ -161,7 +164,9 @@ def test_a_changed_label_changes_the_name() -> None:
     """Some clients write their label only when they lead."""
     examiner, known = Examiner(), world(own(), *held("/locks/a", (FIRST, "x"), (SECOND, "w")))
     examiner.look(known, NOW)
-    (name,) = [one for one in known.family("/locks/a").members if one.endswith("0000000000")]
+    (name,) = [
+        member for member in known.family("/locks/a").members if member.endswith("0000000000")
+    ]
     stat = Stat(100, 300, NOW, owner=FIRST, version=1)
     found = Node(path=join("/locks/a", name), stat=stat, data=b"w", zxid=NOW + 900, at=NOW + 10)
     after = examiner.look(known.after(found), NOW + 10)
@@ -205,7 +210,7 @@ def test_clients_of_a_pattern_keep_their_addresses() -> None:
     report = report_of(*lock, table, settings=settings)
 
     assert names(report, "/locks/a") == ["batch 10.0.0.1:4000", "batch 10.0.0.2:4001"]
-    assert {one.owner for one in report.sessions.values()} == {"batch"}
+    assert {session.owner for session in report.sessions.values()} == {"batch"}
 
 
 def test_a_label_that_is_a_listed_address_gets_the_name() -> None:
@@ -216,7 +221,7 @@ def test_a_label_that_is_a_listed_address_gets_the_name() -> None:
     table = connected((FIRST, "10.0.0.1:4000"), (SECOND, "10.0.0.1:4001"))
 
     assert names(alone, "/locks/a") == ["billing"]
-    assert [one.owner for one in alone.sessions.values()] == ["billing"]
+    assert [session.owner for session in alone.sessions.values()] == ["billing"]
     both = names(report_of(*two, table, settings=settings), "/locks/a")
     assert both == ["billing:4000", "billing:4001"]
 

@@ -87,7 +87,10 @@ def test_deadlocks_have_numbers_of_their_own() -> None:
         (*again[0], *again[1]),
         other,
     )
-    found = [sorted((one.number, one.locks[0]) for one in made.deadlocks) for made in seen]
+    found = [
+        sorted((deadlock.number, deadlock.locks[0]) for deadlock in made.deadlocks)
+        for made in seen
+    ]
 
     assert found == [[(1, "/x")]] * 2 + [[]] * 2 + [[(2, "/x")], [(2, "/x"), (3, "/v")]]
 
@@ -95,7 +98,10 @@ def test_deadlocks_have_numbers_of_their_own() -> None:
 def test_a_pair_that_has_deadlocked_is_no_longer_potential() -> None:
     """While it is deadlocked that is enough; afterwards it says when it happened."""
     live, after, later = looked(RING, ENDS["bob gave up waiting for /x"], ())
-    found = [[one for one in made.findings if one.rule == "D9"] for made in (live, after, later)]
+    found = [
+        [finding for finding in made.findings if finding.rule == "D9"]
+        for made in (live, after, later)
+    ]
 
     assert not found[0]
     assert [some[0].sentence.partition(":")[0] for some in found[1:]] == ["Deadlocked at 00"] * 2
@@ -107,7 +113,7 @@ def test_the_event_of_its_end_says_how() -> None:
     teller = EventStream()
     events = [one for made in looked(RING, ENDS["bob closed its session"])
               for one in teller.events(made)]  # fmt: skip
-    begin, end = (one for one in events if one.event.startswith("deadlock"))
+    begin, end = (event for event in events if event.event.startswith("deadlock"))
 
     assert (begin.number, begin.how) == (1, None)
     assert (end.number, end.how) == (1, "bob closed its session")

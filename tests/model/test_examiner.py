@@ -49,7 +49,7 @@ def test_a_deadlock_is_found_and_said_in_one_sentence() -> None:
     """A report states the deadlock of two locks in one sentence."""
     made = report(*ab_ba())
 
-    assert [one.rule for one in made.deadlocks] == ["D1"]
+    assert [deadlock.rule for deadlock in made.deadlocks] == ["D1"]
     assert {*made.deadlocks[0].actors} == {session_text(session(n)) for n in ("alice", "bob")}
     assert "alice holds X:/orders and waits for X:/stock, which bob holds" in (
         made.deadlocks[0].sentence
@@ -162,14 +162,19 @@ def test_reports_do_not_depend_on_earlier_ones(chance: random.Random, steps: int
     assert [_shape(seen, path) for path in fresh.paths] == [
         _shape(fresh, path) for path in fresh.paths
     ]
-    assert {one.id for one in seen.deadlocks} == {one.id for one in fresh.deadlocks}
+    assert {deadlock.id for deadlock in seen.deadlocks} == {
+        deadlock.id for deadlock in fresh.deadlocks
+    }
 
 
 def _shape(made: Report, path: str) -> list[tuple[object, ...]]:
     view = made.view(path)
     assert view is not None
     contenders = [*view.holders, *view.waiters]
-    return [(one.node, one.state, one.blocked_by, one.expected) for one in contenders]
+    return [
+        (contender.node, contender.state, contender.blocked_by, contender.expected)
+        for contender in contenders
+    ]
 
 
 def test_findings_of_a_quick_report_follow_later() -> None:
@@ -211,7 +216,7 @@ def test_a_long_queue_keeps_its_verdicts_while_it_shrinks() -> None:
         view = seen.view("/a")
 
         assert view is not None
-        assert [one.owner for one in view.holders] == [owners[number + 1]]
+        assert [holder.owner for holder in view.holders] == [owners[number + 1]]
         assert [root.blocked for root in Examiner().look(now, LATER).blockers] == [65 - number]
         graph = examiner._waits.graph.queues["/a"]
         assert [request.node for request in graph.requests] == [

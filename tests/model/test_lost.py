@@ -31,15 +31,15 @@ def test_time_stands_still_while_the_connection_is_lost() -> None:
         (NOW + 60_000, own(at=NOW + 59_000)),
     )
 
-    assert [one.now - NOW for one in reports] == [1_000, 1_500, 1_500, 60_000]
-    assert [one.is_lost for one in reports] == [False, True, True, False]
+    assert [report.now - NOW for report in reports] == [1_000, 1_500, 1_500, 60_000]
+    assert [report.is_lost for report in reports] == [False, True, True, False]
 
 
 def test_time_never_goes_back() -> None:
     """A loss may be reported after a later reading."""
     reports = reports_at((NOW + 3_000, own(at=NOW)), (NOW + 4_000, LOST))
 
-    assert [one.now - NOW for one in reports] == [3_000, 3_000]
+    assert [report.now - NOW for report in reports] == [3_000, 3_000]
 
 
 def test_a_recording_from_before_knows_the_newest_state() -> None:

@@ -20,4 +20,4 @@ def test_a_finding_that_was_confirmed_before_counts_at_once() -> None:
         judge.look(report)
 
     assert judge.has_settled(report)
-    assert [one.rule for one in judge.verdict(report).findings] == ["D7"]
+    assert [finding.rule for finding in judge.verdict(report).findings] == ["D7"]

@@ -29,7 +29,7 @@ class Run:
 
 def brief(events: list[EventJson]) -> list[tuple[str, str | None, str | None]]:
     """Event, session and owner."""
-    return [(one.event, one.session, one.owner) for one in events]
+    return [(event.event, event.session, event.owner) for event in events]
 
 
 def test_the_event_of_an_unread_contender_waits_for_its_owner() -> None:

@@ -83,7 +83,7 @@ def test_a_known_lock_is_shown_as_it_is(story: str) -> None:
 
     assert (lock.kind, lock.leases) == (kind, leases)
     assert (names(lock.holders), names(lock.waiters)) == (holders, waiters)
-    found = [sorted(str(owner_of[node]) for node in one.blocked_by) for one in lock.waiters]
+    found = [sorted(str(owner_of[node]) for node in waiter.blocked_by) for waiter in lock.waiters]
     assert found == blockers
 
 

@@ -16,7 +16,9 @@ AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
 CONNECTED = own()
 DEADLOCKED = Examiner().look(world(*AB_BA, CONNECTED), LATER)
 DEADLOCK = next(
-    replace(one, severity="critical") for one in DEADLOCKED.findings if one.rule == "D1"
+    replace(finding, severity="critical")
+    for finding in DEADLOCKED.findings
+    if finding.rule == "D1"
 )
 
 

@@ -171,7 +171,9 @@ def test_links_and_pictures_lead_somewhere() -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", text)
 
     assert targets
-    assert [one for one in targets if "://" not in one and not (ROOT / one).exists()] == []
+    assert [
+        target for target in targets if "://" not in target and not (ROOT / target).exists()
+    ] == []
 
 
 def test_every_folder_and_file_that_is_named_exists() -> None:

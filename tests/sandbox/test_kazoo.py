@@ -60,7 +60,7 @@ def test_lock_order(client):
 
     assert locks[0].contenders() == ["0", "1", "2"]
     for number in (0, 1):
-        assert [one.is_acquired for one in locks] == [number == n for n in range(3)]
+        assert [lock.is_acquired for lock in locks] == [number == n for n in range(3)]
         locks[number].release()
         assert waiting[number].wait(WITHIN_S)
     locks[2].release()

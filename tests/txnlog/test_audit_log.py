@@ -96,7 +96,7 @@ def test_audit_logs_are_found_beside_the_other_files(tmp_path: Path) -> None:
 
     for path in (folder, tmp_path / "zk1.tar.gz"):
         with data_files([path]) as files:
-            audits = [one for one in files if one.kind == "audit"]
+            audits = [file for file in files if file.kind == "audit"]
             assert [one.path.name.removeprefix("zookeeper_audit.log") for one in audits] == [
                 ".10",
                 ".2",

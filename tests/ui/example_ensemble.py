@@ -76,7 +76,7 @@ def listed(rows: LockRows, wanted: Filter = NO_FILTER) -> list[LockRow]:
     """All rows that pass the filter, the worst first."""
     assert rows.report is not None
     lines = rows.listed(rows.report.now, wanted, is_sorted=True)
-    return [one for one in lines if isinstance(one, LockRow)]
+    return [line for line in lines if isinstance(line, LockRow)]
 
 
 def seen(
@@ -89,4 +89,4 @@ def seen(
 
 def texts(lines: list[Line]) -> list[str]:
     """Lines without inks."""
-    return [text_of(one) for one in lines]
+    return [text_of(line) for line in lines]

@@ -76,7 +76,7 @@ def seen_watching(children: list[At], targets: dict[int, int | None]) -> AnyFact
 
 def all_connected(children: Iterable[At]) -> AnyFact:
     """A connection table that lists all owners."""
-    return connections(ZK1, *(row(one.owner) for one in children))
+    return connections(ZK1, *(row(child.owner) for child in children))
 
 
 @asynccontextmanager

@@ -117,7 +117,9 @@ def is_busy(app: object) -> bool:
 
 def is_idle(app: Zktop) -> bool:
     """True when no key, no frame and no news is waiting."""
-    return not (is_busy(app) or app._is_due or any(one.inbox._news for one in app.visits.values()))
+    return not (
+        is_busy(app) or app._is_due or any(visit.inbox._news for visit in app.visits.values())
+    )
 
 
 async def settled(pilot: Pilot[int]) -> list[str]:

@@ -13,7 +13,7 @@ from zktop.ui.acknowledged import ENDED_MS, NOTHING_ACKNOWLEDGED, Acknowledged
 
 REPORT = trouble()[-1].report
 (DEADLOCK,) = REPORT.deadlocks
-ORPHAN = next(one for one in REPORT.findings if one.rule == "B1")
+ORPHAN = next(finding for finding in REPORT.findings if finding.rule == "B1")
 MILD = replace(ORPHAN, severity="warning", confidence="C2")
 
 
@@ -24,7 +24,7 @@ def report(*findings: Finding, after_ms: int = 0) -> Report:
 
 def acknowledged(*findings: Finding) -> Acknowledged:
     """All of these findings, acknowledged as they are."""
-    ids = [one.id for one in findings]
+    ids = [finding.id for finding in findings]
     return NOTHING_ACKNOWLEDGED.adding(ids, report(*findings))
 
 

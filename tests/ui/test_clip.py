@@ -25,8 +25,8 @@ FAMILIES = (ROOT, TOP)
 def knowledge(world: World) -> list[object]:
     """The facts below each path, without the times at which nodes were deleted."""
     families = [world.family(path) for path in FAMILIES]
-    listings = [(one.stat, one.listed_at, one.at, one.denied) for one in families]
-    return [*listings, *(one.members for one in families), dict(world.tables), world.link]
+    listings = [(family.stat, family.listed_at, family.at, family.denied) for family in families]
+    return [*listings, *(family.members for family in families), dict(world.tables), world.link]
 
 
 @given(st.integers(0, 100_000), st.lists(st.integers(1, 60), min_size=1, max_size=6, unique=True))
@@ -65,10 +65,13 @@ def cut(frames: list[Frame], file: Path) -> list[Report]:
 
 def verdicts(report: Report) -> object:
     """The sentences of a report."""
-    found = [(one.rule, one.lock, one.severity, one.confidence) for one in report.findings]
-    return [(one.id, one.sentence, one.confidence) for one in report.deadlocks], sorted(
-        found, key=repr
-    )
+    found = [
+        (finding.rule, finding.lock, finding.severity, finding.confidence)
+        for finding in report.findings
+    ]
+    return [
+        (deadlock.id, deadlock.sentence, deadlock.confidence) for deadlock in report.deadlocks
+    ], sorted(found, key=repr)
 
 
 def test_a_clip_of_everything_gives_the_same_verdicts(tmp_path: Path) -> None:
@@ -77,8 +80,8 @@ def test_a_clip_of_everything_gives_the_same_verdicts(tmp_path: Path) -> None:
 
     replayed = cut(frames, tmp_path / "a.zktop")
 
-    assert [one.now for one in replayed] == [one.at for one in frames]
-    assert [verdicts(one) for one in replayed] == [verdicts(one.report) for one in frames]
+    assert [one.now for one in replayed] == [frame.at for frame in frames]
+    assert [verdicts(one) for one in replayed] == [verdicts(frame.report) for frame in frames]
 
 
 def test_a_clip_from_the_middle_has_the_verdicts_of_its_end(tmp_path: Path) -> None:
@@ -96,10 +99,12 @@ def test_events_of_a_clip_are_those_that_happened(tmp_path: Path) -> None:
     frames = busy_frames()[3:]
 
     replayed = cut(frames, tmp_path / "a.zktop")
-    found = [[(one.event, one.lock, one.owner) for one in report.events] for report in replayed]
+    found = [
+        [(event.event, event.lock, event.owner) for event in report.events] for report in replayed
+    ]
 
     assert found[1:] == [
-        [(one.event, one.lock, one.owner) for one in f.events] for f in frames[1:]
+        [(event.event, event.lock, event.owner) for event in f.events] for f in frames[1:]
     ]
 
 

@@ -172,8 +172,8 @@ async def test_the_list_has_a_line_for_each_cluster() -> None:
         await settled(pilot)
         await pressed(pilot, "at")
         lines = await settled(pilot)
-        us = next(one for one in lines if "▸ us" in one)
-        eu = next(one for one in lines if " eu " in one)
+        us = next(line for line in lines if "▸ us" in line)
+        eu = next(line for line in lines if " eu " in line)
 
     assert ["LIVE" in us, " DEADLOCK? " in us, "not visited" in eu] == [True] * 3
 

@@ -40,4 +40,4 @@ async def test_six_rows_of_a_queue_differ(width: int) -> None:
         app.turn_to("lock", Selection(path=PATH))
         lines = await settled(pilot)
 
-    assert {who for who in SIX if any(f":{PORTS[who]}" in one for one in lines)} == set(SIX)
+    assert {who for who in SIX if any(f":{PORTS[who]}" in line for line in lines)} == set(SIX)

@@ -29,7 +29,9 @@ from zktop.ui.settings import UiSettings
 LATER = NOW + 10_000
 AB_BA = [*lock("/orders", "alice", "bob"), *lock("/stock", "bob", "alice")]
 QUIET = replace(frames((LATER, lock("/orders", "alice")))[0].report, findings=())
-SAMPLE = next(one for one in frames((LATER, AB_BA))[0].report.findings if one.rule == "D1")
+SAMPLE = next(
+    finding for finding in frames((LATER, AB_BA))[0].report.findings if finding.rule == "D1"
+)
 
 
 def red(name: str, **more: object) -> Finding:
@@ -46,7 +48,7 @@ def report(at: int, *findings: Finding) -> Report:
 def new_alerts(*reports: Report) -> list[list[str]]:
     """The announcements after each report."""
     alarms = Notifier()
-    return [[one.id for one in alarms.after(made).findings] for made in reports]
+    return [[finding.id for finding in alarms.after(made).findings] for made in reports]
 
 
 def test_a_finding_seen_twice_is_announced_once() -> None:
@@ -205,7 +207,7 @@ async def test_a_real_deadlock_is_announced_when_it_is_proven() -> None:
     async with app.run_test() as pilot:
         await settled(pilot)
 
-    confirmed = [one.sentence for one in made[-1].report.findings if one.rule == "D1"]
+    confirmed = [finding.sentence for finding in made[-1].report.findings if finding.rule == "D1"]
     assert finding_hook.sentences == confirmed
     assert app.rung == 0  # it was not asked for
 

@@ -75,8 +75,12 @@ class PlayedScene:
         if self.has_come:
             return True
         end, folder = self.end, f"{self.player.folder}/"
-        found = [one for one in report.findings if (one.lock or "").startswith(folder)]
-        cores = (one for one in report.deadlocks if all(p.startswith(folder) for p in one.locks))
+        found = [finding for finding in report.findings if (finding.lock or "").startswith(folder)]
+        cores = (
+            deadlock
+            for deadlock in report.deadlocks
+            if all(p.startswith(folder) for p in deadlock.locks)
+        )
         self.seen = Seen(
             {lock: self._end(report, f"{folder}{lock}") for lock in end.locks},
             sorted(one.kind for one in cores),

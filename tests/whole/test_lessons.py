@@ -134,5 +134,5 @@ def test_a_release_wakes_no_client_after_a_lost_wake_up(classroom: Classroom) ->
     classroom.contenders.act("release", "ann")
 
     classroom.until(lambda report: "1 release woke no client." in classroom.counted(report), "it")
-    cid = next(one for one in classroom.contenders.states if one.name == "cid")
+    cid = next(state for state in classroom.contenders.states if state.name == "cid")
     assert cid.state == "waits"

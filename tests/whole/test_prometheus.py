@@ -160,4 +160,4 @@ def test_a_deadlock_becomes_an_alert(prometheus: Prometheus) -> None:
 
     alerts = prometheus.alerts()
     assert alerts["LockDeadlock"] == "Confirmed deadlocks of ZooKeeper locks: 1"
-    assert not [one for one in alerts.values() if re.search(r"<|%!|\{\{", one)]
+    assert not [alert for alert in alerts.values() if re.search(r"<|%!|\{\{", alert)]

@@ -86,7 +86,7 @@ def test_each_piece_opens_alone(tmp_path: Path) -> None:
     assert len(pieces) > 2
     for piece in pieces:
         report = Replay(piece.path).last()
-        assert [one.owner for one in report.view("/locks/x").waiters] == ["B"]
+        assert [waiter.owner for waiter in report.view("/locks/x").waiters] == ["B"]
 
 
 def test_the_ring_is_read_as_if_it_were_one_file(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_the_ring_is_read_as_if_it_were_one_file(tmp_path: Path) -> None:
     writing.close()
     reports = list(Replay(tmp_path).reports())
 
-    assert [one.now for one in reports] == [BEGIN + second * 1000 for second in range(30)]
-    assert {one.world.link.state for one in reports if one.world.link} == {"connected"}
-    assert not any(one.events for one in reports)
+    assert [report.now for report in reports] == [BEGIN + second * 1000 for second in range(30)]
+    assert {report.world.link.state for report in reports if report.world.link} == {"connected"}
+    assert not any(report.events for report in reports)
 
 
 def test_a_moment_of_a_long_ring_is_read_from_shortly_before(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_moment_of_a_long_ring_is_read_from_shortly_before(tmp_path: Path) -> 
 
     assert last.now == at
     assert at - LEAD_MS - limits.piece_ms <= seen[0] <= at - LEAD_MS
-    assert [one.owner for one in last.view("/locks/x").waiters] == ["B"]
+    assert [waiter.owner for waiter in last.view("/locks/x").waiters] == ["B"]
 
 
 def test_a_restart_is_shown_as_a_lost_connection(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_restart_is_shown_as_a_lost_connection(tmp_path: Path) -> None:
     states = [report.world.link.state for report in Replay(tmp_path).reports()]
 
     assert states == ["connected", "lost", "connected"]
-    assert [one.owner for one in Replay(tmp_path).last().view("/locks/x").holders] == ["B"]
+    assert [holder.owner for holder in Replay(tmp_path).last().view("/locks/x").holders] == ["B"]
 
 
 def test_a_full_disk_is_reported_once_and_recording_continues(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_full_disk_is_reported_once_and_recording_continues(tmp_path: Path) ->
     assert ends_of(tmp_path)[0] == BEGIN
     assert ends_of(tmp_path)[-1] == at
     waiters = Replay(tmp_path).last().view("/locks/x").waiters
-    assert [one.owner for one in waiters] == ["B"]
+    assert [waiter.owner for waiter in waiters] == ["B"]
 
 
 def test_a_state_that_is_too_large_is_a_sentence(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def leaves(story: str, lock: str, place: int, after: float, zxid: int = 500) -> 
 def charged(found: Accounts) -> dict[str, tuple[float, float]]:
     """The least and the most that each client cost, in seconds."""
     return {
-        one.name: (one.charge.alone_ms / SECOND, one.charge.at_most_ms / SECOND)
-        for one in found.actors
-        if one.charge.at_most_ms
+        actor.name: (actor.charge.alone_ms / SECOND, actor.charge.at_most_ms / SECOND)
+        for actor in found.actors
+        if actor.charge.at_most_ms
     }

@@ -18,7 +18,11 @@ def test_each_waiter_adds_its_time_to_the_holders_charge() -> None:
     found = accounts(QUEUE, LATER)
 
     assert charged(found) == {"A": (20, 20)}
-    assert {one.name: one.waited_ms for one in found.actors} == {"A": 0, "B": 10_000, "C": 10_000}
+    assert {actor.name: actor.waited_ms for actor in found.actors} == {
+        "A": 0,
+        "B": 10_000,
+        "C": 10_000,
+    }
     assert found.locks[0].blocked_ms == found.blocked_ms == 20_000
 
 
@@ -43,7 +47,7 @@ def test_a_holder_that_waits_itself_is_marked() -> None:
 
     found = accounts(story, (4, leaves(story, "x", 0, 4)), LATER)
 
-    by_name = {one.name: one.charge for one in found.actors}
+    by_name = {actor.name: actor.charge for actor in found.actors}
     assert (by_name["B"].alone_ms, by_name["B"].itself_ms) == (10_000, 4_000)
     assert (by_name["A"].alone_ms, by_name["A"].itself_ms) == (4_000, 0)
 
@@ -73,8 +77,8 @@ def test_a_deadlock_counts_for_its_clients_locks_and_class() -> None:
     found = accounts("X x: A B ; Y x: B A", LATER, (20, []))
 
     assert found.deadlocks == 1
-    assert {one.name: one.figures.deadlocks for one in found.actors} == {"A": 1, "B": 1}
-    assert {one.path: one.figures.deadlocks for one in found.locks} == {
+    assert {actor.name: actor.figures.deadlocks for actor in found.actors} == {"A": 1, "B": 1}
+    assert {lock.path: lock.figures.deadlocks for lock in found.locks} == {
         "/locks/x": 1,
         "/locks/y": 1,
     }
@@ -102,7 +106,7 @@ def test_every_second_of_waiting_is_charged_and_waited_by_a_client(incident: Led
     found = incident.accounts()
     exclusive = [one for one in found.locks if one.path != "/locks/traffic/catalogue"]
 
-    assert sum(one.waited_ms for one in found.actors) == found.blocked_ms
+    assert sum(actor.waited_ms for actor in found.actors) == found.blocked_ms
     for lock in exclusive:
         assert sum(charge.alone_ms for _, charge in lock.charged) == lock.blocked_ms
 
@@ -118,6 +122,6 @@ def test_the_sum_is_that_of_the_metrics(incident: Ledger) -> None:
 
 def test_clients_have_names_after_they_have_left(incident: Ledger) -> None:
     """All have left by the end of the incident; none is called by its session or its node."""
-    names = {one.name for one in incident.accounts().actors}
+    names = {actor.name for actor in incident.accounts().actors}
 
     assert names == {"ann", "bob", "cid", "w", "r1", "r2", "r3", *(f"job{n}" for n in range(1, 5))}

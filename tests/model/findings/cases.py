@@ -100,7 +100,7 @@ def path_of(child: At, path: str = PATH) -> str:
 def watching(rows: Mapping[str, Iterable[At | str]], at: int = NOW) -> AnyFact:
     """The watch table: who watches which children (or paths)."""
     rows_by_name = {
-        who: tuple(path_of(one) if isinstance(one, At) else one for one in paths)
+        who: tuple(path_of(path) if isinstance(path, At) else path for path in paths)
         for who, paths in rows.items()
     }
     return watches(ZK1, rows_by_name, at=at, zxid=ZXID)

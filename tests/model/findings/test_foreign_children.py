@@ -159,7 +159,7 @@ def test_one_cause_is_one_alarm(children: tuple[At, ...]) -> None:
     """What follows from a foreign child is folded under that finding."""
     findings = folded(examine_lock(ctx(*children)).findings)
 
-    assert {one.rule for one in findings if one.cause is None} <= {"B10", "B11"}
+    assert {finding.rule for finding in findings if finding.cause is None} <= {"B10", "B11"}
 
 
 def test_an_ownerless_node_named_like_a_contender_is_no_holder() -> None:

@@ -37,7 +37,7 @@ def is_healthy(vector: Vector) -> bool:
     members = [*expect["holders"], *expect["waiters"]]
     faults = set(expect.get("warnings", ())) - TOLD_BY_VECTORS
     known = dict(children_of(vector))
-    owners = [owner for one in members if (owner := known.get(one["name"]))]
+    owners = [owner for member in members if (owner := known.get(member["name"]))]
     is_alone = len(owners) == len(set(owners)) or "semaphore" in expect["kind"]
     is_one = is_alone and not expect["kind"].startswith(("mixed:", "not-a-lock:"))
     return bool(is_one and members and not faults and not expect.get("foreign"))
@@ -116,7 +116,7 @@ def found_in(vector: Vector, timeout_ms: int, choice: int = 0) -> list[str]:
     for after in LOOKS:
         known = known.after(*tables(vector, begin + after, after, timeout_ms, choice))
         report = examiner.look(known, begin + after)
-        said |= {one.id: f"{one.rule} {one.sentence}" for one in report.findings}
+        said |= {finding.id: f"{finding.rule} {finding.sentence}" for finding in report.findings}
     return list(said.values())
 
 

@@ -37,7 +37,9 @@ class Rounds:
             connections(ZK, *(row(n, received=self.now) for n in self.connected), at=self.now),
             expiry(ZK, left, at=self.now),
         )
-        return {one.id: one for one in self.examiner.look(self.world, self.now).findings}
+        return {
+            finding.id: finding for finding in self.examiner.look(self.world, self.now).findings
+        }
 
     def settled(self) -> "Rounds":
         """Go on until everything that is wrong has been found."""
@@ -102,7 +104,11 @@ def _examined_in_a_minute(count: int) -> int:
     facts = [one for path in paths for one in lock(path, "alice", "bob", at=since)]
     examiner, world = Examiner(), World().after(own(), *facts)
     said = [
-        {one.sentence for one in examiner.look(world, NOW + at).findings if one.lock == paths[-1]}
+        {
+            finding.sentence
+            for finding in examiner.look(world, NOW + at).findings
+            if finding.lock == paths[-1]
+        }
         for at in range(0, 2 * MINUTE, SECOND_MS)
     ]
     return sum(before != after for before, after in pairwise(said[MINUTE // SECOND_MS :]))

@@ -135,8 +135,8 @@ def asked(*roots: str, facts: Iterable[AnyFact], own: str = "/zktop-demo/**") ->
     known = World().after(*facts)
     tables = [
         fact
-        for one in known.tables.values()
-        for fact in (one.server, one.connections, one.watches, one.expiry)
+        for table in known.tables.values()
+        for fact in (table.server, table.connections, table.watches, table.expiry)
         if fact is not None
     ]
     return EnsembleContext(shared=shared_context(*tables, settings=settings), world=known)
@@ -262,7 +262,7 @@ def leaks(known: World) -> list[Finding]:
     later = Examiner()
     later.look(known, TODAY)
     report = later.look(known, TODAY + MINUTE)
-    return [one for one in report.findings if one.rule == "R10"]
+    return [finding for finding in report.findings if finding.rule == "R10"]
 
 
 def test_r10_fires_for_folders_that_no_client_deletes() -> None:

@@ -77,7 +77,7 @@ def test_a_session_with_findings_is_examined_once_a_second() -> None:
     looks = [
         examiner.look(fewer, LATER + SETTLE + late, thorough=False) for late in (50, 950, 1_050)
     ]
-    owned = [one.sentence.split()[2] for look in looks for one in look.findings]
+    owned = [finding.sentence.split()[2] for look in looks for finding in look.findings]
 
     assert owned == ["4", "4", "3"]
 

@@ -82,8 +82,8 @@ def test_no_length_is_exact_by_chance(script: list[tuple[str, int]]) -> None:
 
 def change_of(before: Lock, after: Lock) -> tuple[set[str], ...]:
     """A change by its definition, without any short cut."""
-    holders = [{one.node for one in lock.queues[0].holders} for lock in (before, after)]
-    members = [{one.node for one in lock.queues[0].members} for lock in (before, after)]
+    holders = [{holder.node for holder in lock.queues[0].holders} for lock in (before, after)]
+    members = [{member.node for member in lock.queues[0].members} for lock in (before, after)]
     return (
         members[1] - members[0],
         members[0] - members[1],

@@ -59,4 +59,4 @@ def test_the_last_200_are_kept() -> None:
     for number in range(2 * MAX_KEPT):
         ledger.look([event("expired", f"client{number}", "/a", number)], sessions)
 
-    assert [one.at for one in ledger.entries] == [*range(MAX_KEPT, 2 * MAX_KEPT)]
+    assert [entry.at for entry in ledger.entries] == [*range(MAX_KEPT, 2 * MAX_KEPT)]

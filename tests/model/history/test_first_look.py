@@ -33,7 +33,7 @@ def locks(draw: st.DrawFn, path: str) -> Lock | None:
         return None
     members = [_member(draw, number) for number in range(draw(st.integers(0, 3)))]
     born = draw(ZXIDS)
-    stat = Stat(born, born, NOW - 5, pzxid=max([born, *(one.czxid for one in members)]))
+    stat = Stat(born, born, NOW - 5, pzxid=max([born, *(member.czxid for member in members)]))
     lock = lock_of(path, members, stat)
     if kind == "error":
         return replace(lock, queues=(), error="no list")

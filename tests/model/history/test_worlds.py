@@ -76,4 +76,4 @@ def test_a_kazoo_waiter_watches_the_one_before() -> None:
 
     lookout = WatchCheck(found, Ensemble.of(known, NOW))
 
-    assert [lookout.of(one).verdict for one in found.members] == ["none-needed", "confirmed"]
+    assert [lookout.of(member).verdict for member in found.members] == ["none-needed", "confirmed"]

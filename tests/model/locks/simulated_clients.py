@@ -111,7 +111,7 @@ def _before(node: str, keys: dict[str, tuple[object, ...]]) -> str | None:
 
 def curator(node: str, children: Sequence[str]) -> str | None:
     """Compare what follows `lock-` in any name, as text."""
-    return _before(node, {one: (one.rpartition("lock-")[2],) for one in children})
+    return _before(node, {child: (child.rpartition("lock-")[2],) for child in children})
 
 
 def kazoo(mark: str) -> Rule:
@@ -147,7 +147,7 @@ def c_recipe(node: str, children: Sequence[str]) -> str | None:
     for name in children:
         if "-" not in name:
             raise UnreadableError
-    return _before(node, {one: (one.rpartition("-")[2],) for one in children})
+    return _before(node, {child: (child.rpartition("-")[2],) for child in children})
 
 
 def election(node: str, children: Sequence[str]) -> str | None:
@@ -168,7 +168,7 @@ def whole_name(node: str, children: Sequence[str]) -> str | None:
 
 def curator_rw(node: str, children: Sequence[str]) -> str | None:
     """Compare what follows the mode; a reader watches the first node of a writer."""
-    keys = {one: (re.split("__READ__|__WRIT__", one)[-1],) for one in children}
+    keys = {child: (re.split("__READ__|__WRIT__", child)[-1],) for child in children}
     nearest = _before(node, keys)
     if "__READ__" not in node:
         return nearest
@@ -185,7 +185,9 @@ def kazoo_rw(node: str, children: Sequence[str]) -> str | None:
 
 def zk_ruby(node: str, children: Sequence[str]) -> str | None:
     """Read a name without a number as 0; shared ones wait for names that begin with ex."""
-    counted = [one for one in children if node[:2] == "ex" or one[:2] == "ex" or one == node]
+    counted = [
+        child for child in children if node[:2] == "ex" or child[:2] == "ex" or child == node
+    ]
     found = {one: re.search(r"(\d+)$", one) for one in counted}
     return _before(node, {one: (int(has[1]) if has else 0,) for one, has in found.items()})
 

@@ -28,7 +28,7 @@ def test_a_deadlock_crosses_libraries() -> None:
     made = report(AB_BA, interop=True)
 
     names = ("alice", "bob")
-    assert [one.rule for one in made.deadlocks] == ["D1"]
+    assert [deadlock.rule for deadlock in made.deadlocks] == ["D1"]
     assert {*made.deadlocks[0].actors} == {session_text(session(name)) for name in names}
 
 

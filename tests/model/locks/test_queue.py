@@ -166,7 +166,7 @@ def test_a_lock_that_was_only_listed_once_more_keeps_its_queue():
 
 def _shown(lock: Lock) -> tuple[object, ...]:
     """Return all that two versions of a lock must agree about."""
-    members = [(one.node, one.mode, lock.expected(one)) for one in lock.members]
+    members = [(member.node, member.mode, lock.expected(member)) for member in lock.members]
     found = lock.warnings, lock.kind, lock.foreign
     return nodes(lock.holders), nodes(lock.waiters), members, found
 

@@ -58,7 +58,7 @@ def said(lock: Lock | NotALock) -> dict[str, str | None]:
     """Return each member's watch target as zktop expects it; `holds` for holders."""
     if not isinstance(lock, Lock):
         return {}
-    found: dict[str, str | None] = {str(one.node): "holds" for one in lock.holders}
+    found: dict[str, str | None] = {str(holder.node): "holds" for holder in lock.holders}
     for one in lock.waiters:
         targets = lock.expected(one)
         found[str(one.node)] = str(targets[0].path) if targets else None

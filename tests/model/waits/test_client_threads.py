@@ -38,7 +38,7 @@ def test_a_ring_through_several_threads_is_a_hint(state: str) -> None:
     found = judged(state, still_since_ms={"A": 0, "B": 0})
 
     assert not found.deadlocks
-    assert {one.confidence for one in found.hints} == {"C1"}
+    assert {hint.confidence for hint in found.hints} == {"C1"}
     assert any("it has several threads" in clue.text for clue in found.hints[0].evidence)
 
 
@@ -57,7 +57,7 @@ def test_one_wait_at_a_time_is_one_thread(state: str) -> None:
     """As with recipes that take several locks one after another."""
     found = judged(state, still_since_ms=dict.fromkeys("ABCW", 0))
 
-    assert [one.confidence for one in found.deadlocks] == ["C3"]
+    assert [deadlock.confidence for deadlock in found.deadlocks] == ["C3"]
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def pools(dice: random.Random, steps: int, every_ms: int) -> Iterator[Report]:
 def test_thread_pools_at_work_give_no_alarm(seed: int, every_ms: int) -> None:
     """No deadlock comes and goes with each change, nor a hint at one."""
     looks = list(pools(random.Random(seed), 150, every_ms))
-    hints = [{one.id for one in made.findings if one.rule == "D1"} for made in looks]
+    hints = [{finding.id for finding in made.findings if finding.rule == "D1"} for made in looks]
     shown = [name for before, after in pairwise([set(), *hints]) for name in after - before]
 
     assert not any(made.deadlocks for made in looks)
-    assert not any(one.severity == "critical" for made in looks for one in made.findings)
+    assert not any(finding.severity == "critical" for made in looks for finding in made.findings)
     # Once until one of its threads works, and once more when it has lasted.
     assert all(shown.count(name) <= 2 for name in shown)
 
@@ -158,7 +158,7 @@ def test_thread_pools_that_stand_still_are_a_hint() -> None:
     ]
     examiner, now = Examiner(), world(*facts)
     looks = [examiner.look(now, NOW + late) for late in (1_000, 2_000, 4_000, 60_000)]
-    found = [[one for one in made.findings if one.rule == "D1"] for made in looks]
+    found = [[finding for finding in made.findings if finding.rule == "D1"] for made in looks]
 
     assert [len(some) for some in found] == [0, 0, 1, 1]
     assert (found[-1][0].severity, found[-1][0].confidence) == ("info", "C1")

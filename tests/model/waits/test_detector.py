@@ -47,7 +47,7 @@ class Looks:
     def most_blocked(self, after_ms: int) -> int:
         """Look, and return how many clients wait for the first root blocker."""
         report = self.examiner.look(self.world, NOW + after_ms, thorough=False)
-        return max(one.blocked for one in report.blockers)
+        return max(blocker.blocked for blocker in report.blockers)
 
     def release(self) -> None:
         """Let one holder go."""

@@ -97,8 +97,11 @@ def test_two_orders_that_were_there_before_the_first_look_are_learned() -> None:
 
     after = examiner.look(without_the_waiters(world, 6_000), NOW + 6_000)
 
-    assert [one.rule for one in after.inversions] == ["D9"]
-    assert {turn.lock for one in after.inversions for turn in one.turns} == {ORDERS, STOCK}
+    assert [inversion.rule for inversion in after.inversions] == ["D9"]
+    assert {turn.lock for inversion in after.inversions for turn in inversion.turns} == {
+        ORDERS,
+        STOCK,
+    }
 
 
 @pytest.mark.parametrize("gate", [GATE, Text("/locks/z-gate")])
@@ -153,6 +156,6 @@ def test_a_deadlock_that_is_there_is_not_called_one_to_come() -> None:
     gone = Gone(path=join(ORDERS, kazoo_name("bob", 1)), zxid=900, at=NOW + 6_000)
     after = examiner.look(world.after(gone), NOW + 6_000)
 
-    assert [one.rule for one in during.deadlocks] == ["D1"]
+    assert [deadlock.rule for deadlock in during.deadlocks] == ["D1"]
     assert during.inversions == ()
-    assert [one.rule for one in after.inversions] == ["D9"]
+    assert [inversion.rule for inversion in after.inversions] == ["D9"]

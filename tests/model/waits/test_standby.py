@@ -19,7 +19,7 @@ def test_a_candidate_is_no_waiter_and_its_leader_blocks_no_client() -> None:
     first = examiner.look(World().after(*lock(LEADER, "ann", "bob")), NOW)
     later = examiner.look(World().after(*lock(LEADER, "ann", "bob", "cem")), NOW + 1_000)
 
-    assert [one.state for one in first.view(LEADER).waiters] == ["standby"]
+    assert [waiter.state for waiter in first.view(LEADER).waiters] == ["standby"]
     assert first.blockers == later.blockers == ()
 
 
@@ -28,9 +28,9 @@ def test_a_leader_that_waits_for_its_candidate_is_a_hint() -> None:
     report = Examiner().look(CROSSED, NOW + 60_000)
 
     assert report.deadlocks == ()
-    assert [(one.rule, one.confidence) for one in report.findings if one.rule == "D8"] == [
-        ("D8", "C1")
-    ]
+    assert [
+        (finding.rule, finding.confidence) for finding in report.findings if finding.rule == "D8"
+    ] == [("D8", "C1")]
 
 
 def test_it_is_a_deadlock_where_the_user_says_that_candidates_wait() -> None:
@@ -38,7 +38,7 @@ def test_it_is_a_deadlock_where_the_user_says_that_candidates_wait() -> None:
     roots = (Root(LEADER, kind="election", blocking=True), Root(STOCK))
     report = Examiner(Settings(roots=roots)).look(CROSSED, NOW + 60_000)
 
-    assert [one.rule for one in report.deadlocks] == ["D8"]
+    assert [deadlock.rule for deadlock in report.deadlocks] == ["D8"]
 
 
 def test_a_candidate_may_leave() -> None:
@@ -48,5 +48,5 @@ def test_a_candidate_may_leave() -> None:
     left = Gone(path=join(LEADER, kazoo_name("bob", 1)), zxid=300, at=NOW + 1_000)
     report = examiner.look(world.after(left), NOW + 1_000)
 
-    assert [one.owner for one in report.view(LEADER).holders] == ["ann"]
+    assert [holder.owner for holder in report.view(LEADER).holders] == ["ann"]
     assert session_text(session("bob")) not in report.sessions

@@ -70,7 +70,7 @@ def test_an_actor_that_acts_while_it_waits_has_several_threads():
 
     made = assess(found, ActorEvidence(now_ms=100_000, concurrent={"A"}))
 
-    assert [one.confidence for one in made.hints] == ["C1"]
+    assert [hint.confidence for hint in made.hints] == ["C1"]
     assert not made.deadlocks
 
 

@@ -217,7 +217,9 @@ def test_missed_events_lower_the_coverage() -> None:
 
 def test_a_finding_that_follows_from_another_is_not_counted() -> None:
     """Otherwise one cause would raise several alerts."""
-    (cause,) = (one for one in report("X x: A B ; Y x: B A").findings if one.rule == "D1")
+    (cause,) = (
+        finding for finding in report("X x: A B ; Y x: B A").findings if finding.rule == "D1"
+    )
     effect = replace(cause, id="P6-1", rule="P6", cause=cause.id)
     collector = ReportCollector("0.1.0")
     collector.look(replace(report("X x: A"), findings=(cause, effect)))

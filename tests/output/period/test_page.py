@@ -75,11 +75,15 @@ def opened(tab: Browser, found: PeriodSummary, folder: Path) -> dict[str, Any]:
 def troubles(tab: Browser) -> list[object]:
     """Errors and exceptions of the page, and requests for anything but the file."""
     requests = [
-        one["params"] for one in tab.events if one.get("method") == "Network.requestWillBeSent"
+        event["params"]
+        for event in tab.events
+        if event.get("method") == "Network.requestWillBeSent"
     ]
-    elsewhere = [one["request"]["url"] for one in requests if one["type"] != "Document"]
+    elsewhere = [
+        request["request"]["url"] for request in requests if request["type"] != "Document"
+    ]
     kinds = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
-    return elsewhere + [one["params"] for one in tab.events if one.get("method") in kinds]
+    return elsewhere + [event["params"] for event in tab.events if event.get("method") in kinds]
 
 
 @pytest.mark.chromium
@@ -134,8 +138,8 @@ def queues(report: Report) -> list[list[object]]:
         [
             view.lock.path,
             len(list(view.waiters)),
-            [one.name for one in view.holders],
-            [one.name for one in view.waiters],
+            [holder.name for holder in view.holders],
+            [waiter.name for waiter in view.waiters],
         ]
         for view in report.views
         if any(True for _ in view.waiters)

@@ -14,7 +14,7 @@ from zktop.ui.screens.locks.panes import AlertsPane
 
 FILM = trouble()
 DEADLOCK = FILM[-1].report.deadlocks[0]
-ORPHAN = next(one for one in FILM[-1].report.findings if one.rule == "B1")
+ORPHAN = next(finding for finding in FILM[-1].report.findings if finding.rule == "B1")
 
 
 def pane(app: Zktop) -> str:

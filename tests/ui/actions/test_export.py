@@ -65,7 +65,7 @@ async def test_every_form_can_be_written(
     ending = FORMATS[form][0]
     text = files[0].read_text(encoding="utf-8")
 
-    assert [one.suffix for one in files] == [f".{ending}"]
+    assert [file.suffix for file in files] == [f".{ending}"]
     assert files[0].name.startswith("zktop-20")
     assert text.startswith(BEGINS[ending])
     assert "/locks/orders" in text.replace("&#160;", " ")

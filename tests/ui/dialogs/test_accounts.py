@@ -39,9 +39,9 @@ def test_a_holder_is_charged_with_the_time_that_others_waited() -> None:
 
     text = " ".join(lines)
     assert "In these 1m00s clients waited 2m00s in all" in text
-    assert any(one.split()[:2] == ["ann", "2m00s"] for one in lines)
-    assert any(one.split() == ["bob", "1m00s"] for one in lines)
-    assert any(one.split() == ["/locks/stock", "2m00s", "ann", "2m00s"] for one in lines)
+    assert any(line.split()[:2] == ["ann", "2m00s"] for line in lines)
+    assert any(line.split() == ["bob", "1m00s"] for line in lines)
+    assert any(line.split() == ["/locks/stock", "2m00s", "ann", "2m00s"] for line in lines)
 
 
 @pytest.mark.parametrize(("width", "has_all"), [(96, True), (70, True), (52, False)])
@@ -49,8 +49,8 @@ def test_the_tables_fit_the_width(width: int, *, has_all: bool) -> None:
     """Nothing is cut off at the right; a narrow window leaves out the last column."""
     lines = drawn(HELD, (after(60), []), until=after(60), width=width)
 
-    assert not [one for one in lines if len(one) > width or one.endswith("…")]
-    assert has_all is any("WORST LOCK" in one for one in lines)
+    assert not [line for line in lines if len(line) > width or line.endswith("…")]
+    assert has_all is any("WORST LOCK" in line for line in lines)
 
 
 def test_only_the_period_counts() -> None:
@@ -58,7 +58,7 @@ def test_only_the_period_counts() -> None:
     moments = [(after(at), []) for at in (10, 20, 30, 40)]
     lines = drawn(HELD, *moments, since=after(10), until=after(30))
 
-    assert any(one.split()[:2] == ["ann", "40s"] for one in lines)
+    assert any(line.split()[:2] == ["ann", "40s"] for line in lines)
 
 
 def test_it_says_that_no_client_waited() -> None:
@@ -87,7 +87,7 @@ def test_locks_that_differ_only_in_ids_are_added_up() -> None:
     )
     lines = drawn(moment, (after(60), []), until=after(60))
 
-    assert any(one.split()[:3] == ["/locks/order-*", "2m00s", "2"] for one in lines)
+    assert any(line.split()[:3] == ["/locks/order-*", "2m00s", "2"] for line in lines)
 
 
 def test_a_long_list_is_cut() -> None:

@@ -97,7 +97,7 @@ async def test_the_last_column_cannot_be_hidden() -> None:
         columns = page_of(app).table.columns
         await after(pilot, "o", *(key for _ in columns for key in ("down", "space")))
 
-        assert page_of(app).table.hidden == {one.name for one in columns[:-1]}
+        assert page_of(app).table.hidden == {column.name for column in columns[:-1]}
 
 
 async def test_a_letter_goes_to_the_next_column_that_begins_with_it() -> None:

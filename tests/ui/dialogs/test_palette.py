@@ -250,5 +250,5 @@ async def test_the_keys_are_listed_with_the_items() -> None:
     async with app.run_test(size=(120, 50)) as pilot:
         lines = await opened(pilot)
 
-    inside = [piece for one in lines for piece in one.split("│")]
+    inside = [piece for line in lines for piece in line.split("│")]
     assert next(one for one in inside if "deadlocks and findings" in one).split()[-1] == "3"

@@ -28,14 +28,16 @@ def archived(those: list[Frame], room: int = ROOMY) -> Archive:
 def content(report: Report) -> object:
     """What a report says of its locks and problems, and since when."""
     locks = [(view.lock.path, *view.holders, *view.waiters) for view in report.views]
-    findings = [(one.id, one.sentence, one.confidence) for one in report.findings]
-    deadlocks = [(one.id, one.sentence, one.confidence) for one in report.deadlocks]
+    findings = [(finding.id, finding.sentence, finding.confidence) for finding in report.findings]
+    deadlocks = [
+        (deadlock.id, deadlock.sentence, deadlock.confidence) for deadlock in report.deadlocks
+    ]
     return report.now, locks, findings, deadlocks
 
 
 def nodes(report: Report) -> list[list[Text]]:
     """The nodes of each lock, in queue order."""
-    return [[one.node for one in view.lock.members] for view in report.views]
+    return [[member.node for member in view.lock.members] for view in report.views]
 
 
 def test_reports_are_made_again_as_they_were() -> None:

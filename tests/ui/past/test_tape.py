@@ -71,7 +71,7 @@ def test_an_alarm_is_where_a_deadlock_began() -> None:
 def test_a_critical_finding_is_an_alarm_without_any_other_change() -> None:
     """All locks are as they were a second ago."""
     (quiet,) = frames((BEGIN, facts("X x: P1")))
-    red = next(one for frame in past() for one in frame.report.findings)
+    red = next(finding for frame in past() for finding in frame.report.findings)
     wrong = replace(quiet.report, now=BEGIN + 1_000, findings=(replace(red, severity="critical"),))
 
     known = taped([quiet, Frame(wrong, ())])
@@ -230,7 +230,7 @@ def test_moments_packed_while_the_past_is_written_are_not_written_twice() -> Non
         make_room(known)
 
     assert [at for _, at in worlds] == [one.at for one in busy(100)]
-    assert [one.now for one in reports] == [one.at for one in busy(100)]
+    assert [report.now for report in reports] == [one.at for one in busy(100)]
 
 
 def happened(*moments: int) -> list[Frame]:

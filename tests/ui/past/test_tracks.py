@@ -109,7 +109,7 @@ def test_a_lock_has_its_state_at_the_beginning_and_its_changes() -> None:
     """Before the first data nothing is known: no holder, no queue."""
     states = tracks(past()).lock_states(Y, BEGIN - 1_000, BEGIN + 30_000)
 
-    assert [(one.at - BEGIN, one.holder, one.queue) for one in states] == [
+    assert [(state.at - BEGIN, state.holder, state.queue) for state in states] == [
         (-1_000, 0, None),
         (0, 0, None),
         (2_000, B, 1),
@@ -133,7 +133,7 @@ def test_a_session_has_its_state_at_the_beginning_and_its_changes(
     """There is none before the first data."""
     states = tracks(past()).session_states(B, BEGIN + begin, BEGIN + end)
 
-    assert [(one.at - BEGIN, one.holds, one.waits) for one in states] == expected
+    assert [(state.at - BEGIN, state.holds, state.waits) for state in states] == expected
 
 
 def test_the_busiest_locks_are_first() -> None:

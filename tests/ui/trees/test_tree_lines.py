@@ -77,13 +77,13 @@ def test_each_line_opens_what_it_is_about() -> None:
     report = looked(facts(k("ann", 1), k("bob", 2), path="/locks/a"))[-1].report
     links = drawn(report, Selection(path="/locks/a")).links
 
-    assert [one.page for one in links if isinstance(one, LineLink)] == [
+    assert [link.page for link in links if isinstance(link, LineLink)] == [
         "sessions",
         "lock",
         "sessions",
     ]
     assert len(set(links)) == len(links)
-    assert [one.subject.session for one in links if isinstance(one, LineLink)] == [
+    assert [link.subject.session for link in links if isinstance(link, LineLink)] == [
         session("ann"),
         None,
         session("bob"),

@@ -71,7 +71,7 @@ def test_a_selected_waiter_is_shown_in_a_long_queue() -> None:
     (ann,) = tree.tops
     assert isinstance(ann, TreeClient)
     (lock,) = ann.locks[0].clients[0].locks
-    names = [one.name for one in lock.clients]
+    names = [client.name for client in lock.clients]
 
     assert (names[0], names[-1], len(names)) == ("cid", "late-33", 13)
     assert (lock.waiting, lock.hidden, lock.names) == (41, 28, "late-* 28")
@@ -129,7 +129,7 @@ def test_waiters_behind_a_deadlock_are_shown_below_it() -> None:
 def test_a_node_without_an_owner_is_a_root() -> None:
     """It blocks others like any holder."""
     report = trouble()[-1].report
-    orphan = next(one for one in report.findings if one.rule == "B1")
+    orphan = next(finding for finding in report.findings if finding.rule == "B1")
     tree = tree_of(report, Selection(case=orphan.id))
     assert tree is not None
     (top,) = tree.tops
@@ -169,7 +169,7 @@ def test_readers_that_share_a_lock_are_named_after_it() -> None:
 
     assert top.name == "r1"
     assert top.locks[0].co_holders == ("r0",)
-    assert [one.name for one in top.locks[0].clients] == ["w2"]
+    assert [client.name for client in top.locks[0].clients] == ["w2"]
 
 
 def test_the_overview_shows_only_waiters_that_block_others() -> None:

@@ -138,7 +138,7 @@ def test_red_is_for_what_is_proven(confidence: Confidence, said: str, ink: str) 
 def test_findings_other_than_a_deadlock_are_counted_by_severity() -> None:
     """Consequences and notes are not counted."""
     report = trouble()[-1].report
-    orphan = next(one for one in report.findings if one.rule == "B1")
+    orphan = next(finding for finding in report.findings if finding.rule == "B1")
     more = [
         replace(orphan, id=name, severity=severity, confidence="C2", cause=cause)
         for name, severity, cause in (
@@ -161,7 +161,7 @@ def test_findings_other_than_a_deadlock_are_counted_by_severity() -> None:
 def test_an_acknowledged_alert_has_no_pill() -> None:
     """A deadlock is still counted."""
     report = trouble()[-1].report
-    known = {one.id for one in report.findings}
+    known = {finding.id for finding in report.findings}
     drawn = ensemble("prod", report, 140, acknowledged=known)
 
     assert {"alarm", "caution"}.isdisjoint(inks(drawn).values())

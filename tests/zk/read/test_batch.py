@@ -35,7 +35,7 @@ def sibling_groups(draw: st.DrawFn) -> list[SiblingNames]:
 
 def paths(groups: list[SiblingNames]) -> list[str]:
     """The paths of all of them."""
-    return [one.path(name) for one in groups for name in one.names]
+    return [group.path(name) for group in groups for name in group.names]
 
 
 def requested(

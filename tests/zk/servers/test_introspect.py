@@ -119,7 +119,7 @@ def test_the_dump_shows_what_an_acl_hides(
             sample_every=60.0,
         ) as live:
             live.until_sampled()
-            dumps = [one.expiry for one in live.world.tables.values() if one.expiry]
+            dumps = [table.expiry for table in live.world.tables.values() if table.expiry]
     finally:
         owner.set_acls(base, OPEN_ACL_UNSAFE)
         owner.delete(base, recursive=True)

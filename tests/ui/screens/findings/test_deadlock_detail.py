@@ -46,7 +46,7 @@ def text(writer: LineWriter) -> str:
 
 def in_ring(some: list[Frame], width: int) -> list[str]:
     """The lines of the drawing, from the first box on."""
-    lines = [text_of(one) for one in written(some, width).lines]
+    lines = [text_of(line) for line in written(some, width).lines]
     top = next(n for n, one in enumerate(lines) if "╭" in one)
     return lines[top:]
 
@@ -56,7 +56,7 @@ class TestWhatToDo:
 
     def test_the_client_to_stop_comes_before_the_picture(self) -> None:
         """With its address, and with what stopping it frees."""
-        lines = [text_of(one) for one in written(looked(ring_of("ann", "bob"), [FOUND])).lines]
+        lines = [text_of(line) for line in written(looked(ring_of("ann", "bob"), [FOUND])).lines]
 
         assert lines[0].startswith(" ● still there for")
         assert lines[1].startswith(" Kill  ann   10.0.0.1:")
@@ -135,8 +135,8 @@ class TestRing:
 
     def test_clients_and_steps_can_be_opened(self) -> None:
         """A client leads to its session, a step to the place in its lock."""
-        links = [one for one in written(looked(ring_of("ann", "bob"))).links if one]
-        doors = [one for one in links if isinstance(one, LineLink)]
+        links = [link for link in written(looked(ring_of("ann", "bob"))).links if link]
+        doors = [link for link in links if isinstance(link, LineLink)]
 
         assert [one.page for one in doors] == ["sessions", "sessions", *["lock"] * 4]
         assert "/locks/l0" in {one.subject.path for one in doors}
@@ -154,7 +154,9 @@ class TestFolding:
         assert "▸ Proof  1 for, 2 assumptions" in shown
         assert "▸ Behind it  4 clients" in shown
         assert "▸ Full sentence" in shown
-        assert [one.section for one in writer.links if isinstance(one, FoldLink)] == list(SECTIONS)
+        assert [link.section for link in writer.links if isinstance(link, FoldLink)] == list(
+            SECTIONS
+        )
 
     @pytest.mark.parametrize("width", [60, 78, 100, 160])
     def test_unfolded_it_is_complete_in_any_width(self, width: int) -> None:

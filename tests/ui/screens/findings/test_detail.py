@@ -36,7 +36,7 @@ class TestFinding:
     def test_shows_evidence_advice_and_places(self) -> None:
         """An orphan blocks a lock."""
         report = trouble()[-1].report
-        orphan = next(one for one in report.findings if one.rule == "B1")
+        orphan = next(finding for finding in report.findings if finding.rule == "B1")
         pen = LineWriter(90)
         write_finding(pen, orphan, report)
         shown = text(pen.lines)
@@ -123,4 +123,4 @@ def test_blind_rules_say_what_they_would_have_seen() -> None:
     shown = text(pen.lines)
 
     assert "no-watch: A waiter watches nothing" in shown
-    assert all(width_of(one) <= 100 for one in pen.lines)
+    assert all(width_of(line) <= 100 for line in pen.lines)

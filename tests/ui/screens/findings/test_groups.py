@@ -31,7 +31,7 @@ RADIUS = FindingKind("P5", "info", is_sure=True)
 def many(number: int, **more: object) -> Report:
     """The same orphan in this number of locks, and a deadlock."""
     report = trouble()[-1].report
-    found = next(one for one in report.findings if one.rule == "B1")
+    found = next(finding for finding in report.findings if finding.rule == "B1")
     copies = tuple(
         msgspec.structs.replace(
             found, id=f"B1-{at}", lock=Text(f"/l/{at}"), locks=(Text(f"/l/{at}"),), **more
@@ -60,7 +60,7 @@ def test_an_open_line_is_followed_by_its_findings() -> None:
     lines, cases = alert_lines(list(alerts(report)), report.now, 120, opened={kind})
 
     assert "\u00d74 ▾" in text_of(lines[0])
-    assert [case for case in cases if case] == [kind, *(one.id for one in report.findings)]
+    assert [case for case in cases if case] == [kind, *(finding.id for finding in report.findings)]
 
 
 def test_two_of_a_kind_stay_two_lines() -> None:
@@ -74,7 +74,7 @@ def test_two_of_a_kind_stay_two_lines() -> None:
 def test_a_less_confident_finding_is_of_another_kind() -> None:
     """Likely and proven never share a line."""
     report = many(6)
-    unsure = (msgspec.structs.replace(one, confidence="C2") for one in report.findings[3:])
+    unsure = (msgspec.structs.replace(finding, confidence="C2") for finding in report.findings[3:])
     mixed = msgspec.structs.replace(report, findings=(*report.findings[:3], *unsure))
     lines, _ = alert_lines(list(alerts(mixed)), report.now, 120)
 
@@ -108,14 +108,14 @@ def test_notes_mark_no_row() -> None:
     report = radius()[-1].report
     scene = LockDetail.of(report, report.paths[0])
 
-    assert {one.severity for one in report.findings} == {"info"}
+    assert {finding.severity for finding in report.findings} == {"info"}
     assert not statuses_of(report.findings)
     assert scene is not None
     assert not scene.marks
 
 
 def _warned(findings: Iterable[Finding]) -> list[Finding]:
-    return [msgspec.structs.replace(one, severity="warning") for one in findings]
+    return [msgspec.structs.replace(finding, severity="warning") for finding in findings]
 
 
 def test_a_warning_marks_its_rows() -> None:

@@ -25,7 +25,7 @@ def inversion() -> Inversion:
 
 def text(pen: LineWriter) -> list[str]:
     """What was written, line by line."""
-    return [text_of(one).rstrip() for one in pen.lines]
+    return [text_of(line).rstrip() for line in pen.lines]
 
 
 def test_turns_stand_beside_each_other() -> None:

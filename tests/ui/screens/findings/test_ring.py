@@ -33,7 +33,7 @@ def clients(number: int, address: str = "") -> list[RingClient]:
 
 def text(lines: list[Line]) -> str:
     """All lines as one text."""
-    return "\n".join(text_of(one).rstrip() for one in lines)
+    return "\n".join(text_of(line).rstrip() for line in lines)
 
 
 def test_two_face_each_other() -> None:
@@ -76,7 +76,7 @@ def test_every_client_has_a_box_and_an_arrow(number: int, address: str) -> None:
         assert shown.replace(f"has fork{at}", "").count(f"fork{at}") == 1
     assert sum(shown.count(head) for head in "▶◀▲▼") == number
     assert shown.count(address or "╭─ P") == number
-    assert len({width_of(one) for one in lines}) == 1
+    assert len({width_of(line) for line in lines}) == 1
 
 
 def test_long_names_are_cut_in_the_middle() -> None:

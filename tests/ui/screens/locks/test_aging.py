@@ -27,7 +27,7 @@ async def test_root_blockers_grow_older_each_second() -> None:
 async def test_a_finding_about_a_root_blocker_is_shown_at_once() -> None:
     """It does not wait for the next second."""
     (frame,) = frames((NOW + 60_000, facts("L x: A B C", at=NOW)))
-    some = next(one for each in past() for one in each.report.findings)
+    some = next(finding for each in past() for finding in each.report.findings)
     found = replace(some, severity="warning", sessions=(session("A"),), name="slow-holder")
     app = app_of(frame)
     async with app.run_test(size=(119, 50)) as pilot:

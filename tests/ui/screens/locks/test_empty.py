@@ -97,4 +97,4 @@ def test_fits_into_the_width(width: int) -> None:
     status = Status("failed", "A long sentence about what went wrong with this connection. " * 3)
     lines = empty_state(moment_of(None, status), width)
 
-    assert all(width_of(one) <= max(width, 60) for one in lines)
+    assert all(width_of(line) <= max(width, 60) for line in lines)

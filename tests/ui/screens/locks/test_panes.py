@@ -52,7 +52,7 @@ def test_a_small_deadlock_is_drawn_and_says_what_to_do(report: Report) -> None:
     assert drawn[2].startswith(" Kill ")
     assert drawn[2].endswith("unblocks 4 clients")
     assert drawn[-1].startswith(" 2  ORPHAN  for 6m10s  89e3…__lock__0000000000 in /locks/import")
-    assert list(dict.fromkeys(cases)) == [one.id for one in report.findings[:2]]
+    assert list(dict.fromkeys(cases)) == [finding.id for finding in report.findings[:2]]
 
 
 def test_a_narrow_pane_draws_a_deadlock_without_addresses(report: Report) -> None:
@@ -192,7 +192,7 @@ def test_events_come_newest_first() -> None:
         tape.add(frame)
     events = event_lines(tape, trouble()[-1].report, 10, 120)
 
-    assert texts([one.drawn for one in events]) == [
+    assert texts([event.drawn for event in events]) == [
         f" 00:17:50.000  *  {QUIET:<24}  api-2 acquired after ≥1m10s",
         f" 00:17:50.000  -  {QUIET:<24}  api-1 released after ≥1m10s",
         " 00:16:40.000  !  DEADLOCK: /locks/orders and /locks/stock",
@@ -268,7 +268,7 @@ def test_an_owner_that_was_read_later_is_named(report: Report) -> None:
     )
     events = texts([one.drawn for one in event_lines(tape, report, 5, 120)])
 
-    assert [one.split()[-2] for one in events] == ["lock-0000000008", "up", "dan", "eve"]
+    assert [event.split()[-2] for event in events] == ["lock-0000000008", "up", "dan", "eve"]
     assert events[1].endswith("  dan gave up waiting")
 
 

@@ -40,7 +40,7 @@ async def test_a_small_terminal_shows_the_most_important() -> None:
     assert panel(lines, "Deadlock · likely")[2].startswith(" Kill ")
     heads = panel(lines, "Locks")[0]
     assert heads.split() == ["STATE", "LOCK", "HOLDER", "HELD", "QUEUE", "OLDEST"]
-    assert not any("Who is blocking" in one or "HEALTH" in one for one in lines)
+    assert not any("Who is blocking" in line or "HEALTH" in line for line in lines)
 
 
 @pytest.mark.parametrize("size", [SMALL, WIDE, (200, 60), (250, 80), (40, 12)])
@@ -50,7 +50,7 @@ async def test_fits_every_terminal(size: tuple[int, int]) -> None:
         lines = await settled(pilot)
 
         assert len(lines) == size[1]
-        assert any("DEADLOCK?" in one and "orders" in one for one in lines)
+        assert any("DEADLOCK?" in line and "orders" in line for line in lines)
 
 
 async def test_a_changed_lock_changes_its_row() -> None:
@@ -158,7 +158,7 @@ async def test_an_ascii_terminal_sees_blocks_as_signs() -> None:
     app = Zktop(FakeFeed(*FILM), settings=UiSettings(page="locks", is_ascii=True))
     async with app.run_test(size=WIDE) as pilot:
         lines = await settled(pilot)
-        row = next(one for one in lines if "DEADLOCK?" in one and "/locks/orders" in one)
+        row = next(line for line in lines if "DEADLOCK?" in line and "/locks/orders" in line)
 
         assert row.isascii()
         assert ">=1m10s" in row

@@ -23,7 +23,9 @@ OLD, NEW = session_text(session("old")), session_text(session("new"))
 
 def named(name: str, facts: Iterable[AnyFact]) -> list[AnyFact]:
     """The same nodes, all with this label."""
-    return [replace(one, data=name.encode()) if isinstance(one, Node) else one for one in facts]
+    return [
+        replace(fact, data=name.encode()) if isinstance(fact, Node) else fact for fact in facts
+    ]
 
 
 def restarted(*tables: AnyFact) -> Report:

@@ -81,8 +81,8 @@ def test_each_row_is_listed_once(
     known = [row.key for row in rows]
     apart = set(data.draw(st.lists(st.sampled_from(known)))) if known else set()
     lines = grouped(rows, opened, apart)
-    groups = [one for one in lines if isinstance(one, RowGroup)]
-    alone = [one.key for one in lines if isinstance(one, Plain)]
+    groups = [line for line in lines if isinstance(line, RowGroup)]
+    alone = [line.key for line in lines if isinstance(line, Plain)]
     inside = [row.key for group in groups if not group.is_open for row in group.rows]
 
     assert sorted([*alone, *inside]) == sorted(known)

@@ -66,8 +66,8 @@ async def test_x_exports_the_time_in_view(
 
         assert replay.path.suffix == ".zktop"
         assert replay.hosts == "zk1:2181"
-        assert [one.now for one in reports] == [one.at for one in ends]
-        assert [[case.sentence for case in one.deadlocks] for one in reports] == [
+        assert [report.now for report in reports] == [one.at for one in ends]
+        assert [[case.sentence for case in report.deadlocks] for report in reports] == [
             [case.sentence for case in one.report.deadlocks] for one in ends
         ]
 

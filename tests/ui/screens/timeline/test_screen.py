@@ -155,7 +155,7 @@ async def test_the_strips_stay_while_the_cursor_moves_among_them() -> None:
 
 def stuck_from(name: str, lines: Sequence[str]) -> int:
     """The cell in which the deadlock of a client begins."""
-    return next(one for one in lines if one.split()[1:2] == [name]).index("□")
+    return next(line for line in lines if line.split()[1:2] == [name]).index("□")
 
 
 def cursor_cell(screen: Sequence[str]) -> int:

@@ -38,7 +38,9 @@ def as_sure_as(confidence: Confidence) -> Tape:
     """The same past with a deadlock of this confidence."""
     made = Tape()
     for frame in past():
-        dead = tuple(replace(one, confidence=confidence) for one in frame.report.deadlocks)
+        dead = tuple(
+            replace(deadlock, confidence=confidence) for deadlock in frame.report.deadlocks
+        )
         made.add(replace(frame, report=replace(frame.report, deadlocks=dead, findings=())))
     return made
 
