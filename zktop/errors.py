@@ -39,3 +39,7 @@ class NothingToLookAtError(ZktopError):
     """No lock root matched."""
 
     exit_code = ExitCode.NOTHING_TO_LOOK_AT
+
+
+class DataFileError(UsageError):
+    """A file of ZooKeeper that cannot be used; the message names the file and the offset."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from txnlog.log_writer import snapshot, story
 
-from zktop.txnlog.damage import DataFileError
+from zktop.errors import DataFileError
 from zktop.txnlog.data_files import data_files, opened
 
 LOG, SNAPSHOT = story().bytes(), snapshot({"": (0, b"")})

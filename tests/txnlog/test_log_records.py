@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from txnlog.log_writer import HEADER, story
 
-from zktop.txnlog.damage import DataFileError
+from zktop.errors import DataFileError
 from zktop.txnlog.log_records import MAX_RECORD_BYTES, LogRecords
 
 WHOLE = story()

@@ -19,7 +19,7 @@ from txnlog.log_writer import (
     story,
 )
 
-from zktop.txnlog.damage import DataFileError
+from zktop.errors import DataFileError
 from zktop.txnlog.data_files import data_files
 from zktop.txnlog.log_records import LogRecords
 from zktop.txnlog.log_replay import LogReplay, ReplayStep, Restart

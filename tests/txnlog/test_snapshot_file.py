@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from txnlog.log_writer import ANN, snapshot
 
-from zktop.txnlog.damage import DataFileError
+from zktop.errors import DataFileError
 from zktop.txnlog.snapshot_file import SnapshotFile, TreeDigest
 from zktop.txnlog.znode_tree import ZnodeTree
 

@@ -15,10 +15,10 @@ from typing import BinaryIO, Final, Literal
 
 import msgspec
 
+from zktop.errors import DataFileError
 from zktop.txnlog import log_records, snapshot_file
 from zktop.txnlog.audit_lines import is_audit_log
 from zktop.txnlog.compressed import GZIP_MAGIC, SNAPPY_MAGIC, GzipReader, SnappyReader
-from zktop.txnlog.damage import DataFileError
 from zktop.txnlog.log_records import ByteStream
 
 _NAME: Final = re.compile(r"(log|snapshot)\.([0-9a-f]{1,16})(?:\.gz|\.snappy)?")

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Final, Protocol
 
-from zktop.txnlog.damage import Damage, DataFileError
+import msgspec
+
+from zktop.errors import DataFileError
 
 MAGIC: Final = b"ZKLG"
 MAX_RECORD_BYTES: Final = 64 << 20  # a closed session with 105,000 znodes took 7.9 MB
@@ -25,6 +27,32 @@ _ZXID: Final = Struct(">Q")
 _ZXID_AT: Final = 12
 _BEFORE_A_RECORD: Final = b"B\0\0\0\0"  # a record's end, and the unused half of a checksum
 _MAX_STEP: Final = 1 << 20  # so many transactions may be lost by damage
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """Bytes of a log that are not a complete record. `size` is None if no record follows."""
+
+    file: str
+    offset: int
+    size: int | None
+    zxid: int  # of the record before; 0 if there is none
+    following: int | None  # zxid of the record after it
+
+    def __str__(self) -> str:
+        if self.size is None:
+            return (
+                f"{self.file} ends within a record at byte {self.offset}: it was read up to here."
+            )
+        lost = self._lost()
+        return f"{self.size} damaged bytes at {self.offset} of {self.file} were skipped{lost}."
+
+    def _lost(self) -> str:
+        if not self.zxid or self.following is None or self.following >> 32 != self.zxid >> 32:
+            return ""
+        number = self.following - self.zxid - 1
+        if number == 1:
+            return f": transaction {self.zxid + 1:#x} is lost"
+        return f": {number} transactions are lost after {self.zxid:#x}" if number else ""
 
 
 class ByteStream(Protocol):

@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
+from zktop.errors import DataFileError
 from zktop.model.facts import Millis
-from zktop.txnlog.damage import Damage, DataFileError
 from zktop.txnlog.data_files import DataFile, opened
-from zktop.txnlog.log_records import HEADER_BYTES, LogRecords
+from zktop.txnlog.log_records import HEADER_BYTES, Damage, LogRecords
 from zktop.txnlog.merged_records import Hole, MergedRecords, Record, ServerLogs, hole_between
 from zktop.txnlog.snapshot_file import SnapshotFile
 from zktop.txnlog.transactions import (

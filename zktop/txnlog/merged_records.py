@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
+from zktop.errors import DataFileError
 from zktop.txnlog.compressed import GzipReader, SnappyReader
-from zktop.txnlog.damage import Damage, DataFileError
 from zktop.txnlog.data_files import DataFile, opened
-from zktop.txnlog.log_records import LogRecords
+from zktop.txnlog.log_records import Damage, LogRecords
 from zktop.txnlog.transactions import head_of
 
 _COUNTER: Final = 0xFFFF_FFFF

@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
+from zktop.errors import DataFileError
 from zktop.model.facts import Session
-from zktop.txnlog.damage import DataFileError
 from zktop.txnlog.log_records import ByteStream
 
 MAGIC: Final = b"ZKSN"
