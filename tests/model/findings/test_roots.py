@@ -27,7 +27,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import DAY_MS, AnyFact, Children, Denied, Gone, Node, Stat, join
 from zktop.model.findings.context import EnsembleContext, LockContext, RootChanges
 from zktop.model.findings.finding import Finding, LookAgainAt
-from zktop.model.locks.lock_folders import LockFolders
+from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
 from zktop.model.world.world import World

@@ -17,8 +17,8 @@ from zktop.model.history.lock_history import NO_HISTORY, LockHistory
 from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.layouts.layout import MODE_LETTERS
+from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
-from zktop.model.locks.lock_folders import LockFolders
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text

@@ -15,7 +15,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short
-from zktop.model.locks.lock_folders import LockFolders
+from zktop.model.locks.leaking_folders import LockFolders
 from zktop.model.waits.confidence import Confidence
 from zktop.model.world.roots import DeniedRoot, denied_roots, missing_roots
 from zktop.model.world.tables_of_all_servers import Ensemble

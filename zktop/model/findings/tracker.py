@@ -43,8 +43,8 @@ from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes,
 from zktop.model.findings.sessions import sessions_to_examine
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
+from zktop.model.locks.leaking_folders import FolderCount
 from zktop.model.locks.lock import Lock
-from zktop.model.locks.lock_folders import FolderCount
 from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.settings import Settings
 from zktop.model.text import Text
