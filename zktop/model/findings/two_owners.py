@@ -1,4 +1,4 @@
-"""S1, S2 and S4 to S6: two owners at once, now or soon; R6: one owner with two nodes.
+"""S1, S2, S4 and S5: two owners at once, now or soon.
 
 S4 is about a writer that also reads. Before version 5.5, Curator gave the read node its own
 number, after those of writers that had queued meanwhile: when the owner stops writing, the first
@@ -7,7 +7,7 @@ of them gets the lock while the owner still reads.
 
 from collections.abc import Iterator
 
-from zktop.model.facts import MINUTE_MS, Session
+from zktop.model.facts import Session
 from zktop.model.findings.context import RECENT_MS, LockContext, MemberWatches
 from zktop.model.findings.finding import (
     FindingSubject,
@@ -24,9 +24,8 @@ from zktop.model.findings.wakeups import (
     may_own_beside_readers,
     may_read,
 )
-from zktop.model.format import clock, count, several, short, span
+from zktop.model.format import clock, count, several
 from zktop.model.history.events import Departure
-from zktop.model.layouts.layout import LARGEST
 from zktop.model.locks.lock import Member
 from zktop.model.locks.shapes import layout_named
 from zktop.model.session_ids import session_text
@@ -93,68 +92,6 @@ def _overlapping(ctx: LockContext, read: Member) -> RuleMatch:
         advice=_ADVICE.format(owner),
         as_of=ctx.ensemble.watched_at(read.owner),
         patience_ms=ctx.thresholds.settle,
-    )
-
-
-SOON_S = 30 * 24 * 3600
-STEADY_MS = MINUTE_MS
-MIN_RATE_PER_S = 1e-3  # requests per second; at this rate the counter lasts for 60 years
-_RESET = "Stop all users of this lock, then delete its node and let them create it again."
-
-
-@Rule("S6", "sequence-overflow", "critical", "lock", code="NUM", rank=20)
-def sequence_overflow(ctx: LockContext) -> Iterator[RuleResult]:
-    """The sequence counter of the lock is exhausted, or soon will be: the order breaks.
-
-    Soon is within a month at the present rate.
-    """
-    following = ctx.lock.stat.next_sequence if ctx.lock.stat else None
-    numbers = [m.sequence for m in ctx.members if m.sequence is not None]
-    negative = sum(number < 0 for number in numbers)
-    is_over = following is not None and (following < 0 or following >= LARGEST)
-    if negative or is_over or LARGEST in numbers:
-        yield _over(ctx, negative)
-    elif following is not None:
-        yield from _running_out(ctx, LARGEST - following)
-
-
-def _over(ctx: LockContext, negative: int) -> RuleMatch:
-    newest = max(ctx.members, key=lambda member: member.czxid, default=None)
-    example = f" (the newest node is {short(newest.node)})" if newest else ""
-    return RuleMatch(
-        about=ctx.about(key=("overflow",)),
-        sentence=f"The sequence numbers of {ctx.name} have run out{example}: its order is no "
-        "longer the order of arrival.",
-        confidence="C4",
-        evidence=(
-            (True, f"{negative} of its numbers are negative")
-            if negative
-            else (True, "its counter is at the end"),
-            (None, "clients that compare numbers as text take the newest for the first"),
-        ),
-        advice=_RESET,
-        at_once=True,
-    )
-
-
-def _running_out(ctx: LockContext, left: int) -> Iterator[RuleMatch]:
-    rate = ctx.past.requests_per_s
-    is_near = left < ctx.thresholds.sequences_left
-    seconds = left / rate if rate and rate > MIN_RATE_PER_S else None
-    if not is_near and (seconds is None or seconds > SOON_S):
-        return
-    remaining = f", about {span(int(1000 * seconds))} at the present rate" if seconds else ""
-    yield RuleMatch(
-        about=ctx.about(key=("overflow",)),
-        sentence=f"{ctx.name} has {left} sequence numbers left{remaining}.",
-        confidence="C4" if is_near else "C2",
-        evidence=(
-            (True, f"the next number is {LARGEST - left}"),
-            (is_near or None, "the present rate goes on"),
-        ),
-        advice=_RESET,
-        severity="warning" if is_near else "info",
-        patience_ms=0 if is_near else STEADY_MS,
     )
 
 
@@ -427,25 +364,3 @@ def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
 def _about_departure(ctx: LockContext, gone: Departure) -> FindingSubject:
     key = (ctx.path, gone.node, gone.czxid)
     return FindingSubject(ctx.path, (gone.node,), (gone.session,), key)
-
-
-@Rule("R6", "equal-sequences", "info", "lock", only_if=("several", "read-write"))
-def equal_sequences(ctx: LockContext) -> Iterator[RuleResult]:
-    """A writer reads as well, under the number of its write lock: one owner, two nodes."""
-    for queue in ctx.lock.queues if ctx.lock.kind == "read-write" else ():
-        writes = {m.sequence: m for m in queue.holders if m.mode == "write"}
-        for read in queue.holders:
-            write = writes.get(read.sequence) if read.mode == "read" else None
-            if write is not None and write.owner == read.owner:
-                yield _reentrant(ctx, write, read)
-
-
-def _reentrant(ctx: LockContext, write: Member, read: Member) -> RuleMatch:
-    return RuleMatch(
-        about=ctx.about(write, read),
-        sentence=f"{ctx.name_of(write)} writes {ctx.name} and reads it under the same number: one "
-        "owner, W+R.",
-        confidence="C4",
-        evidence=((True, f"both nodes have the number {write.sequence} and the same session"),),
-        advice="Nothing to do: this is how Curator downgrades a write lock.",
-    )
