@@ -283,3 +283,7 @@ class BaseApp(App[int]):
         if not self.is_headless:
             sentence = self.error_log.note("zktop", error).replace("; the rest continues", "")
             self._exit_renderables[:] = [sentence]
+
+    def _fatal_error(self) -> None:
+        """Exit without Textual's traceback: its variables of 100,000 locks take gigabytes."""
+        self._close_messages_no_wait()
