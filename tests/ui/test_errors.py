@@ -1,5 +1,6 @@
 """A failing drawing is reported, and the rest of the screen still works."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from ui.fake_feed import app_of, painted, settled, until
 from zktop.ui.base_app import MAX_LOG_BYTES, ErrorLog
 from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.styled_text import Line
+from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.widgets.header import PageHeader
 from zktop.ui.widgets.table import Table
 
@@ -52,6 +54,25 @@ async def test_a_failing_page_is_reported_and_the_others_work(
         assert "\x1b" not in said
     assert "Traceback" in log.read_text()
     assert log.read_text().count("Traceback") == 1  # however often it was drawn
+
+
+async def test_a_failing_step_is_reported_and_is_the_last() -> None:
+    """What waits for the steps goes on without them."""
+    app, then = app_of(*trouble()), list[str]()
+
+    def steps() -> Iterator[None]:
+        yield
+        failing()
+        yield
+
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        assert app.page is not None
+        call_in_steps(app.page, steps(), then=lambda: then.append("went on"))
+        said = await until_shown(pilot)
+
+        assert "A step failed (KeyError" in said
+        assert then == ["went on"]
 
 
 async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,11 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
             for field, finds, is_excluded in self.words
         )
 
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields that it searches."""
+        return frozenset(word.field for word in self.words)
+
     def mistake(self, known: Sequence[str]) -> str:
         """Return a message about fields that the screen does not know; empty if it knows all.
 

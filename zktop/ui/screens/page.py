@@ -1,6 +1,6 @@
 """Base class of the numbered screens, and their entries in the list of screens."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +13,7 @@ from zktop.ui.filters import FilterCount
 from zktop.ui.messages import PageReady, ShowMessage
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.view_state import Selection, TimeRange, ViewState
+from zktop.ui.widgets.panel import FrameWords, Panel
 from zktop.ui.widgets.table import Table
 
 
@@ -78,6 +79,16 @@ class Page(Vertical):
 
     def filter_opened(self) -> None:
         """Called before the user types a filter; for subclasses that can prepare for it."""
+
+    def search(self, steps: Iterator[None], table: Panel, title: str) -> Iterator[None]:
+        """Take the steps that prepare the filter of a large table, and say so."""
+        is_long = False
+        for is_long in (True for _ in steps):  # noqa: B007
+            self.passed = None
+            table.frame(FrameWords(title, "searching ..."))
+            yield
+        if is_long:
+            self.post_message(PageReady())  # the header shows the count
 
     def on_resize(self) -> None:
         """Have the app draw the newest state in the new size."""

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from zktop.ui.keys import FIXED
+from zktop.ui.messages import DrawingFailed
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
 MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
@@ -32,11 +33,23 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
     asyncio.get_running_loop().call_later(seconds, pump.call_later, do)
 
 
-def call_in_steps(pump: MessagePump, steps: Iterator[None]) -> None:
-    """Do one step after the next drawing, and so on; keys are handled in between."""
+def call_in_steps(
+    pump: MessagePump, steps: Iterator[None], then: Callable[[], object] = lambda: None
+) -> None:
+    """Do one step after the next drawing, and so on; keys are handled in between.
+
+    `then` is called at the end, also after an error in a step, which is reported.
+    """
 
     def do_next() -> None:
-        if next(steps, steps) is None:
+        is_over = True
+        try:
+            is_over = next(steps, steps) is steps
+        except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
+            pump.post_message(DrawingFailed("A step", error))
+        if is_over:
+            then()
+        else:
             call_after(0, pump, do_next)
 
     pump.call_after_refresh(do_next)

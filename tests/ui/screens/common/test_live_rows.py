@@ -1,5 +1,6 @@
 """The usual order of rows, and how often it may change."""
 
+from collections.abc import Callable, Iterator
 from math import inf
 from time import perf_counter, sleep
 
@@ -12,6 +13,7 @@ from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
+from zktop.ui.screens.common import live_rows
 from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, RowSorter
 from zktop.ui.screens.common.lock_status import QUIET_RANK, LockStatus
 from zktop.ui.screens.common.throttle import READABLE_S
@@ -132,3 +134,23 @@ def test_a_slow_order_is_rare() -> None:
 
     assert wait is not None
     assert wait > 2.4
+
+
+def test_an_order_that_takes_long_is_prepared_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows stay as they are until the last step; another order waits for it, too."""
+    later: list[Callable[[], object]] = []
+
+    def call_in_steps(_table: object, steps: Iterator[None], then: Callable[[], object]) -> None:
+        later.extend((lambda: [*steps], then))
+
+    monkeypatch.setattr(live_rows, "call_in_steps", call_in_steps)
+    done: list[str] = []
+    steps = iter((None, None))
+    sorter = RowSorter(NoTable(), lambda: done.append("order"), lambda: steps)  # type: ignore[arg-type]  # all that it needs
+    sorter.now()
+    sorter.now()
+    before = [*done]
+    for one in later:
+        one()
+
+    assert (before, done) == ([], ["order"])

@@ -5,9 +5,10 @@ from model.builders import NOW, lock
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 from ui.example_ensemble import IMPORT, LONG, ORDERS, QUIET, STOCK, trouble
-from ui.fake_feed import app_of, focus_by_tab, frames, panel, settled
+from ui.fake_feed import app_of, focus_by_tab, frames, panel, settled, until
 from ui.screens.locks.locks_app import WIDE, chosen, page_of
 
+from zktop.ui.screens.common import live_rows
 from zktop.ui.screens.locks.panes import AlertsPane, BlockersPane
 from zktop.ui.screens.locks.screen import LocksScreen
 from zktop.ui.screens.locks.table import LockTable
@@ -248,6 +249,23 @@ async def test_filters_while_it_is_typed() -> None:
 
         assert while_typing == kept == [QUIET]
         assert len(page_of(app).table.rows) == 5
+
+
+async def test_a_filter_of_many_locks_is_prepared_in_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The letters need not wait for it; the last one decides what is listed."""
+    monkeypatch.setattr(live_rows, "TEXTS_AT_ONCE", 1)
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+        await pilot.press("slash")
+        await typed(pilot, "user")
+        await until(pilot, lambda: len(page_of(app).table.rows) == 1, "the match")
+        text = "\n".join(await settled(pilot))
+
+        assert [row.path for row in page_of(app).table.rows] == [QUIET]
+        assert "1 of 5" in text
 
 
 async def test_a_filter_without_a_match_says_so() -> None:

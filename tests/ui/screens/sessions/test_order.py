@@ -1,5 +1,6 @@
 """The sessions in order: those at the highest risk first, or by a column."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, ZK1, connections, expiry, figures, lock, own, row, session
@@ -10,6 +11,7 @@ from ui.fake_feed import frames
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import Filter, parsed
+from zktop.ui.screens.common import live_rows
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import (
     MAX_MEMBERS_AT_ONCE,
@@ -80,10 +82,11 @@ def test_the_order_does_not_depend_on_time() -> None:
     assert rows.ordered(AT) is rows.ordered(AT + 3_600_000)
 
 
-def test_the_texts_of_a_filter_follow_the_rows() -> None:
+def test_the_texts_of_a_filter_follow_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are made before the first letter; the text of a row that changed is made again."""
+    monkeypatch.setattr(live_rows, "TEXTS_AT_ONCE", 1)
     rows = rows_of(REPORT)
-    for _ in rows.prepare_filter():
+    for _ in rows.prepare():
         pass
     texts = rows._texts[""]
     assert texts.keys() == set(rows.rows.values())

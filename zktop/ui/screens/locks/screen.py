@@ -1,6 +1,6 @@
 """Screen 1: all locks, worst first; around them alerts, root blockers, events and health."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
 from textual.actions import SkipAction
@@ -124,7 +124,7 @@ class LocksScreen(SplitPage):
         self._pulse, self._preview, self._minute = PulsePane(), PreviewPane(), MinutePane()
         self.table = LockTable()
         self.table.newest = self._rows.rows
-        self._sorter = RowSorter(self.table, self._order)
+        self._sorter = RowSorter(self.table, self._order, self._prepare)
         self._panes = Throttle(self, self._draw_panes, READABLE_S)
         self._news = Throttle(self, self._draw_events, EVENTS_S)
         self._drawn_for: object = None  # what the user chose, and the size
@@ -179,7 +179,12 @@ class LocksScreen(SplitPage):
         return state.status.word, choices, self.size, self.side_cells
 
     def filter_opened(self) -> None:
-        call_in_steps(self, self._rows.prepare_filter())
+        call_in_steps(self, self._rows.prepare())
+
+    def _prepare(self) -> Iterator[None]:
+        """Prepare the filter."""
+        searched = self.view_state.filter.fields if self.view_state is not None else ()
+        return self.search(self._rows.prepare(searched), self.table, "Locks")
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""

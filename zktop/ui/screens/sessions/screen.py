@@ -99,7 +99,7 @@ class SessionsScreen(Page):
         self._sessions = SessionRows()
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
-        self._sorter = RowSorter(self._table, self._order, aging_s=inf)
+        self._sorter = RowSorter(self._table, self._order, self._prepare, aging_s=inf)
         self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
@@ -155,7 +155,12 @@ class SessionsScreen(Page):
         self._draw_panes(state)
 
     def filter_opened(self) -> None:
-        call_in_steps(self, self._sessions.prepare_filter())
+        call_in_steps(self, self._sessions.prepare())
+
+    def _prepare(self) -> Iterator[None]:
+        """Prepare the filter."""
+        searched = self.view_state.filter.fields if self.view_state is not None else ()
+        return self.search(self._sessions.prepare(searched), self._table, "Sessions")
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
