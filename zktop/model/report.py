@@ -280,6 +280,6 @@ def _locks_and_labels(
             for member in members:
                 if member.owner:
                     paths.setdefault(member.owner, []).append(part.lock.path)
-                    if member.label:
-                        labels.setdefault(member.owner, member.label)
+                    if member.owner not in labels and (label := member.label):
+                        labels[member.owner] = label
     return holds, waits, labels

@@ -15,9 +15,10 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog, text_field
-from zktop.ui.dialogs.palette_items import PaletteGroup, PaletteItem, groups_of
+from zktop.ui.dialogs.palette_items import PaletteGroup, PaletteItem, SessionNames, groups_of
 from zktop.ui.shell import Shell
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of
+from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.widgets.text_view import TextList
 
 MAX_IN_GROUP: Final = 20
@@ -48,9 +49,13 @@ class PaletteDialog(Dialog[PaletteItem]):
 
     def __init__(self, app: Shell) -> None:
         super().__init__()
-        self._groups = groups_of(app)
-        named = (item_named(name, self._groups) for name in app.visit.recent)
-        self._recent = [item for item in named if item is not None]
+        names = SessionNames(app.view_state.report)
+        self._groups = groups_of(app, names.known)
+        self._recent_names = app.visit.recent
+        self._recent: Sequence[PaletteItem] = ()
+        self._reading = names.read()
+        self._is_reading = next(self._reading, self) is not self
+        self._find_recent()
 
     def compose(self) -> ComposeResult:
         with Box("Find", "up, down choose   enter go   esc close"):
@@ -58,6 +63,20 @@ class PaletteDialog(Dialog[PaletteItem]):
                 yield Label(":")
                 yield text_field(hint="any word, or: lock NAME, session NAME, cluster NAME, q")
             yield TextList(id="found")
+
+    def on_mount(self) -> None:
+        if self._is_reading:
+            call_in_steps(self, self._reading, then=self._read)
+
+    def _read(self) -> None:
+        """List the sessions as well, once their names are known."""
+        self._is_reading = False
+        self._find_recent()
+        self._show()
+
+    def _find_recent(self) -> None:
+        named = (item_named(name, self._groups) for name in self._recent_names)
+        self._recent = [item for item in named if item is not None]
 
     def on_input_changed(self) -> None:
         """Search, and select the best result."""
@@ -81,6 +100,8 @@ class PaletteDialog(Dialog[PaletteItem]):
             if text.strip()
             else overview(self._groups, self._recent)
         )
+        if self._is_reading:
+            sections = [*sections, PaletteSection("", (), "reading the names of all sessions ...")]
         rows = [row for one in sections for row in drawn(one, width)]
         lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
         results.show(lines, [item for _, item in rows])

@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
+from zktop.model.facts import Session
 from zktop.model.format import count
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
+from zktop.model.text import Text
 from zktop.ui.keys import MOVES, Action, Group, known_on, shown
 from zktop.ui.messages import PlayScene
 from zktop.ui.screens import PAGES
@@ -22,6 +25,7 @@ ALIASES: Final = {  # of actions: what users of other programs type
     "clusters": ("clusters", "contexts", "ctx"),
     "theme": ("themes", "skin"),
 }
+AT_ONCE: Final = 10_000  # members of locks, or names; some 10 ms
 VIEW: Final[tuple[Group, ...]] = ("find", "look", "time", "zktop")
 
 
@@ -56,7 +60,43 @@ class PaletteGroup(NamedTuple):
     note: str = ""  # in place of the items while nothing is typed
 
 
-def groups_of(app: Shell) -> list[PaletteGroup]:
+class SessionName(NamedTuple):
+    """A session with nodes in locks: its id as text, and its name if that is another one."""
+
+    session: Session
+    text: str
+    about: str
+
+
+class SessionNames:
+    """The names of all sessions of a report."""
+
+    def __init__(self, report: Report | None) -> None:
+        self._report = report
+        self.known: list[SessionName] = []  # by id
+
+    def read(self) -> Iterator[None]:
+        """Find all names: half a second for 100,000 locks, in steps."""
+        if self._report is None:
+            return
+        labels: dict[Session, Text | None] = {}
+        left = AT_ONCE
+        for record in self._report.parts.values():
+            for one in record.lock.members:
+                if one.owner and not labels.get(one.owner):
+                    labels[one.owner] = one.label
+            left -= record.lock.size
+            if left <= 0:
+                left = AT_ONCE
+                yield
+        for number, (session, label) in enumerate(sorted(labels.items()), start=1):
+            text, name = session_text(session), self._report.client_names(session, label)
+            self.known.append(SessionName(session, text, name if name != text else ""))
+            if number % AT_ONCE == 0:
+                yield
+
+
+def groups_of(app: Shell, sessions: Sequence[SessionName] = ()) -> list[PaletteGroup]:
     """Return all groups in order. Actions that write come last, and only with permission."""
     port, report = app.contenders, app.view_state.report
     may_write = port is not None and port.permission.is_given
@@ -67,7 +107,10 @@ def groups_of(app: Shell) -> list[PaletteGroup]:
         PaletteGroup("Go to", partial(_among, [*_places(app, keys)])),
         PaletteGroup("Locks", partial(_locks, app), "lock", f"{locks}: type a part of the path"),
         PaletteGroup(
-            "Sessions", partial(_sessions, app), "session", "type a name, an address or an id"
+            "Sessions",
+            partial(_sessions, app, sessions),
+            "session",
+            "type a name, an address or an id",
         ),
         PaletteGroup("Clusters", partial(_among, [*_clusters(app)]), "cluster"),
         PaletteGroup("View", partial(_among, [*_actions(app, keys, VIEW)])),
@@ -139,11 +182,8 @@ def _locks(app: Shell, words: Words) -> Iterator[PaletteItem]:
             yield PaletteItem(path, "", partial(app.turn_to, "lock", Selection(path=path)))
 
 
-def _sessions(app: Shell, words: Words) -> Iterator[PaletteItem]:
-    report = app.view_state.report
-    for session, view in report.sessions.items() if report else ():
-        name = session_text(session)
-        about = view.name if view.name != name else ""
+def _sessions(app: Shell, sessions: Sequence[SessionName], words: Words) -> Iterator[PaletteItem]:
+    for session, name, about in sessions:
         if has_all(f"{name} {about}".casefold(), words):
             go = partial(app.turn_to, "sessions", Selection(session=session))
             yield PaletteItem(name, about, go)
