@@ -1,28 +1,49 @@
 """All locks by path, with totals."""
 
+from collections.abc import Iterable
+
 from ui.example_ensemble import trouble
 from ui.example_states import deadlock_frames
 
-from zktop.model.text import Text
+from zktop.model.report import Report
 from zktop.ui.screens.common.line_writer import FoldLink, LineWriter
 from zktop.ui.screens.common.lock_status import FREE, OK, LockStatus
 from zktop.ui.styled_text import text_of, width_of
 from zktop.ui.trees.path_tree import (
     ITSELF,
+    MAX_BELOW,
     OPEN_BELOW,
-    LockTotal,
+    PathNode,
+    PathTree,
     PathTreeLines,
     is_open_by_default,
-    lock_totals,
-    path_tree,
 )
 
 BAD = LockStatus("DED", "critical", 1)
 
 
-def total(path: str, waiting: int = 0, status: LockStatus = OK) -> LockTotal:
+Total = tuple[str, int, LockStatus]
+
+
+def total(path: str, waiting: int = 0, status: LockStatus = OK) -> Total:
     """One lock."""
-    return LockTotal(Text(path), waiting, status)
+    return path, waiting, status
+
+
+def path_tree(totals: Iterable[Total]) -> tuple[PathNode, ...]:
+    """The top lines of the tree of these locks."""
+    tree = PathTree()
+    for one in totals:
+        tree.add(*one)
+    return tree.top.below
+
+
+def tree_of(report: Report) -> PathNode:
+    """The tree of all locks of a report."""
+    tree = PathTree()
+    for _ in tree.read(report):
+        pass
+    return tree.top
 
 
 def test_a_prefix_has_the_totals_of_its_locks() -> None:
@@ -80,20 +101,26 @@ def test_a_large_prefix_is_closed_unless_the_selected_lock_is_in_it() -> None:
 def test_totals_agree_with_the_report() -> None:
     """As screen 1 counts them."""
     report = trouble()[-1].report
-    totals = list(lock_totals(report))
+    top = tree_of(report)
 
-    assert sorted(one.path for one in totals) == list(report.paths)
-    assert sum(one.waiting for one in totals) == sum(
-        len(part.lock.waiters) for part in report.parts.values()
-    )
+    assert top.locks == len(report.paths)
+    assert top.waiting == sum(len(part.lock.waiters) for part in report.parts.values())
+
+
+def test_only_the_first_of_many_locks_are_listed() -> None:
+    """The line of their prefix counts them all."""
+    (top,) = path_tree(total(f"/l/{number}", number) for number in range(MAX_BELOW + 5))
+    writer = LineWriter(78)
+    PathTreeLines(lambda _: True).write(writer, top._replace(below=(top,)))
+
+    assert (top.locks, len(top.below)) == (MAX_BELOW + 5, MAX_BELOW)
+    assert text_of(writer.lines[-1]).split() == ["└─", "…", "and", "5", "more"]
 
 
 def test_the_drawing_has_columns_and_fits() -> None:
     """Prefixes fold, locks open."""
     writer = LineWriter(78)
-    PathTreeLines(lambda _: True).write(
-        writer, path_tree(lock_totals(deadlock_frames()[-1].report))
-    )
+    PathTreeLines(lambda _: True).write(writer, tree_of(deadlock_frames()[-1].report))
     lines = [text_of(one) for one in writer.lines]
 
     assert lines[0].split() == ["PATH", "LOCKS", "WAITING", "WORST", "STATE"]

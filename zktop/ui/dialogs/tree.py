@@ -9,13 +9,12 @@ from zktop.model.report import Report
 from zktop.ui.dialogs.base import Box, Dialog
 from zktop.ui.keys import KEYS
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
-from zktop.ui.textual_fixes.key_queue import call_after
+from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.trees.path_tree import (
     PathNode,
+    PathTree,
     PathTreeLines,
     is_open_by_default,
-    lock_totals,
-    path_tree,
 )
 from zktop.ui.trees.tree_lines import WaitTreeLines, write_overview
 from zktop.ui.trees.wait_tree import tree_of
@@ -45,8 +44,9 @@ class TreeDialog(Dialog[LineLink]):
         self._height = 0  # of the list, in lines
         self._drawn_at = self._took_s = 0.0
         self._is_due = False  # a newer state waits to be drawn
-        self._paths: tuple[PathNode, ...] = ()
-        self._paths_of: Report | None = None  # the report that they come from
+        self._is_counting = False  # the locks below each path, in steps
+        self._paths: PathNode | None = None
+        self._paths_of: Report | None = None  # the report that they come from, or will
         self._folded: dict[str, bool] = {}  # prefixes that the user opened (True) or closed
 
     def compose(self) -> ComposeResult:
@@ -72,9 +72,34 @@ class TreeDialog(Dialog[LineLink]):
     def _draw(self) -> None:
         """Draw, and note how long it took, because a tree of many locks is drawn less often."""
         begun, self._is_due = perf_counter(), False
-        self._draw_tree()
+        report = self._state.report
+        has_news = self._is_by_path and report is not None and self._paths_of is not report
+        if report is not None and has_news and not self._is_counting:
+            self._count_paths(report)
+        else:
+            self._draw_tree()
+        self._note_time(begun)
+
+    def _note_time(self, begun: float) -> None:
         self._drawn_at = perf_counter()
         self._took_s = self._drawn_at - begun
+
+    def _count_paths(self, report: Report) -> None:
+        """Count the locks below each path, many of them in steps; then draw."""
+        begun, tree = perf_counter(), PathTree()
+        steps = tree.read(report)
+        self._is_counting, self._paths_of = True, report
+
+        def counted() -> None:
+            self._is_counting, self._paths = False, tree.top
+            self._draw_tree()
+            self._note_time(begun)
+
+        if next(steps, self) is self:
+            counted()
+        else:
+            self._draw_tree()
+            call_in_steps(self, steps, then=counted)
 
     def _draw_tree(self) -> None:
         report, view = self._state.report, self.query_one(TextList)
@@ -83,10 +108,12 @@ class TreeDialog(Dialog[LineLink]):
         box = self.query_one(Box)
         box.border_title, box.border_subtitle = BY_PATH if self._is_by_path else WAITING
         writer = LineWriter(view.room.width)
-        if self._is_by_path:
-            self._write_paths(writer, report)
-        else:
+        if not self._is_by_path:
             self._write_waiting(writer, report)
+        elif self._paths is None:
+            writer.say("Counting the locks below each path ...")
+        else:
+            PathTreeLines(self._is_open).write(writer, self._paths)
         self._grow(view, len(writer.lines))
         if view.target is None:
             view.target = self._first_target(writer)
@@ -104,11 +131,6 @@ class TreeDialog(Dialog[LineLink]):
             write_overview(writer, report)
         else:
             WaitTreeLines(report, is_ascii=self._state.is_ascii).write(writer, [tree])
-
-    def _write_paths(self, writer: LineWriter, report: Report) -> None:
-        if self._paths_of is not report:
-            self._paths, self._paths_of = path_tree(lock_totals(report)), report
-        PathTreeLines(self._is_open).write(writer, self._paths)
 
     def _is_open(self, node: PathNode) -> bool:
         default = is_open_by_default(node, self._selected.path)
@@ -157,7 +179,9 @@ class TreeDialog(Dialog[LineLink]):
             self._draw()
 
     def _fold(self, path: str) -> None:
-        node = next(one for one in _all_nodes(self._paths) if one.path == path)
+        if self._paths is None:
+            return
+        node = next(one for one in _all_nodes(self._paths.below) if one.path == path)
         self._folded[path] = not self._is_open(node)
         self._draw()
 

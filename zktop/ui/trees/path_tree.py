@@ -1,10 +1,10 @@
 """All locks as a tree by path: each prefix with its locks, waiters and worst state."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from zktop.model.report import Report
-from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.line_writer import FoldLink, LineLink, LineWriter
@@ -23,18 +23,11 @@ from zktop.ui.view_state import Selection
 
 ITSELF: Final = "(the lock itself)"  # of a path that has other locks below it
 MAX_BELOW: Final = 200  # locks or prefixes listed below one prefix
+LOCKS_AT_ONCE: Final = 5_000  # some 30 ms
 OPEN_BELOW: Final = 12  # a prefix with at most this many is open until the user closes it
 LOCKS_CELLS: Final = 8
 WAITING_CELLS: Final = 10
 STATE_CELLS: Final = 14
-
-
-class LockTotal(NamedTuple):
-    """One lock: how many wait for it, and its state."""
-
-    path: Text
-    waiting: int
-    status: LockStatus
 
 
 class PathNode(NamedTuple):
@@ -45,65 +38,81 @@ class PathNode(NamedTuple):
     locks: int
     waiting: int
     worst: LockStatus
-    below: "tuple[PathNode, ...]" = ()
-
-
-def lock_totals(report: Report) -> Iterator[LockTotal]:
-    """Yield all locks of a report."""
-    statuses = statuses_of(report.findings, report.deadlocks)
-    for path, record in report.parts.items():
-        lock = record.lock
-        waiting = sum(len(queue.waiters) for queue in lock.queues)
-        if lock.kind == "single" and (view := report.view(path)) is not None:
-            waiting += len(view.watch_check.watchers_waiting)
-        yield LockTotal(path, waiting, statuses.get(path) or status_without_finding(lock))
+    below: "tuple[PathNode, ...]" = ()  # the worst of them, at most `MAX_BELOW`
 
 
 class _Below(NamedTuple):
-    """The children of a prefix, and the lock at it, while the tree is built."""
+    """What lies below a prefix, while the tree is built."""
 
-    parts: "dict[str, _Below]"
-    locks: list[LockTotal]
-
-
-def path_tree(locks: Iterable[LockTotal]) -> tuple[PathNode, ...]:
-    """Return the top of the tree, the worst first; prefixes with one child are joined with it."""
-    root = _Below({}, [])
-    for lock in locks:
-        at = root
-        for part in lock.path.strip("/").split("/"):
-            at = at.parts.setdefault(part, _Below({}, []))
-        at.locks.append(lock)
-    return _nodes(root, "")
+    prefixes: "dict[str, _Below]"
+    locks: list[PathNode]
 
 
-def _nodes(below: _Below, prefix: str) -> tuple[PathNode, ...]:
-    made = (_node(part, one, f"{prefix}/{part}") for part, one in below.parts.items())
-    return tuple(sorted(made, key=lambda one: (one.worst.rank, -one.waiting, one.name)))
+class PathTree:
+    """Sorts locks into prefixes."""
+
+    def __init__(self) -> None:
+        self._root = _Below({}, [])
+        self._folders: dict[str, _Below] = {"": self._root}
+
+    def read(self, report: Report) -> Iterator[None]:
+        """Add all locks of a report: 0.8 s for 100,000, in steps."""
+        statuses = statuses_of(report.findings, report.deadlocks)
+        for number, (path, record) in enumerate(report.parts.items(), start=1):
+            lock = record.lock
+            waiting = sum([len(queue.waiters) for queue in lock.queues])
+            if lock.kind == "single" and (view := report.view(path)) is not None:
+                waiting += len(view.watch_check.watchers_waiting)
+            self.add(path, waiting, statuses.get(path) or status_without_finding(lock))
+            if number % LOCKS_AT_ONCE == 0:
+                yield
+
+    def add(self, path: str, waiting: int, status: LockStatus) -> None:
+        folder, _, name = path.rpartition("/")
+        self._folder(folder).locks.append(PathNode(path, name, 1, waiting, status))
+
+    def _folder(self, path: str) -> _Below:
+        known = self._folders.get(path)
+        if known is None:
+            above, _, name = path.rpartition("/")
+            known = self._folders[path] = _Below({}, [])
+            self._folder(above).prefixes[name] = known
+        return known
+
+    @property
+    def top(self) -> PathNode:
+        """The node of `/`; below it, prefixes with one child are joined with it."""
+        return _node("", self._root, "", ())
 
 
-def _node(name: str, at: _Below, path: str) -> PathNode:
-    nodes = _nodes(at, path)
-    own = [PathNode(path, name, 1, one.waiting, one.status) for one in at.locks]
-    if not nodes:
-        return own[0]
-    if len(nodes) == 1 and not own:
-        (only,) = nodes
-        return only._replace(name=f"{name}/{only.name}")
-    below = (*(one._replace(name=ITSELF) for one in own), *nodes)
+def _node(name: str, at: _Below, path: str, itself: Sequence[PathNode]) -> PathNode:
+    """Make the node of a prefix; `itself` is the lock at it, if there is one."""
+    locks = {one.name: one for one in at.locks}
+    below = [
+        _node(part, one, f"{path}/{part}", [locks.pop(part)] if part in locks else ())
+        for part, one in at.prefixes.items()
+    ]
+    below += locks.values()
+    if len(below) == 1 and not itself and path:
+        return below[0]._replace(name=f"{name}/{below[0].name}")
+    itself = [one._replace(name=ITSELF) for one in itself]
     return PathNode(
         path,
         name,
-        sum(one.locks for one in below),
-        sum(one.waiting for one in below),
-        worst_of(below),
-        below,
+        sum([one.locks for one in (*itself, *below)]),
+        sum([one.waiting for one in (*itself, *below)]),
+        worst_of((*itself, *below)),
+        (*itself, *nsmallest(MAX_BELOW, below, key=_badness)),
     )
+
+
+def _badness(node: PathNode) -> tuple[int, int, str]:
+    return node.worst.rank, -node.waiting, node.name
 
 
 def worst_of(nodes: Iterable[PathNode]) -> LockStatus:
     """Return the worst state of some nodes; it is `free` only if all of them are free."""
-    statuses = [one.worst for one in nodes]
+    statuses = {one.worst for one in nodes}
     return min(statuses, key=lambda one: (one.rank, one.code == FREE.code), default=OK)
 
 
@@ -113,31 +122,32 @@ class PathTreeLines:
     def __init__(self, is_open: Callable[[PathNode], bool]) -> None:
         self._is_open = is_open
 
-    def write(self, writer: LineWriter, nodes: Sequence[PathNode]) -> None:
+    def write(self, writer: LineWriter, top: PathNode) -> None:
         """Write the totals, the names of the columns, and the tree."""
         names = writer.width - LOCKS_CELLS - WAITING_CELLS - STATE_CELLS - 2
         writer.write((*fitted(line((" PATH", "title")), names), *_heads()))
-        if len(nodes) > 1:
-            locks, waiting = sum(one.locks for one in nodes), sum(one.waiting for one in nodes)
+        if len(top.below) > 1:
             total = fitted(line((" /", "strong")), names)
-            writer.write((*total, *_columns(locks, waiting, worst_of(nodes))))
-        write_branches(writer, [self._branch(one) for one in nodes], columns_at=names)
+            writer.write((*total, *_columns(top.locks, top.waiting, top.worst)))
+        write_branches(writer, self._below(top), columns_at=names)
+
+    def _below(self, node: PathNode) -> list[Branch]:
+        below = [self._branch(one) for one in node.below]
+        hidden = node.locks - sum(one.locks for one in node.below)
+        if hidden:
+            below.append(Branch(line((f"… and {with_spaces(hidden)} more", "dim"))))
+        return below
 
     def _branch(self, node: PathNode) -> Branch:
         is_open = bool(node.below) and self._is_open(node)
         mark = ("▾ " if is_open else "▸ ") if node.below else ""
         ink: Ink = "strong" if node.below or node.worst.rank < QUIET_RANK else "plain"
         name = f"{node.name}/" if node.below else node.name
-        shown = node.below[:MAX_BELOW] if is_open else ()
-        below = [self._branch(one) for one in shown]
-        hidden = node.locks - sum(one.locks for one in shown)
-        if is_open and hidden > 0:
-            below.append(Branch(line((f"… and {with_spaces(hidden)} more", "dim"))))
         link = LineLink("lock", Selection(path=node.path), node.path)
         return Branch(
             line((mark, "key"), (name, ink)),
             FoldLink(node.path) if node.below else link,
-            tuple(below),
+            tuple(self._below(node)) if is_open else (),
             _columns(node.locks if node.below else None, node.waiting, node.worst),
         )
 
