@@ -82,13 +82,13 @@ class Page(Vertical):
 
     def search(self, steps: Iterator[None], table: Panel, title: str) -> Iterator[None]:
         """Take the steps that prepare the filter of a large table, and say so."""
-        is_long = False
-        for is_long in (True for _ in steps):  # noqa: B007
-            self.passed = None
-            table.frame(FrameWords(title, "searching ..."))
-            yield
-        if is_long:
-            self.post_message(PageReady())  # the header shows the count
+        if next(steps, self) is self:
+            return
+        self.passed = None
+        table.frame(FrameWords(title, "searching ..."))
+        yield
+        yield from steps
+        self.post_message(PageReady())  # the header shows the count
 
     def on_resize(self) -> None:
         """Have the app draw the newest state in the new size."""
