@@ -1,141 +1,21 @@
 """An import of a real server's files agrees with a live run of the same minutes."""
 
-import re
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from clients.client_processes import Stage
+from clients.imports import Watcher, acts, assert_equal, imported_now
 from clients.snapshots import watching
 from kazoo.client import KazooClient
-from servers import ask
 
-from zktop.app.import_files import ImportPlan, import_files
-from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
-from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.session_ids import session_id, session_text
-from zktop.model.settings import Root, Settings, Thresholds
-from zktop.model.text import Text
 from zktop.output.snapshot import snapshot
-from zktop.recording import ImportSummary
 
 pytestmark = pytest.mark.zookeeper
 
-PATIENCE_S = 40.0
-SOON_S = 1.0  # the session timeout of a client that is killed
 NODES = 14_000  # with more than 150 bytes each in the record of the session's end
-EVENTS = ("queued", "acquired", "released", "abandoned", "expired")
-
-
-class Moment(NamedTuple):
-    """What a report says about the locks, and when."""
-
-    at: int
-    locks: dict[str, tuple[list[str], list[str]]]
-    deadlocks: list[str]
-
-
-def moment(report: Report, root: str) -> Moment:
-    """The holders and waiters of each lock in queue order, and the deadlocks."""
-    locks = {
-        str(path): (
-            [member.node for member in report.parts[path].lock.holders],
-            [member.node for member in report.parts[path].lock.waiters],
-        )
-        for path in report.paths
-        if path.startswith(f"{root}/")
-    }
-    return Moment(report.now, locks, [one.id for one in report.deadlocks])
-
-
-def events(reports: list[Report], root: str) -> list[tuple[str, str, str]]:
-    """What happened to the members, in the order of nodes."""
-    found = [
-        (one.event, str(one.lock), str(one.node))
-        for report in reports
-        for one in report.events
-        if one.event in EVENTS and one.lock.startswith(f"{root}/")
-    ]
-    return sorted(found, key=lambda one: (one[2], EVENTS.index(one[0])))
-
-
-class Watcher:
-    """A live run that catches up after each act."""
-
-    def __init__(self, stage: Stage, run: LiveRun) -> None:
-        self.reports: list[Report] = []
-        self._stage, self._reports = stage, run.reports(PATIENCE_S * 10)
-
-    def now(self, **members: int) -> Moment:
-        """The state after everything so far, once these locks have that many members.
-
-        A report may be as new as the server's last transaction while a new lock is still read.
-        """
-        found = re.search(r"Zxid: (0x[0-9a-f]+)", ask(self._stage.server.port, "srvr"))
-        assert found
-        zxid = int(found[1], 16)
-        expected = {f"{self._stage.root}/{name}": count for name, count in members.items()}
-
-        def has_all(report: Report) -> bool:
-            found = moment(report, self._stage.root).locks
-            return report.world.zxid >= zxid and all(
-                sum(map(len, found.get(path, ()))) == count for path, count in expected.items()
-            )
-
-        return self.until(has_all)
-
-    def until(self, condition: Callable[[Report], bool]) -> Moment:
-        """The first state in which this is true."""
-        for report in self._reports:
-            self.reports.append(report)
-            if condition(report):
-                return moment(report, self._stage.root)
-        raise AssertionError("it did not become true")
-
-
-def acts(stage: Stage, watcher: Watcher) -> Iterator[Moment]:
-    """Clients queue, release, give up, deadlock, and expire."""
-    ann, bob, cem = stage.kazoo("ann", "bob", "cem")
-    (dee,) = stage.kazoo("dee", timeout_s=SOON_S)
-    orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
-    ann.acquire("Lock", orders)
-    bob.ask("Lock", orders)
-    cem.ask("Lock", orders)
-    yield watcher.now(orders=3)
-    ann.release("Lock", orders)
-    cem.cancel("Lock", orders)
-    yield watcher.now(orders=1)
-    ann.acquire("Lock", stock)
-    bob.ask("Lock", stock)
-    ann.ask("Lock", orders)
-    yield watcher.until(lambda report: [one.confidence for one in report.deadlocks] == ["C3"])
-    bob.cancel("Lock", stock)
-    bob.release("Lock", orders)
-    yield watcher.now(orders=1, stock=1)
-    page = f"{stage.root}/page"
-    dee.acquire("ReadLock", page)
-    cem.ask("WriteLock", page)
-    yield watcher.now(page=2)
-    dee.kill()
-    yield watcher.until(lambda report: [m.label for m in holders(report, page)] == ["cem"])
-
-
-def holders(report: Report, path: str) -> list[Member]:
-    """The holders of a lock."""
-    return [*report.parts[Text(path)].lock.holders]
-
-
-def imported_now(stage: Stage, folder: Path, *more: Path) -> tuple[ImportSummary, Path]:
-    """Import the server's files as they are now, and others."""
-    version_2 = stage.server.log.parent / "data" / "version-2"
-    shutil.copytree(version_2, folder / "version-2")  # the server goes on writing
-    settings = Settings(roots=(Root(f"{stage.root}/*"),), thresholds=Thresholds(settle=400))
-    plan, file = ImportPlan((folder / "version-2", *more), settings), folder / "a.zktop"
-    return import_files(plan, lambda: file.open("wb"), lambda _number, _at: None), file
 
 
 def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> None:
@@ -151,10 +31,7 @@ def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> 
 
     assert summary.notes == ()
     assert summary.proven == summary.with_digest > 0
-    imported = [moment(Replay(file).last(one.at), stage.root) for one in moments]
-    assert [one.locks for one in imported] == [one.locks for one in moments]
-    assert [one.deadlocks for one in imported] == [one.deadlocks for one in moments]
-    assert events(list(Replay(file).reports()), stage.root) == events(watcher.reports, stage.root)
+    assert_equal(file, moments, watcher.reports, stage.root)
 
 
 def test_an_import_names_who_deleted_the_node_of_a_holder(stage: Stage, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from servers import ask, real_zookeeper
+from servers import RunningServer, ask, real_zookeeper
 from zk.request_proxy import REQUEST, RequestProxy
 
 STAND_INS = ("3.4.14", "3.5.9")
@@ -76,9 +76,14 @@ def _is_monitored(line: str) -> bool:
     return line.partition("\t")[0].removeprefix("zk_") in _MONITORED
 
 
+def homes() -> list[Path]:
+    """The folders of the real ones; some are newer than 3.5."""
+    return list(map(Path, filter(None, HOMES.split(os.pathsep))))
+
+
 def kinds() -> list[str]:
-    """The stand-ins, and the folders of the real ones."""
-    return [*STAND_INS, *filter(None, HOMES.split(os.pathsep))]
+    """The stand-ins, and the folders of the real ones of 3.4 and 3.5."""
+    return [*STAND_INS, *(str(home) for home in homes() if home.name < "3.6")]
 
 
 def named(kind: str) -> str:
@@ -93,10 +98,17 @@ def older(kind: str) -> Iterator[Older]:
         with real_zookeeper() as server, closing(StandIn(kind, server.port)) as made:
             yield made
         return
+    with serving(Path(kind)) as server:
+        yield Older(server.address, _version(Path(kind)))
+
+
+@contextmanager
+def serving(home: Path, **settings: object) -> Iterator[RunningServer]:
+    """Run a real server from this folder."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ZOOKEEPER_HOME", kind)
-        with real_zookeeper() as server:
-            yield Older(server.address, _version(Path(kind)))
+        patch.setenv("ZOOKEEPER_HOME", str(home))
+        with real_zookeeper(**settings) as server:
+            yield server
 
 
 def _version(home: Path) -> str:
