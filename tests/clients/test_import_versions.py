@@ -61,7 +61,7 @@ def test_an_import_of_three_members_with_one_behind(
 ) -> None:
     """The files of the others go on after its last transaction; alone they end there.
 
-    Events are not compared: while a member is down, a live run cannot tell an expiry from a release.
+    Events are not: while a member is down, a live run cannot tell an expiry from a release.
     """
     first, second, third = ensemble
     with kazoo_clients(first) as kazoo:
