@@ -95,8 +95,8 @@ def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
     assert looks.deadlocks(PAUSE_MS) == PAIRS + 1
 
 
-def test_beside_many_tangled_requests_a_new_deadlock_appears_after_a_pause():
-    """Every verdict tests all requests of clients that wait in several places."""
+def test_beside_many_tangled_requests_a_new_deadlock_appears_at_once():
+    """A verdict tests only requests of clients whose waits have changed, and of those behind."""
     looks, requests = Looks(0), 100 * TESTED_PER_MS
     looks.world = looks.world.after(
         *(
@@ -109,8 +109,30 @@ def test_beside_many_tangled_requests_a_new_deadlock_appears_after_a_pause():
 
     looks.world = looks.world.after(*knot(1))
 
-    assert looks.deadlocks(99) == 0
-    assert looks.deadlocks(100) == 1
+    assert looks.deadlocks(1) == 1
+
+
+def test_after_a_test_of_many_requests_a_new_deadlock_appears_after_a_pause():
+    """A client that asked for many locks now waits itself, and so do all behind it."""
+    looks, behind = Looks(0), 100 * TESTED_PER_MS
+    looks.world = looks.world.after(
+        *lock("/locks/late", "other"),
+        *(
+            fact
+            for number in range(behind)
+            for fact in lock(f"/locks/c{number}", "service", f"waiter{number // 2}")
+        ),
+    )
+    assert looks.deadlocks(0) == 0
+    looks.world = looks.world.after(
+        *lock("/locks/late", "other", "service"), *lock("/locks/more", "other")
+    )
+    assert looks.deadlocks(1) == 0
+
+    looks.world = looks.world.after(*knot(1))
+
+    assert looks.deadlocks(100) == 0
+    assert looks.deadlocks(101 + behind // TESTED_PER_MS) == 1
 
 
 def test_a_thorough_look_does_not_wait():

@@ -5,8 +5,9 @@ the queues is collected only for the few actors of a deadlock, and only while th
 `evidence`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -27,7 +28,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import lock_path, queue_updates
-from zktop.model.waits.root_blockers import RootBlocker, WaitSums, aged, root_blockers
+from zktop.model.waits.root_blockers import RootBlocker, WaitSums, aged, ranking
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.tables_of_all_servers import Ensemble
 
@@ -35,7 +36,7 @@ RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two secon
 RANKED_AT_ONCE: Final = 1_000  # queues; more of them are ranked in a look that has no other work
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
-TESTED_PER_MS: Final = 12  # requests of tangled actors; 50,000 of them are tested every 4 s
+TESTED_PER_MS: Final = 12  # requests; after a change that asks for 50,000 tests, 4 s pass
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 20
 
@@ -74,12 +75,13 @@ class DeadlockDetector:
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
         self._is_unranked = False  # something has changed since then
-        self._ranks_next = False  # the ranking is due and left to the next look
+        self._ranking: Iterator[tuple[RootBlocker, ...] | None] | None = None  # under way
+        self._ranked_from: Millis = 0  # when that one began
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last look left the ranking of root blockers to the next one."""
-        return self._ranks_next
+        """Whether the last look left steps of ranking the root blockers to the next ones."""
+        return self._ranking is not None
 
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
@@ -122,20 +124,22 @@ class DeadlockDetector:
         look never waits.
         """
         pause_ms = self._pause_ms if self._is_unjudged else JUDGED_FACTOR_AT_REST * self._pause_ms
+        may_wait = False
         is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
         if is_due or (self._is_unjudged and self._is_any_over(locks)):
             has_news, self._is_unjudged = self._is_unjudged, False
-            self._judged_at = now_ms
+            is_first, self._judged_at = not self._judged_at, now_ms
             self._verdict = self._judge_now(ensemble, histories, locks, now_ms, client_names)
-            self._pause_ms = self._pause_after(self.graph)
-            self._rank_root_blockers(now_ms, may_wait=has_news and not is_thorough)
+            self._pause_ms = self._pause_after(self.graph, is_first=is_first)
+            may_wait = self._begin_ranking(now_ms) and has_news
+        self._rank_root_blockers(may_wait=may_wait, at_once=is_thorough)
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
     @staticmethod
-    def _pause_after(graph: WaitGraph) -> Millis:
+    def _pause_after(graph: WaitGraph, *, is_first: bool) -> Millis:
         """How long to wait for the next verdict, by the size of this one."""
         stuck = sum(len(graph.queues[lock].requests) for lock in graph.stuck_set.locks)
-        tested = sum(len(queue.members) for queue in graph.thinned_queues.values())
+        tested = 0 if is_first else graph.tested  # only the first test is always large
         return max(stuck // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
 
     def _is_any_over(self, locks: Mapping[Text, Lock]) -> bool:
@@ -189,22 +193,31 @@ class DeadlockDetector:
             self._inversions[inversion.id] = known if known == inversion else inversion
         return tuple(self._inversions.values())
 
-    def _rank_root_blockers(self, now_ms: Millis, *, may_wait: bool) -> None:
-        """Rank the root blockers after a verdict, if the last ranking is old enough.
+    def _begin_ranking(self, now_ms: Millis) -> bool:
+        """Begin to rank the root blockers, if the last ranking is old enough."""
+        pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
+        pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
+        is_recent = self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms
+        if self._ranking is not None or is_recent:
+            return False
+        self._ranked_from, self._is_unranked = now_ms, False
+        self._ranking = ranking(self.graph, now_ms, self._wait_sums)
+        return True
+
+    def _rank_root_blockers(self, *, may_wait: bool, at_once: bool) -> None:
+        """Take the next step of the ranking under way, or all steps if there is no ranking yet.
 
         Thousands of queues take some milliseconds. A look that has a change to report leaves them
         to the next one.
         """
-        pause_ms = max(len(self.graph.queues) // RANKED_PER_MS, self._pause_ms)
-        pause_ms *= 1 if self._is_unranked else RANKED_FACTOR_AT_REST
-        if self._ranked_at is not None and 0 <= now_ms - self._ranked_at < pause_ms:
+        at_once = at_once or self._ranked_at is None
+        is_slow = len(self.graph.queues) > RANKED_AT_ONCE
+        if self._ranking is None or (may_wait and is_slow and not at_once):
             return
-        is_slow = len(self.graph.queues) > RANKED_AT_ONCE and self._ranked_at is not None
-        is_first_time = not self._pause_ms and not self._ranks_next
-        self._ranks_next = may_wait and is_slow and is_first_time
-        if not self._ranks_next:
-            self._ranked_at, self._is_unranked = now_ms, False
-            self._blockers = root_blockers(self.graph, now_ms, self._wait_sums)
+        for blockers in islice(self._ranking, None if at_once else 1):
+            if blockers is not None:
+                self._ranked_at, self._blockers = self._ranked_from, blockers
+                self._ranking = None
 
     def _root_blockers(self, now_ms: Millis) -> tuple[RootBlocker, ...]:
         """The root blockers as last ranked; since then only their waits have grown.

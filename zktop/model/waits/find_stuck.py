@@ -10,7 +10,7 @@ ones before it. A pool is full if tangled members take all its room. A reader wa
 ones before the last writer ahead of it; if that writer is not tangled, a wall marks its place.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Protocol
 
@@ -114,7 +114,7 @@ class FifoReduction:
         while place < len(left) and gone >= needs[place]:
             member = self._members[place]
             if left[place]:
-                gone += 1  # an exempt member that left before its turn
+                gone += 1  # an exempt member that left before its turn, or one that was done
             elif not member.exempt:
                 granted.append(member.actor)
             place += 1
@@ -162,44 +162,101 @@ class ConflictReduction:
         return self.admit()
 
 
+class Reduction:
+    """Lets every actor finish that can, in some order.
+
+    It begins without the actors that are `done`, and reads only the queues of those that it
+    tests: the actors that it starts with, and those that get a place granted.
+    """
+
+    def __init__(
+        self,
+        locks: Callable[[str], Iterable[str]],
+        queues: Mapping[str, ThinnedQueue],
+        done: Container[str] = (),
+    ) -> None:
+        self._locks, self._queues, self._done = locks, queues, done
+        self.tested = 0  # places in the queues that it read
+        self.never: set[str] = set()  # actors that never release some place
+        self._places: dict[str, list[tuple[QueueReduction, int]]] = {}
+        self._pending: dict[str, int] = {}  # requests of each actor that are not granted yet
+        self._known: set[str] = set()  # actors all of whose queues were read
+        self._read: set[str] = set()
+        self._unknown: list[str] = []  # actors whose queues are to be read
+        self._ready: list[str] = []
+
+    def run(self, actors: Iterable[str]) -> list[str]:
+        """Return the actors that finish, in that order."""
+        self._unknown.extend(actors)
+        finished: list[str] = []
+        while self._unknown or self._ready:
+            if self._unknown:
+                self._read_queues_of(self._unknown.pop())
+                continue
+            actor = self._ready.pop()
+            finished.append(actor)
+            for reduction, place in self._places[actor]:
+                self._grant(reduction.leave(place))
+        return finished
+
+    def _read_queues_of(self, actor: str) -> None:
+        if actor in self._known:
+            return
+        for lock in self._locks(actor):
+            if lock not in self._read:
+                self._read.add(lock)
+                self._read_queue(self._queues[lock])
+        self._known.add(actor)
+        if not self._pending.get(actor) and actor not in self.never:
+            self._ready.append(actor)
+
+    def _read_queue(self, queue: ThinnedQueue) -> None:
+        kind = ConflictReduction if queue.queue.kind == "conflict" else FifoReduction
+        reduction: QueueReduction = kind(queue)
+        is_released = queue.queue.kind != "election"  # finishing does not end a leadership
+        places, pending, done = self._places, self._pending, self._done
+        self.tested += len(queue.members)
+        gone = []
+        for place, member in enumerate(queue.members):
+            actor = member.actor
+            if actor in done:
+                if is_released and member.releases:
+                    gone.append(place)
+                continue
+            spots = places.setdefault(actor, [])
+            if not member.exempt:
+                pending[actor] = pending.get(actor, 0) + 1
+            if not member.releases:
+                self.never.add(actor)
+            elif is_released:
+                spots.append((reduction, place))
+        for place in gone:
+            self._grant(reduction.leave(place))
+        self._grant(reduction.admit())
+
+    def _grant(self, actors: Iterable[str]) -> None:
+        for actor in actors:
+            if actor in self._done:
+                continue
+            self._pending[actor] -= 1
+            if actor not in self._known:
+                self._unknown.append(actor)
+            elif not self._pending[actor] and actor not in self.never:
+                self._ready.append(actor)
+
+
 def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
     """The actors of these queues that can never finish.
 
     Actors that never release anything are left out: they block, but wait for nothing.
     """
-    places: dict[str, list[tuple[QueueReduction, int]]] = {}
-    pending: dict[str, int] = {}  # requests of each actor that are not granted yet
-    never: set[str] = set()
-    for queue in queues:
-        kind = ConflictReduction if queue.queue.kind == "conflict" else FifoReduction
-        reduction: QueueReduction = kind(queue)
-        is_released = queue.queue.kind != "election"  # finishing does not end a leadership
-        for place, member in enumerate(queue.members):
-            spots = places.setdefault(member.actor, [])
-            if not member.exempt:
-                pending[member.actor] = pending.get(member.actor, 0) + 1
-            if not member.releases:
-                never.add(member.actor)
-            elif is_released:
-                spots.append((reduction, place))
-        for actor in reduction.admit():
-            pending[actor] -= 1
-    return places.keys() - _finished(places, pending, never) - never
-
-
-def _finished(
-    places: dict[str, list[tuple[QueueReduction, int]]], pending: dict[str, int], never: set[str]
-) -> set[str]:
-    work = [actor for actor in places if not pending.get(actor) and actor not in never]
-    finished = set(work)
-    while work:
-        for reduction, place in places[work.pop()]:
-            for actor in reduction.leave(place):
-                pending[actor] -= 1
-                if not pending[actor] and actor not in never:
-                    finished.add(actor)
-                    work.append(actor)
-    return finished
+    by_lock = {queue.queue.lock: queue for queue in queues}
+    locks: dict[str, dict[str, None]] = {}
+    for lock, queue in by_lock.items():
+        for member in queue.members:
+            locks.setdefault(member.actor, {})[lock] = None
+    reduction = Reduction(locks.__getitem__, by_lock)
+    return locks.keys() - set(reduction.run(locks)) - reduction.never
 
 
 def granted(queue: WaitQueue) -> frozenset[str]:

@@ -1,20 +1,20 @@
 """The wait graph: all queues, and the actors in them that can never continue.
 
 Only tangled actors (see `actor_index`) matter for deadlocks. A change in a queue without any of
-them costs only that queue's changed requests. After any other change, the exact test runs again on
-all queues, thinned to the tangled actors, when its result is next needed: 10,000 actors in 2,200
-locks take about 30 ms, and a burst of changes costs one test.
+them costs only that queue's changed requests. Any other change is tested when the result is next
+needed, on queues thinned to the tangled actors: only the actors whose turn to finish it refutes
+(see `finish_order`), so a burst of changes costs one test.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from operator import is_
 from types import MappingProxyType
 from typing import Final
 
 from zktop.model.waits.actor_index import ActorIndex
 from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, explain_stuck, stuck_tail
-from zktop.model.waits.find_stuck import ThinnedQueue, granted, stuck, thin
+from zktop.model.waits.find_stuck import ThinnedQueue, granted, thin
+from zktop.model.waits.finish_order import FinishOrder
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 SHORT_QUEUE: Final = 16  # in a longer one, the places of an actor are looked up, not searched
@@ -29,10 +29,11 @@ class WaitGraph:
         self.queues: Mapping[str, WaitQueue] = MappingProxyType(self._queues)
         self._index = ActorIndex()
         self._thinned: dict[str, ThinnedQueue] = {}  # of each queue with tangled actors
-        self._is_changed = False
+        self._untested: dict[str, ThinnedQueue | None] = {}  # as they were at the last test
+        self._order = FinishOrder(
+            self._index.locks, self._thinned, self._index.tangled, self._index.unowned
+        )
         self._stuck_set = NOTHING_STUCK
-        self._stuck_in: Sequence[ThinnedQueue] = ()  # the queues of that stuck set
-        self._tested: Mapping[str, ThinnedQueue] = self._thinned
         # Cached per queue, with the version that each belongs to.
         self._granted: dict[str, tuple[WaitQueue, frozenset[str]]] = {}
         self._by_actor: dict[str, tuple[ThinnedQueue, dict[str, list[WaitRequest]]]] = {}
@@ -93,7 +94,7 @@ class WaitGraph:
         old = self._queues.pop(lock, None)
         if old is not None:
             self._leave(old, old.requests)
-            self._drop_thinned(lock)
+            self._touch(lock)
             self._by_actor.pop(lock, None)
             self._granted.pop(lock, None)
 
@@ -119,53 +120,60 @@ class WaitGraph:
             self._leave(old, deleted)
         if queue.binds:
             self._index.enter(queue, created)
-        self._drop_thinned(queue.lock)
+        self._touch(queue.lock)
 
     def _leave(self, queue: WaitQueue, requests: Iterable[WaitRequest]) -> None:
         if queue.binds:
             for request in requests:
                 self._index.leave(queue, request)
 
-    def _drop_thinned(self, lock: str) -> None:
-        """Drop the thinned queue of this lock, and those whose tangled members changed."""
-        touched = self._index.touched
+    def _touch(self, lock: str) -> None:
+        """Thin this queue again, if it has tangled members."""
         if lock in self._thinned:
-            touched.add(lock)
-        if touched:
-            self._is_changed = True
-            for each in touched:
-                self._thinned.pop(each, None)
-            touched.clear()
+            self._index.touched.add(lock)
 
     @property
     def thinned_queues(self) -> Mapping[str, ThinnedQueue]:
-        """Every queue with tangled actors, thinned to them; the same object while unchanged."""
-        if self._is_changed:
-            known, tangled = self._thinned, self._index.tangled
-            self._thinned = {
-                lock: known.get(lock) or thin(self._queues[lock], tangled)
-                for lock in {lock for actor in tangled for lock in self._index.locks(actor)}
-            }
-            self._is_changed = False
-        return self._thinned
+        """Every queue with tangled actors, thinned to them."""
+        touched, tangled, thinned = self._index.touched, self._index.tangled, self._thinned
+        while touched:
+            lock = touched.pop()
+            self._untested.setdefault(lock, thinned.pop(lock, None))
+            queue = self._queues.get(lock)
+            if queue is not None and queue.binds:
+                thin_queue = thin(queue, tangled)
+                if thin_queue.members:
+                    thinned[lock] = thin_queue
+        return thinned
 
     @property
     def stuck_set(self) -> StuckSet:
         """The actors that can never continue; the same object while they stay the same."""
         queues = self.thinned_queues
-        if self._tested is not queues:
-            self._tested = queues
-            self._explain(stuck(queues.values()))
+        if self._untested:
+            changed, self._untested = self._untested, {}
+            self._order.update(changed)
+            versions = (one.get(lock) for lock in changed for one in (changed, queues))
+            self._explain(filter(None, versions))
         return self._stuck_set
 
-    def _explain(self, left: set[str]) -> None:
-        unowned, was = self._index.unowned, self._stuck_set
-        locks = sorted({lock for actor in left | unowned for lock in self.locks(actor)})
-        queues = [self._thinned[lock] for lock in locks]
-        is_same = len(queues) == len(self._stuck_in) and all(map(is_, queues, self._stuck_in))
-        if is_same and left == was.actors and was.frozen == left | unowned:
+    def stuck_with(self, queues: Iterable[WaitQueue]) -> set[str]:
+        """The actors that would be stuck if these queues had fewer requests, as given."""
+        return self._order.stuck_with([thin(queue, self._index.tangled) for queue in queues])
+
+    @property
+    def tested(self) -> int:
+        """The number of places that the last test had to look at."""
+        return self._order.tested
+
+    def _explain(self, changed: Iterable[ThinnedQueue]) -> None:
+        """Explain the stuck set again, if it or one of its queues is another."""
+        stuck, unowned = self._order.stuck, self._index.unowned
+        frozen, was = stuck | unowned, self._stuck_set.frozen
+        if frozen == was and was.isdisjoint(one.actor for q in changed for one in q.members):
             return
-        self._stuck_set, self._stuck_in = explain_stuck(left, unowned, queues), queues
+        locks = sorted({lock for actor in frozen for lock in self.locks(actor)})
+        self._stuck_set = explain_stuck(stuck, unowned, [self._thinned[lock] for lock in locks])
 
     def stuck_tail(self, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
         """Actors with one place that are stuck in this queue, and the cores they are behind."""

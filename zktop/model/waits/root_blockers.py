@@ -5,7 +5,7 @@ wait). That member may itself wait, so the search continues with the first membe
 queue, until it reaches an actor that waits for nothing, a deadlock, or a node without an owner.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import dropwhile
 from operator import attrgetter
@@ -14,11 +14,13 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zktop.model.waits.find_stuck import granted
+from zktop.model.waits.cores import Core
+from zktop.model.waits.find_stuck import ThinnedQueue, granted
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 MAX_LISTED: Final = 100
+WORK_PER_STEP: Final = 10_000  # queues, and tangled members: 10 to 25 ms
 
 Age = tuple[int, str, str]  # of a wait: czxid, lock and node, so that no two are equally old
 Root = str | int  # an actor, or the number of a core
@@ -81,12 +83,33 @@ def root_blockers(
     graph: WaitGraph, now_ms: int, sums: WaitSums | None = None
 ) -> tuple[RootBlocker, ...]:
     """The root blockers, most blocked time first; at most MAX_LISTED."""
-    sums = sums or WaitSums()
-    mains, thinned = _main_waits(graph), graph.thinned_queues
-    roots = _Roots(graph, mains)
+    *_, found = ranking(graph, now_ms, sums or WaitSums())
+    return found or ()
+
+
+def ranking(
+    graph: WaitGraph, now_ms: int, sums: WaitSums
+) -> Iterator[tuple[RootBlocker, ...] | None]:
+    """Rank the root blockers in steps: yield None after each but the last, then the ranking.
+
+    It ranks the queues of the first step, whatever changes before the last one.
+    """
+    queues, thinned = dict(graph.queues), dict(graph.thinned_queues)
+    cores = graph.stuck_set.cores
+    work = 0
+    mains: dict[str, Age] = {}
+    for lock, thin_queue in thinned.items():
+        _note_main_waits(mains, lock, thin_queue, graph)
+        work += len(thin_queue.members)
+        if work > WORK_PER_STEP:
+            yield None
+            work = 0
+    roots = _Roots(queues, mains, cores)
     totals: dict[Root, Waiting] = {}
-    for lock, queue in graph.queues.items():
+    for lock, queue in queues.items():
+        work += 1
         if lock in thinned:  # count each actor in its main wait only
+            work += len(thinned[lock].members)
             waiting = Waiting.of(
                 [one for one in _waiters(queue) if mains.get(one.actor) in (None, _age(lock, one))]
             )
@@ -95,8 +118,16 @@ def root_blockers(
         if waiting.number:
             root = roots.of(queue.requests[0].actor)
             totals[root] = totals[root] + waiting if root in totals else waiting
+        if work > WORK_PER_STEP:
+            yield None
+            work = 0
+    yield _largest(totals, cores, now_ms)
+
+
+def _largest(
+    totals: Mapping[Root, Waiting], cores: Sequence[Core], now_ms: int
+) -> tuple[RootBlocker, ...]:
     blocked_ms = {root: waiting.blocked_ms(now_ms) for root, waiting in totals.items()}
-    cores = graph.stuck_set.cores
     return tuple(
         RootBlocker(
             actors=(root,) if isinstance(root, str) else tuple(sorted(cores[root].actors)),
@@ -136,27 +167,26 @@ def _age(lock: str, wait: WaitRequest) -> Age:
     return wait.czxid, lock, wait.node
 
 
-def _main_waits(graph: WaitGraph) -> dict[str, Age]:
-    """The oldest wait of each tangled actor; the others have only one."""
-    mains: dict[str, Age] = {}
-    for lock, thinned in graph.thinned_queues.items():
-        for member in thinned.members:
-            if not graph.holds(thinned.queue, member):
-                age = _age(lock, member)
-                mains[member.actor] = min(age, mains.get(member.actor, age))
-    return mains
+def _note_main_waits(
+    mains: dict[str, Age], lock: str, thinned: ThinnedQueue, graph: WaitGraph
+) -> None:
+    """Keep the oldest wait of each tangled actor; the others have only one."""
+    for member in thinned.members:
+        if not graph.holds(thinned.queue, member):
+            age = _age(lock, member)
+            mains[member.actor] = min(age, mains.get(member.actor, age))
 
 
 class _Roots:
     """Finds the root of an actor's waiting."""
 
-    def __init__(self, graph: WaitGraph, mains: Mapping[str, Age]) -> None:
-        self._queues = graph.queues
+    def __init__(
+        self, queues: Mapping[str, WaitQueue], mains: Mapping[str, Age], cores: Iterable[Core]
+    ) -> None:
+        self._queues = queues
         self._mains = mains
         self._known: dict[str, Root] = {
-            actor: number
-            for number, core in enumerate(graph.stuck_set.cores)
-            for actor in core.actors
+            actor: number for number, core in enumerate(cores) for actor in core.actors
         }
 
     def of(self, actor: str) -> Root:

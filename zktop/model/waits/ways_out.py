@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zktop.model.actors import session_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck
-from zktop.model.waits.find_stuck import stuck, thin, unthinned
+from zktop.model.waits.find_stuck import stuck, unthinned
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import Ring, rings
 from zktop.model.waits.sentences import DisplayNames
@@ -105,29 +105,31 @@ def _freed(
     """The number of actors that can continue once this one is gone, itself included."""
     stuck_set, only = graph.stuck_set, frozenset({number})
     core = stuck_set.cores[number]
-    is_odd = any(r.queue.kind in _NOT_PLAIN and any(r.waits) for r in stuck_set.queues.values())
     stands_alone = all(stuck_set.reach[a] == only for a in core.actors)
-    if is_odd or not stands_alone or not breaks:
+    if not _is_plain(stuck_set) or not stands_alone or not breaks:
         return _freed_by_reduction(graph, actor)
     # With plain waits, this frees the actors that wait for this core and nothing else.
     return len(core.actors) + counts[only]
 
 
-def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
-    stuck_set, without = graph.stuck_set, dict(graph.thinned_queues)
-    for lock in graph.locks(actor):
-        without[lock] = thin(_without(graph.queues[lock], actor), graph.tangled)
-    left = stuck(without.values())
-    gone = [without[lock].queue for lock in stuck_set.queues]
-    frozen = left | (stuck_set.frozen - stuck_set.actors - {actor})
-    return len(_all_stuck(stuck_set) - set(_stuck_in(gone, frozen)) - left)
-
-
 @lru_cache(maxsize=4)
-def _all_stuck(stuck_set: StuckSet) -> AbstractSet[str]:
-    """The stuck actors, and those that wait behind them."""
-    queues = [one.queue for one in stuck_set.queues.values()]
-    return stuck_set.actors.union(_stuck_in(queues, stuck_set.frozen))
+def _is_plain(stuck_set: StuckSet) -> bool:
+    """Whether no stuck actor waits in a pool or an election."""
+    stuck_queues = stuck_set.queues.values()
+    return not any(one.queue.kind in _NOT_PLAIN and any(one.waits) for one in stuck_queues)
+
+
+def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
+    """Test without this actor; only queues of actors that can finish then can change."""
+    stuck_set = graph.stuck_set
+    without = {lock: _without(graph.queues[lock], actor) for lock in graph.locks(actor)}
+    left = graph.stuck_with(without.values()) - {actor}
+    finished = stuck_set.actors - left
+    locks = {lock for one in finished for lock in graph.locks(one)} & stuck_set.locks
+    was = [stuck_set.queues[lock].queue for lock in locks]
+    frozen = left | (stuck_set.frozen - stuck_set.actors - {actor})
+    waited = finished.union(_stuck_in(was, stuck_set.frozen))
+    return len(waited.difference(_stuck_in([without.get(q.lock, q) for q in was], frozen), left))
 
 
 def _without(queue: WaitQueue, actor: str) -> WaitQueue:
