@@ -34,7 +34,7 @@ from zk.servers.test_unreadable import facts_from
 from zktop.model.facts import Children, Link, Server, Stat
 from zktop.model.session_ids import session_id
 from zktop.model.world.tables_of_all_servers import Ensemble
-from zktop.zk.connect import ask_once as wire
+from zktop.zk.connect import read_only_exchange as wire
 from zktop.zk.connect.address import Address
 from zktop.zk.connect.preflight import probe
 from zktop.zk.servers import table_formats as tables
@@ -219,7 +219,7 @@ def test_nothing_else_sends_bytes_to_such_ports() -> None:
         path.name for path in folder.rglob("*.py") if re.search(r"\.sendall\(", path.read_text())
     }
 
-    assert sending == {"ask_once.py", "large_table_process.py"}
+    assert sending == {"read_only_exchange.py", "large_table_process.py"}
     with pytest.raises(ValueError, match="read-only"):
         TableReader().ask(Address("127.0.0.1", 1), "csnp", 1.0)
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from zktop.tls import Tls
 from zktop.zk.connect.address import Address, tls_context
-from zktop.zk.connect.ask_once import Deadline, connect, exchange, read_to_end, send
+from zktop.zk.connect.read_only_exchange import Deadline, connect, exchange, read_to_end, send
 from zktop.zk.servers.flavours import ZOOKEEPER_OF_ANY_VERSION, ServerKind, kind_of
 from zktop.zk.servers.table_formats import mode_of, node_count
 

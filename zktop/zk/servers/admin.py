@@ -15,7 +15,7 @@ from zktop.model.facts import Connection, Session
 from zktop.model.session_ids import session_id
 from zktop.model.text import clean
 from zktop.zk.connect.address import Address
-from zktop.zk.connect.ask_once import ANSWER_TIMEOUT_S, exchange
+from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S, exchange
 from zktop.zk.servers.four_letter import RefusedError
 from zktop.zk.servers.table_formats import (
     PathsBySession,

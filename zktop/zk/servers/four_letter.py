@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from io import BytesIO, TextIOWrapper
 
 from zktop.zk.connect.address import Address
-from zktop.zk.connect.ask_once import ANSWER_TIMEOUT_S, exchange
+from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S, exchange
 
 
 class RefusedError(Exception):

@@ -15,7 +15,7 @@ from typing import IO, Any
 import msgspec
 
 from zktop.zk.connect.address import Address
-from zktop.zk.connect.ask_once import READ_ONLY_WORDS
+from zktop.zk.connect.read_only_exchange import READ_ONLY_WORDS
 from zktop.zk.servers import large_table_process
 from zktop.zk.servers.four_letter import RefusedError, not_refused
 

@@ -11,7 +11,7 @@ from msgspec.structs import force_setattr
 from zktop.model.facts import Connection, Expiry, ServerFact, ServerState, Watches
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
-from zktop.zk.connect.ask_once import ANSWER_TIMEOUT_S
+from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S
 from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
