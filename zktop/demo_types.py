@@ -90,10 +90,10 @@ WatchedPart = Literal[
 ]
 
 
-class ContenderStep(Struct, frozen=True, omit_defaults=True):
+class ContenderStep(Struct, frozen=True, omit_defaults=True, rename={"contender": "who"}):
     """One thing that a contender did or saw, with a sentence for people."""
 
-    who: Text
+    contender: Text
     what: StepKind
     says: Text
     at: str
@@ -105,7 +105,7 @@ class ContenderStep(Struct, frozen=True, omit_defaults=True):
 
     def line(self) -> str:
         """Return the step as one line for people."""
-        return f"{self.at[11:23]} {self.who}: {self.says}"
+        return f"{self.at[11:23]} {self.contender}: {self.says}"
 
     def json(self) -> str:
         """Return the step as one line of JSON."""
@@ -116,7 +116,7 @@ class LogLine(Struct, frozen=True):
     """One line of the demo's log: a step of a contender, or the narration of the scene."""
 
     at: Millis
-    who: str  # empty: the narration
+    contender: str  # empty: the narration
     says: str
 
 
@@ -389,7 +389,7 @@ DepartureKind = Literal["released", "left", "died"]  # left: it was only waiting
 class DemoDeparture(Struct, frozen=True):
     """A client that left a lock, and the clients that this woke."""
 
-    who: str
+    contender: str
     lock: str
     how: DepartureKind
     woken: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ class ThreadPool:
         self._set(self._states[contender.order.name].after_exit(code, Text("")))
 
     def _add_step(self, step: ContenderStep) -> None:
-        self._set(self._states[step.who].after(step), step)
+        self._set(self._states[step.contender].after(step), step)
 
     def _set(self, state: ContenderState, step: ContenderStep | None = None) -> None:
         self._states[state.name] = state

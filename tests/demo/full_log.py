@@ -32,7 +32,7 @@ class FullLog(ContenderLog):
                 self._most[lock] = max(self.most_believers(lock), self.believers(lock), key=len)
             if step:
                 self.steps.append(step)
-                self.requests[step.who] = step.requests
+                self.requests[step.contender] = step.requests
             super().add(change)
 
     def believers(self, lock: str) -> frozenset[str]:

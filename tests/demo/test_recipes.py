@@ -137,7 +137,7 @@ def test_every_step_is_told_in_plain_words(threads: Bench):
     threads.holds("b")
     threads.pool.release("b")
     threads.ended("b")
-    steps = [(s.what, s.says) for s in threads.log.steps if s.who == "b"]
+    steps = [(s.what, s.says) for s in threads.log.steps if s.contender == "b"]
 
     assert steps[1:] == [
         ("created", "created lock-0000000001"),

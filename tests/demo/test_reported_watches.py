@@ -47,7 +47,9 @@ def test_a_watch_fires_once():
 def test_each_recipe_says_what_it_watches(threads: Bench, recipe: str, part: str):
     """A waiter in a herd names the lock and its children, any other one a znode in the lock."""
     threads.queue_up(recipe, "ann", "bob")
-    found = [step for step in threads.log.steps if step.who == "bob" and step.what == "watching"]
+    found = [
+        step for step in threads.log.steps if step.contender == "bob" and step.what == "watching"
+    ]
 
     assert {one.watched for one in found} == {part}
     assert {one.node == threads.path for one in found} == {part == "children"}
@@ -60,6 +62,6 @@ def test_a_watch_on_a_deleted_znode_says_so(threads: Bench):
     threads.wait_for_step("cid", "decided")
     threads.pool.cancel("bob")
     threads.wait_for_step("cid", "watching")
-    found = [step.watched for step in threads.log.steps if step.who == "cid"]
+    found = [step.watched for step in threads.log.steps if step.contender == "cid"]
 
     assert found[-1] == "absent"

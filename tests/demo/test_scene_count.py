@@ -66,7 +66,7 @@ def test_a_waiter_that_gives_up_has_left():
     """It held nothing, so it released nothing."""
     (one,) = departures("ann acquired", "bob gave-up", "cid notified")
 
-    assert (one.who, one.how, one.woken) == ("bob", "left", ("cid",))
+    assert (one.contender, one.how, one.woken) == ("bob", "left", ("cid",))
 
 
 def test_a_holder_that_ends_without_a_release_has_died():

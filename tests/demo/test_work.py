@@ -99,7 +99,7 @@ def test_a_contender_that_gave_up_queues_up_again(threads: Bench):
     threads.queue_up("get-watch", "a")
     threads.start("b", "get-watch", timeout_s=0.1, rounds=2, pause_s=0.05)
     threads.ended("b")
-    created = [s.says for s in threads.log.steps if s.who == "b" and s.what == "created"]
+    created = [s.says for s in threads.log.steps if s.contender == "b" and s.what == "created"]
 
     assert created == ["created lock_0000000001", "created lock_0000000002"]
     assert threads.log.count("b", "gave-up") == 2

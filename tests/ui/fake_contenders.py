@@ -97,7 +97,7 @@ class FakeContenders:
 
     def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
         """The lines as given."""
-        return [line for line in self.lines if who in (None, line.who)][-count:]
+        return [line for line in self.lines if who in (None, line.contender)][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
         """A recipe that fits, by the test's own table."""

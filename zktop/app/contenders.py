@@ -100,7 +100,7 @@ class Contenders:
 
     def log(self, count: int, name: str | None = None) -> Sequence[LogLine]:
         lines = tuple(self._lines)
-        return [line for line in lines if name is None or line.who == name][-count:]
+        return [line for line in lines if name is None or line.contender == name][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
         modes = STRICTEST_FIRST if mode == "exclusive" else (mode,)
@@ -177,7 +177,7 @@ class Contenders:
             self._ended.append(state)
             step = _last_step(state)
         if step is not None:
-            self._lines.append(LogLine(millis(step.at), step.who, step.says))
+            self._lines.append(LogLine(millis(step.at), step.contender, step.says))
             if step.what in COUNTED_STEPS:
                 self._counted.append(step)
                 self._is_count_due.set()

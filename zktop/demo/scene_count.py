@@ -26,7 +26,7 @@ def counted(steps: Iterable[ContenderStep]) -> SceneCount:
     ...     ContenderStep("cid", "notified", "", at(3), node="/jobs"),
     ...     ContenderStep("bob", "acquired", "", at(4), lock="/jobs"),
     ... ]
-    >>> [(one.who, one.how, one.woken, one.went_on) for one in counted(steps).departures]
+    >>> [(one.contender, one.how, one.woken, one.went_on) for one in counted(steps).departures]
     [('ann', 'released', ('bob', 'cid'), ('bob',))]
     """
     counter = _Counter()
@@ -51,26 +51,26 @@ class _Counter:
         lock, node = step.lock or "", step.node or ""
         match step.what:
             case "created":
-                self._lost.discard(step.who)
+                self._lost.discard(step.contender)
                 self._join(node)
             case "notified":
-                self._wake(step.who, node)
+                self._wake(step.contender, node)
             case "acquired":
-                self._held[step.who].add(lock)
-                self._acquire(step.who, lock)
+                self._held[step.contender].add(lock)
+                self._acquire(step.contender, lock)
             case "releasing" | "released" | "gave-up":
                 self._release(step, lock)
             case "lost":
-                self._lost.add(step.who)
-                self._held[step.who].clear()
+                self._lost.add(step.contender)
+                self._held[step.contender].clear()
             case "ended":
                 self._end(step)
 
     def _release(self, step: ContenderStep, lock: str) -> None:
         """Count a release, which is reported twice: before the delete, and after it."""
-        both = (step.who, lock)
-        if step.what == "releasing" and lock in self._held[step.who]:
-            self._held[step.who].discard(lock)
+        both = (step.contender, lock)
+        if step.what == "releasing" and lock in self._held[step.contender]:
+            self._held[step.contender].discard(lock)
             self._releasing.add(both)
             self._leave(step, lock, "released")
         elif step.what != "releasing" and both not in self._releasing:
@@ -80,15 +80,15 @@ class _Counter:
 
     def _end(self, step: ContenderStep) -> None:
         """Count the end of a process; one that ends by itself has released everything."""
-        for lock in sorted(self._held[step.who]):
+        for lock in sorted(self._held[step.contender]):
             self._leave(step, lock, "died")
-        self._held[step.who].clear()
+        self._held[step.contender].clear()
 
     def _leave(self, step: ContenderStep, lock: str, how: DepartureKind) -> None:
-        if step.who not in self._lost:
+        if step.contender not in self._lost:
             self._end_latest(lock)
             self._latest[lock] = len(self.departures)
-            self.departures.append(DemoDeparture(step.who, lock, how))
+            self.departures.append(DemoDeparture(step.contender, lock, how))
 
     def _join(self, node: str) -> None:
         """End the last departure of the lock of a new node, which may wake clients, too."""
@@ -100,17 +100,17 @@ class _Counter:
         if index is not None:
             self.departures[index] = replace(self.departures[index], is_latest=False)
 
-    def _wake(self, who: str, node: str) -> None:
+    def _wake(self, contender: str, node: str) -> None:
         for lock, index in self._latest.items():
             one = self.departures[index]
             is_here = node == lock or node.startswith(f"{lock}/")
-            if is_here and who not in (one.who, *one.woken):
-                self.departures[index] = replace(one, woken=(*one.woken, who))
+            if is_here and contender not in (one.contender, *one.woken):
+                self.departures[index] = replace(one, woken=(*one.woken, contender))
 
-    def _acquire(self, who: str, lock: str) -> None:
+    def _acquire(self, contender: str, lock: str) -> None:
         believers = tuple(sorted(name for name, held in self._held.items() if lock in held))
         self.believers[lock] = max(self.believers.get(lock, ()), believers, key=len)
         index = self._latest.get(lock)
-        if index is not None and who in self.departures[index].woken:
+        if index is not None and contender in self.departures[index].woken:
             one = self.departures[index]
-            self.departures[index] = replace(one, went_on=(*one.went_on, who))
+            self.departures[index] = replace(one, went_on=(*one.went_on, contender))

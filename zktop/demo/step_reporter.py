@@ -22,8 +22,8 @@ class StepReporter:
     unless something else has happened in between.
     """
 
-    def __init__(self, who: str, on_step: OnStep) -> None:
-        self._who = clean(who)
+    def __init__(self, contender: str, on_step: OnStep) -> None:
+        self._contender = clean(contender)
         self._on_step = on_step
         self._reported_at: dict[tuple[str, str], float] = {}
         self.requests = 0
@@ -45,7 +45,7 @@ class StepReporter:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         step = ContenderStep(
-            self._who, what, clean(says), at, requests=self.requests, watched=watched
+            self._contender, what, clean(says), at, requests=self.requests, watched=watched
         )
         places = {"lock": lock, "node": node, "session": session}
         names = {name: clean(raw) for name, raw in places.items() if raw}

@@ -306,7 +306,7 @@ class DemoScreen(Page):
         entries = [
             one
             for one in port.log(MAX_LINES, who)
-            if wanted.passes({"": f"{one.who} {one.says}", "owner": one.who})
+            if wanted.passes({"": f"{one.contender} {one.says}", "owner": one.contender})
         ]
         pane.frame(FrameWords("Log", who or "all demo clients"))
         pane.show(_log_lines(entries, self._lesson_width))
@@ -409,7 +409,7 @@ class DemoScreen(Page):
         if self._port is None:
             return ""
         return "\n".join(
-            f"{time_s(one.at)} {one.who}: {one.says}" for one in self._port.log(MAX_LINES)
+            f"{time_s(one.at)} {one.contender}: {one.says}" for one in self._port.log(MAX_LINES)
         )
 
 
@@ -439,8 +439,8 @@ def _log_lines(entries: Sequence[LogLine], width: int) -> list[Line]:
     lines: list[Line] = []
     for one in entries:
         head = Run(f"{time_s(one.at)} ", "dim")
-        if one.who:
-            rest: Line = (Run(f"{one.who} ", "ours"), Run(one.says))
+        if one.contender:
+            rest: Line = (Run(f"{one.contender} ", "ours"), Run(one.says))
             lines.append((head, *rest))
         else:
             lines += [(head, *fold) for fold in wrapped(one.says, width - 10, "strong")]
