@@ -248,10 +248,10 @@ def _expiries(expiries: list[ExpiredSessionJson], width: int) -> Iterator[str]:
         yield ""
         yield count(len(expiries), "session expired", "sessions expired")
     for one in expiries[: -MAX_EXPIRIES - 1 : -1]:
-        who = one.owner or one.client or one.session
+        client = one.owner or one.client or one.session
         effects = [_freed(freed) for freed in one.freed]
         effects += [f"left the queue of {path}" for path in one.left]
-        text = f"{one.at[11:19]}Z  {middle(who, MAX_NAME)}: {', '.join(effects)}"
+        text = f"{one.at[11:19]}Z  {middle(client, MAX_NAME)}: {', '.join(effects)}"
         yield from wrapped(text, "  ", width, "             ")
 
 

@@ -158,7 +158,7 @@ class ContendersPort(Protocol):
     def progress(self) -> SceneProgress:
         """The loaded scene, and how far it has played."""
 
-    def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
+    def log(self, count: int, contender: str | None = None) -> Sequence[LogLine]:
         """Return the newest lines of the log, of all contenders or of one, oldest first."""
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:

@@ -109,11 +109,11 @@ class WaitTreeLines:
         if top.also_waits:
             says, ink = f"waits in {several(top.also_waits)}", "waits"
         blocked = _blocked(tree.blocker) if tree.deadlock is None else ()
-        drawn = (*self._who(top), *line((f"  {says}" if says else "", ink)), *blocked)
+        drawn = (*self._client(top), *line((f"  {says}" if says else "", ink)), *blocked)
         below = tuple(self._lock(lock, tree) for lock in top.locks)
         return Branch((*drawn, *line(HERE if top.is_selected else "")), self._link(top), below)
 
-    def _who(self, client: TreeClient) -> Line:
+    def _client(self, client: TreeClient) -> Line:
         """Return the name of a client, and its address unless that is its name."""
         address = self.report.address(client.session, client.name)
         ink: Ink = "selected" if client.is_selected else "strong"
@@ -149,7 +149,7 @@ class WaitTreeLines:
             says = line((f"  {waits}", "waits"))
         below = tuple(self._lock(lock, tree) for lock in client.locks)
         here = line(HERE if client.is_selected else "")
-        return Branch((*self._who(client), *says, *here), self._link(client), below)
+        return Branch((*self._client(client), *says, *here), self._link(client), below)
 
     def _link(self, client: TreeClient) -> LineLink | None:
         """Return the link of a client: to its session, else to its place in the lock."""

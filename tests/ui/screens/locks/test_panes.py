@@ -133,8 +133,8 @@ def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     ring, orphan_root = blockers(report, 5)
 
     link = LineLink("findings", Selection(case=report.deadlocks[0].id))
-    assert (ring.who, ring.why, ring.link) == ("ann + bob", "likely deadlock", link)
-    assert orphan_root.who == "zed"
+    assert (ring.client, ring.why, ring.link) == ("ann + bob", "likely deadlock", link)
+    assert orphan_root.client == "zed"
     assert orphan_root.why.startswith(
         "orphan: 89e3…__lock__0000000000 in /locks/import has no owner"
     )
@@ -147,7 +147,7 @@ def test_a_root_blocker_has_its_name() -> None:
     report, _ = seen(lock("/locks/a", "ann", "bob"))
     (ann,) = blockers(report, 5)
 
-    assert (ann.who, ann.why, ann.link.page) == ("ann", "holds /locks/a", "sessions")
+    assert (ann.client, ann.why, ann.link.page) == ("ann", "holds /locks/a", "sessions")
     assert ann.link.subject.session == report.view("/locks/a").lock.holders[0].owner
 
 
@@ -161,7 +161,7 @@ def test_an_orphan_without_a_label_has_the_name_of_its_node() -> None:
     changed = msgspec.structs.replace(report, findings=())
     (orphan_root,) = blockers(changed, 5)
 
-    assert orphan_root.who == "89e3…__lock__0000000000 in /locks/import"
+    assert orphan_root.client == "89e3…__lock__0000000000 in /locks/import"
     assert "persistent node" in orphan_root.why
 
 

@@ -117,7 +117,7 @@ class _EventWriter(NamedTuple):
         drawn = line(
             *self._head(event.at, sign, ink),
             f"{_cut(event.lock, self.path_cells)}{self._gap}" if self.path_cells else "",
-            (_who(event, self.client_names), "strong"),
+            (_client_name(event, self.client_names), "strong"),
             (what, ink),
             _more(event),
         )
@@ -165,7 +165,7 @@ def _last(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _who(event: Event, client_names: ClientNames) -> str:
+def _client_name(event: Event, client_names: ClientNames) -> str:
     if event.node is None:
         return ""
     if not event.session and not event.owner:

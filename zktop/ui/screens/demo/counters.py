@@ -45,9 +45,9 @@ def deadlocks_below(report: Report | None, folder: str) -> list[Deadlock]:
 
 def _blocked(deadlock: Deadlock) -> str:
     actors, behind = len(deadlock.actors), deadlock.behind
-    who = f"{spell(actors, 'client blocks itself', 'clients block each other')}"
+    subject = f"{spell(actors, 'client blocks itself', 'clients block each other')}"
     more = f", {spell(behind, 'more waits', 'more wait')} behind them" if behind else ""
-    return f"{who}{more}."
+    return f"{subject}{more}."
 
 
 def _two_holders(locks: Sequence[LockView], count: SceneCount) -> Iterator[str]:
@@ -93,5 +93,5 @@ def _sharing(view: LockView) -> Iterator[str]:
     holding, waiting = len(view.lock.holders), len(list(view.waiters))
     if not holding + waiting:
         return
-    who = spell(holding, "client holds the lock", "clients share the lock")
-    yield f"{who}, {waiting or 'none'} {'waits' if waiting == 1 else 'wait'}."
+    subject = spell(holding, "client holds the lock", "clients share the lock")
+    yield f"{subject}, {waiting or 'none'} {'waits' if waiting == 1 else 'wait'}."

@@ -302,13 +302,13 @@ class DemoScreen(Page):
         pane = self.query_one("#log", LogPanel)
         contender = self.query_one(ContenderTable).row
         has_focus = self.focused_pane == "contenders"
-        who = contender.name if isinstance(contender, ContenderState) and has_focus else None
+        chosen = contender.name if isinstance(contender, ContenderState) and has_focus else None
         entries = [
             one
-            for one in port.log(MAX_LINES, who)
+            for one in port.log(MAX_LINES, chosen)
             if wanted.passes({"": f"{one.contender} {one.says}", "owner": one.contender})
         ]
-        pane.frame(FrameWords("Log", who or "all demo clients"))
+        pane.frame(FrameWords("Log", chosen or "all demo clients"))
         pane.show(_log_lines(entries, self._lesson_width))
 
     # Keys

@@ -53,7 +53,9 @@ def _missed(inversion: Inversion) -> str:
 
 
 def _beside(writer: LineWriter, inversion: Inversion, names: dict[str, str], width: int) -> None:
-    writer.write(_row([_who(inversion, column) for column in range(len(inversion.actors))], width))
+    writer.write(
+        _row([_actor(inversion, column) for column in range(len(inversion.actors))], width)
+    )
     writer.write(
         _row([_habit(inversion, column) for column in range(len(inversion.actors))], width)
     )
@@ -65,7 +67,9 @@ def _beside(writer: LineWriter, inversion: Inversion, names: dict[str, str], wid
 
 def _below(writer: LineWriter, inversion: Inversion, names: dict[str, str]) -> None:
     for column in range(len(inversion.actors)):
-        writer.write((Run("  "), *_who(inversion, column), Run("  "), *_habit(inversion, column)))
+        writer.write(
+            (Run("  "), *_actor(inversion, column), Run("  "), *_habit(inversion, column))
+        )
     for turn in inversion.turns:
         writer.write((*line(("  ", "dim"), (f"{letter(turn.column)} ", "strong")),
                    *_said(turn, names)), _link(turn))  # fmt: skip
@@ -78,7 +82,7 @@ def _row(cells: Sequence[Line], width: int) -> Line:
     return tuple(drawn)
 
 
-def _who(inversion: Inversion, column: int) -> Line:
+def _actor(inversion: Inversion, column: int) -> Line:
     return line((f"{letter(column)}  ", "strong"), (inversion.actors[column], "strong"))
 
 

@@ -242,10 +242,10 @@ def list_ring(
 def _entry(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink, arrow: str) -> list[Line]:
     has = _has(step, lock_names)
     held: Ink = "dim" if has == QUEUES else "holds"
-    who = line((arrow, "waits"), (step.name, "strong"), "  ", (has, held))
+    head = line((arrow, "waits"), (step.name, "strong"), "  ", (has, held))
     bar = ("│" if step.edge == "hard" else "┊") if arrow.strip() else " "
     indent = f" {bar}      " if arrow.strip() else "     "
-    return [who, (Run(indent, "waits"), *_wait(step, lock_names, ink))]
+    return [head, (Run(indent, "waits"), *_wait(step, lock_names, ink))]
 
 
 def _wait(step: DeadlockStep, lock_names: Mapping[str, str], ink: Ink) -> Line:

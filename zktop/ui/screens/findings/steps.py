@@ -174,14 +174,14 @@ def _proof(row: StepRow) -> str:
 
 def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None = None) -> Line:
     """Return one line of the table; a narrow table has fewer columns."""
-    number, when, zxid, who, step, node, proof = cells
+    number, when, zxid, client, step, node, proof = cells
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"
     kept = [
         right(line((number, ink)), 3),
         fitted(line((when, ink)), 12 if width >= EXACT_FROM_CELLS else 8),
         fitted(line((zxid, "dim")), 9) if width >= EXACT_FROM_CELLS else (),
-        fitted(line((who, "strong")), layout.name),
+        fitted(line((client, "strong")), layout.name),
         fitted(line((step, ink)), layout.step),
         fitted(line((node, "dim")), 24) if width >= WIDE_FROM_CELLS else (),
         line((f"{CLOSES}, " if proof else CLOSES, closing)) if closing else (),

@@ -13,7 +13,7 @@ from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
-from zktop.ui.screens.lock.table import host, who
+from zktop.ui.screens.lock.table import client_line, host
 from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 
 MAX_HOLDERS: Final = 3
@@ -90,7 +90,7 @@ def _titled(title: str, drawn: Line) -> Line:
 
 def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
     number = "" if one.sequence is None else f" {one.sequence:010d}"
-    name = line((MODE_LETTERS[one.mode], "strong"), (number, "dim"), " ", *who(one))
+    name = line((MODE_LETTERS[one.mode], "strong"), (number, "dim"), " ", *client_line(one))
     where = line((_where(detail, one), "dim"))
     held, silence = _held(detail, one), _silence(detail, one)
     whole = joined([name, where, held, silence])

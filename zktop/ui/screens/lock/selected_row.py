@@ -11,7 +11,7 @@ from zktop.model.session_ids import session_text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.rows import QueueRow, names_of
-from zktop.ui.screens.lock.table import estimate, who
+from zktop.ui.screens.lock.table import client_line, estimate
 from zktop.ui.styled_text import Line, hanging, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # of a znode's data
@@ -63,7 +63,11 @@ def _group(row: QueueRow, width: int) -> list[Line]:
 
 def _head(row: QueueRow, one: Contender) -> Line:
     place = f"  at {row.place}" if row.member else ""
-    return (*line((f"{MODE_LETTERS[one.mode]} ", "strong")), *who(one), *line((place, "dim")))
+    return (
+        *line((f"{MODE_LETTERS[one.mode]} ", "strong")),
+        *client_line(one),
+        *line((place, "dim")),
+    )
 
 
 def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:

@@ -90,10 +90,10 @@ def identity(row: QueueRow) -> Line:
     """IDENTITY: the client; for a group, the most frequent names."""
     if row.is_group:
         return _classes(row)
-    return who(row.contender)
+    return client_line(row.contender)
 
 
-def who(one: Contender) -> Line:
+def client_line(one: Contender) -> Line:
     """Unique name of a contender."""
     if one.session is None and not one.owner:
         return line((one.name, "warning" if one.is_ownerless else "unknown"))

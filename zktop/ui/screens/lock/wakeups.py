@@ -124,14 +124,14 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     number = wake.number or len(wake.waiters)
     members = detail.queue.members
     woken = _named(detail, (members[at] for at in wake.waiters))
-    who = woken or (many(number, "session") if number else "")
+    clients = woken or (many(number, "session") if number else "")
     others = " ".join(map(short_id, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     drawn = line(
         (f"  {wake.place:>3} ", "dim"),
         (_named(detail, [members[wake.place]]), "strong"),
         (" → ", "key"),
-        who,
+        clients,
     )
     if wake.others:
         drawn += line((f" {others}{more} (not in this queue)", "dim"))

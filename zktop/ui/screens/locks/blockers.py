@@ -30,7 +30,7 @@ MEDIUM, WIDE = 76, 100  # cells of the line
 class Blocker(NamedTuple):
     """One root blocker as text, and the screen that explains it."""
 
-    who: str
+    client: str
     why: str
     ink: Ink
     blocked: int
@@ -56,8 +56,8 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
     if session is not None:
         return _of_session(root, session, report)
     if root.core is not None:
-        who, link = ", ".join(root.actors), LineLink("findings", Selection())
-        return _made(root, who, "wait for each other", "warning", link)
+        client, link = ", ".join(root.actors), LineLink("findings", Selection())
+        return _made(root, client, "wait for each other", "warning", link)
     return _without_session(root, actor, report)
 
 
@@ -82,19 +82,19 @@ def _held(report: Report, session: Session) -> Text | None:
 
 def _without_session(root: RootBlocker, actor: str, report: Report) -> Blocker:
     """Describe a node that no session owns, by its name or by the label in it."""
-    who = Text(actor.removeprefix(BY_NAME))
+    client = Text(actor.removeprefix(BY_NAME))
     place = next(held_by(actor, report), None)
     if place is None:
-        return _made(root, who, "holds", "plain", LineLink("locks", Selection()))
+        return _made(root, client, "holds", "plain", LineLink("locks", Selection()))
     path, node = place
     if place_of(actor) is not None:
-        who = Text(f"{short(node)} in {path}")
+        client = Text(f"{short(node)} in {path}")
     about = (
         finding for finding in report.findings if path in finding.locks and node in finding.nodes
     )
     kind = actor.partition(":")[0] + ":"
     why, ink = _why(about) or _WITHOUT_SESSION.get(kind) or _holding(path)
-    return _made(root, who, why, ink, LineLink("lock", Selection(path=path, node=node)))
+    return _made(root, client, why, ink, LineLink("lock", Selection(path=path, node=node)))
 
 
 _WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
@@ -116,13 +116,16 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
 
 
-def _made(root: RootBlocker, who: str, why: str, ink: Ink, link: LineLink) -> Blocker:
-    return Blocker(who, why, ink, root.blocked, root.blocked_ms, bool(root.undated), link)
+def _made(root: RootBlocker, client: str, why: str, ink: Ink, link: LineLink) -> Blocker:
+    return Blocker(client, why, ink, root.blocked, root.blocked_ms, bool(root.undated), link)
 
 
 def blocker_head(width: int) -> Line:
     """Draw the names of the columns."""
-    cells = [fitted(line((" CLIENT", "title")), _who(width) + 4), line(("BLOCKED", "title"))]
+    cells = [
+        fitted(line((" CLIENT", "title")), _client_cells(width) + 4),
+        line(("BLOCKED", "title")),
+    ]
     if width >= MEDIUM:
         cells += [line(("TOTAL WAIT", "title")), line(("WHY", "title"))]
     return joined(cells)
@@ -130,10 +133,12 @@ def blocker_head(width: int) -> Line:
 
 def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = False) -> Line:
     bound = (">=" if is_ascii else "≥") if one.is_lower_bound else ""
-    who = line((middle(one.who, _who(width) - 1), "strong" if width >= MEDIUM else one.ink))
+    client = line(
+        (middle(one.client, _client_cells(width) - 1), "strong" if width >= MEDIUM else one.ink)
+    )
     cells = [
         line((f" {number:>2}", "strong")),
-        fitted(who, _who(width) - 1),
+        fitted(client, _client_cells(width) - 1),
         right(line(str(one.blocked)), 7),
     ]
     if width >= MEDIUM:
@@ -144,7 +149,7 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
     return joined(cells)
 
 
-def _who(width: int) -> int:
+def _client_cells(width: int) -> int:
     if width < MEDIUM:
         return max(8, width - 14)
     return WHO_CELLS if width < WIDE else WIDE_WHO_CELLS

@@ -178,10 +178,10 @@ class BlockersPane(Pane):
         time changes, the pane is drawn once a second.
         """
         is_ascii, most = state.is_ascii, max(0, height - 1 - self.gutter.height)
-        who = [
+        shown = [
             (blocker.actors, blocker.core, blocker.blocked) for blocker in report.blockers[:most]
         ]
-        shown_for = who, report.now // SECOND_MS, height, width, is_ascii
+        shown_for = shown, report.now // SECOND_MS, height, width, is_ascii
         if shown_for == self._shown_for and report.findings is self._findings:
             return
         self._shown_for, self._findings = shown_for, report.findings

@@ -12,7 +12,7 @@ from zktop.ui.screens.lock.compatibility_matrix import may_enter, modes_of
 from zktop.ui.screens.lock.histograms import histograms
 from zktop.ui.screens.lock.lock_detail import LockDetail, child_watchers
 from zktop.ui.screens.lock.rows import QueueRow, folded_rows
-from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, who
+from zktop.ui.screens.lock.table import MAX_LANES, STATES, arrow_rows, client_line
 from zktop.ui.screens.lock.wakeups import release_sentence
 from zktop.ui.styled_text import NOTHING, Line, Run, fitted, line, width_of, wrapped
 from zktop.ui.view_state import ViewState
@@ -63,7 +63,7 @@ def _row(row: QueueRow, arrow: str, width: int) -> Line:
     one = row.contender
     word, ink = STATES[one.state]
     since = age(one.since, one.since_is, detail.report.now, is_ascii=detail.is_ascii)
-    named = fitted(who(one), _name_cells(width))
+    named = fitted(client_line(one), _name_cells(width))
     state = fitted(line((f"{word.lower()} ", ink), since), STATE_CELLS)
     return fitted((Run(" "), mark, letter, *named, Run(" "), *state, Run(arrow, "key")), width)
 

@@ -111,9 +111,11 @@ def _belief(view: LockView, own: Member) -> str:
     heir = next(
         (waiter for waiter in view.lock.waiters[:MAX_MEMBERS] if waiter.czxid > own.czxid), None
     )
-    doubt = f"but {_who(view, heir)} may hold it" if heir else "but another client may hold it"
+    doubt = (
+        f"but {_client_name(view, heir)} may hold it" if heir else "but another client may hold it"
+    )
     number = f"czxid {own.czxid:#x}" + (
-        f", {_who(view, heir)} has {heir.czxid:#x}" if heir else ""
+        f", {_client_name(view, heir)} has {heir.czxid:#x}" if heir else ""
     )
     believes = BELIEFS.get(own.mode, "holds the lock")
     return (
@@ -132,12 +134,12 @@ def _inheritance(view: LockView, session: Session) -> str:
         return f"{lock.path} stays locked: the node is persistent"
     heirs = [waiter for waiter in lock.waiters[:MAX_MEMBERS] if _is_freed(view, waiter, session)]
     if heirs:
-        who = several(_who(view, one) for one in heirs)
-        return f"{lock.path} goes to {who}"
+        heirs_named = several(_client_name(view, one) for one in heirs)
+        return f"{lock.path} goes to {heirs_named}"
     if kept:
-        still = f" still waits for {several(_who(view, one) for one in kept)}"
+        still = f" still waits for {several(_client_name(view, member) for member in kept)}"
         first = lock.waiters[0] if lock.waiters else None
-        tail = f"; {_who(view, first)}{still}" if first else ""
+        tail = f"; {_client_name(view, first)}{still}" if first else ""
         return f"{lock.path} stays held by {count(len(kept), 'other client')}{tail}"
     if lock.waiters:
         return f"{lock.path} is released; the next holder depends on other clients"
@@ -149,7 +151,7 @@ def _is_freed(view: LockView, member: Member, session: Session) -> bool:
     return bool(before) and all(one.owner == session for one in before)
 
 
-def _who(view: LockView, member: Member) -> str:
+def _client_name(view: LockView, member: Member) -> str:
     return view.client_names.of(member)
 
 
