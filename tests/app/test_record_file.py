@@ -10,7 +10,7 @@ from zktop.app.replay import Replay
 from zktop.recording import Recorder
 
 
-def test_the_past_comes_before_what_is_read_meanwhile(tmp_path: Path) -> None:
+def test_the_past_comes_before_facts_read_meanwhile(tmp_path: Path) -> None:
     """A replay has the reports of the past, and then those of the live run."""
     file = tmp_path / "a.zktop"
     *earlier, last = past()

@@ -41,8 +41,8 @@ def test_an_oversleeper_believes_it_holds_until_it_checks(bench: Bench):
     assert "wakes up" in " ".join(step.says for step in bench.log.steps)
 
 
-def test_work_that_raises_releases_all_the_same(threads: Bench):
-    """The exception ends the contender, and not the lock."""
+def test_work_that_raises_releases_the_locks(threads: Bench):
+    """Its locks do not outlive the exception."""
     threads.queue_up("predecessor", "a", "b", work="raise")
     threads.pool.release("a")
     threads.wait_for_step("b", "acquired")

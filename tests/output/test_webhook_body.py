@@ -55,7 +55,7 @@ def test_it_has_another_one_when_it_is_more_or_less_severe_or_sure(
     change: dict[str, object],
     is_news: bool,  # noqa: FBT001  a parameter of pytest
 ) -> None:
-    """An older one is no news: its sentence may have changed at every look."""
+    """A finding that only gets older is not sent again, although its sentence changes."""
     first, second = alerts_of(report(DEADLOCK), report(replace(DEADLOCK, **change)))
 
     assert second == (first if is_news else [])
@@ -76,7 +76,7 @@ def test_a_less_severe_finding_has_no_alert() -> None:
 
 @pytest.mark.parametrize("state", ["suspended", "lost"])
 def test_without_a_connection_nothing_is_over(state: str) -> None:
-    """Zktop does not know; afterwards it does."""
+    """Findings count as over only after a reconnection."""
     found = alerts_of(report(DEADLOCK), report(state=state), report(at=LATER + 60_000))
 
     assert found == [["firing D1"], [], ["resolved D1"]]

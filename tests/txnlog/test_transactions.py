@@ -72,7 +72,7 @@ def test_names_and_data_may_be_any_bytes() -> None:
 
 
 def test_an_unknown_type_has_no_effect() -> None:
-    """It is said to be unknown."""
+    """It is decoded as unknown."""
     one = decode(body(99, b"whatever"))
 
     assert (one.is_known, one.operations) == (False, ())

@@ -75,7 +75,7 @@ async def test_a_failing_step_is_reported_and_is_the_last() -> None:
         assert then == ["went on"]
 
 
-async def test_a_line_that_fails_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_line_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line says that it could not be drawn."""
     drawn = Table.draw
 

@@ -106,7 +106,7 @@ def downgrade(*children: At) -> LockContext:
 
 
 def test_s4_fires_for_an_old_curators_downgrade_with_a_writer_in_between() -> None:
-    """Told before it happens."""
+    """Reported before it happens."""
     assert only("S4", downgrade(W, X, R)).sentence == (
         f"If alice releases its write lock of {PATH} now, bob becomes writer "
         "while alice still reads."
@@ -152,12 +152,12 @@ def test_s5_fires_for_an_owner_whose_node_went_without_its_doing() -> None:
     ],
 )
 def test_s5_is_quiet_when(case: dict[str, object]) -> None:
-    """An ordinary release is the ordinary case."""
+    """An ordinary release is no case of it."""
     assert not found("S5", robbed(**case))
 
 
 def deleted(by: str, *later: At, **case: object) -> LockContext:
-    """A transaction log shows who deleted alice's node; no table shows any connection."""
+    """A transaction log has the session that deleted alice's node; no table shows connections."""
     left = gone("alice", 90, **{"ending": "released", "deleted_by": session(by)} | case)
     return ctx(k("bob", 1), *later, past=history(departures=(left,)))
 

@@ -1,4 +1,4 @@
-"""The scale case has the answer that it was built to have, step by step as well."""
+"""The scale case has the answer that it was built for, also step by step."""
 
 import pytest
 from model.waits.scale_case import longer, scale_case, shorter
@@ -20,7 +20,7 @@ def sizes(graph: WaitGraph) -> list[int]:
     return sorted(len(core.actors) for core in graph.stuck_set.cores)
 
 
-def test_the_state_is_as_large_as_promised():
+def test_the_state_has_its_size():
     """10,000 actors, 12,199 members, 2,203 locks."""
     queues = scale_case()
     members = [request for queue in queues for request in queue.requests]

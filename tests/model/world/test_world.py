@@ -99,8 +99,8 @@ def test_order_and_repetition_change_nothing(chance: random.Random, steps: int) 
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 16))
-def test_siblings_are_as_good_as_nodes(chance: random.Random, steps: int) -> None:
-    """What was known below a znode that is created again is let go of just as early."""
+def test_a_batch_of_siblings_equals_its_nodes(chance: random.Random, steps: int) -> None:
+    """The facts below a znode that is created again are dropped just as early."""
     facts = heard(chance, steps)
     chance.shuffle(facts)
     one_by_one, at_once = World(), World()
@@ -112,7 +112,7 @@ def test_siblings_are_as_good_as_nodes(chance: random.Random, steps: int) -> Non
 
 @given(st.randoms(use_true_random=False), st.integers(1, 16))
 def test_a_full_reading_is_the_truth(chance: random.Random, steps: int) -> None:
-    """Whatever was heard before, after a listing and reads of all the world is the ensemble's."""
+    """After a listing and a read of each child, the world is that of the ensemble."""
     facts = heard(chance, steps)
     zxid, truth, _ = list(events(random.Random(steps), steps))[-1]
     zxid += 100  # a reading made later than anything heard before
@@ -132,7 +132,7 @@ def test_a_full_reading_is_the_truth(chance: random.Random, steps: int) -> None:
     } == children
 
 
-def test_a_created_again_node_is_told_from_the_earlier_one() -> None:
+def test_a_node_created_again_differs_from_the_earlier_one() -> None:
     """A late read of the earlier node does not pass for the later one of the same name."""
     name = Text("/p/leader")
     world = World().after(
@@ -169,7 +169,7 @@ def test_a_refused_listing_is_known_until_one_succeeds() -> None:
 
 
 def test_a_hidden_node_is_there_and_unread() -> None:
-    """A znode that our ACL hides is a member all the same."""
+    """A znode that an ACL hides from zktop is a member all the same."""
     world = World().after(
         Children(path=ROOT, names=(Text("a"),), stat=stat(1), zxid=5, at=5),
         Denied(path=Text("/p/a"), what="read", zxid=6, at=6),
@@ -192,8 +192,8 @@ def test_tables_of_a_server_are_ordered_by_time() -> None:
     assert world.tables[zk1].server is figures
 
 
-def test_the_link_is_the_newest_one_told() -> None:
-    """An old connection state that arrives late is no news."""
+def test_the_newest_link_counts() -> None:
+    """An old connection state that arrives late changes nothing."""
     world = (
         World()
         .after(Link(state="connected", zxid=0, at=5))
@@ -217,7 +217,7 @@ def test_a_change_names_the_families_it_touched() -> None:
     assert after.changed_since(before).paths == {"/locks/7"}
 
 
-def test_a_fact_that_tells_nothing_new_changes_nothing() -> None:
+def test_a_known_fact_changes_nothing() -> None:
     """Reading again costs no work further down."""
     fact = Node(path=Text("/p/a"), stat=stat(2), data=b"", zxid=2, at=2)
     world = World().after(fact)

@@ -33,7 +33,7 @@ def _busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def hasty(app: Zktop, *keys: str) -> None:
-    """Press keys without waiting for what they do."""
+    """Press keys without waiting for their effects."""
     for key in keys:
         app.post_message(events.Key(key, None))
     await asyncio.sleep(0)
@@ -50,7 +50,7 @@ def equipped(page: str) -> Zktop:
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
 @pytest.mark.parametrize("opens", DIALOGS)
-async def test_a_dialog_is_left_once(
+async def test_a_dialog_is_closed_once(
     opens: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second enter or escape that is already queued closes nothing else."""
@@ -176,7 +176,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("keys", WAYS, ids="".join)
-async def test_a_whole_way_through_a_dialog_may_be_typed_ahead(keys: tuple[str, ...]) -> None:
+async def test_all_keys_of_a_dialog_may_be_typed_ahead(keys: tuple[str, ...]) -> None:
     """From the page into the dialog and back to the page, before the first of it is drawn."""
     app = equipped("timeline" if keys[0] == "t" else "locks")
     async with app.run_test(size=(120, 36)) as pilot:
@@ -229,7 +229,7 @@ async def test_keys_that_wait_keep_their_order() -> None:
 async def test_keys_are_delivered_after_a_while_in_any_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A key that is delivered too early is better than a keyboard that is dead for good."""
+    """A key delivered too early is better than a dead keyboard."""
     monkeypatch.setattr(key_queue, "MAX_HOLD_S", 0.01)
     app = app_of(*trouble())
     async with app.run_test(size=(120, 36)) as pilot:

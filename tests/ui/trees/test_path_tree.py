@@ -67,7 +67,7 @@ def test_the_worst_comes_first_then_the_longest_queue() -> None:
 
 
 def test_a_prefix_with_one_child_is_joined_with_it() -> None:
-    """The line says more that way."""
+    """One line is enough for both."""
     (top,) = path_tree([total("/a/b/c/x"), total("/a/b/c/y")])
 
     assert (top.name, top.path) == ("a/b/c", "/a/b/c")
@@ -82,7 +82,7 @@ def test_a_lock_above_other_locks_is_its_own_child() -> None:
 
 
 def test_a_prefix_is_free_only_if_all_its_locks_are() -> None:
-    """One that is held makes it ok."""
+    """A prefix with a held lock is ok."""
     (top,) = path_tree([total("/l/a", status=FREE), total("/l/b", status=OK)])
 
     assert top.worst is OK
