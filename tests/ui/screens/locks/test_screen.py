@@ -9,9 +9,12 @@ from ui.fake_feed import FakeFeed, app_of, frames, panel, settled
 from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of, screen
 
 from zktop.model.facts import Gone, join
+from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame, Status
+from zktop.ui.screens.locks import screen as locks_screen
+from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.settings import UiSettings
 
 FILM = trouble()
@@ -51,6 +54,24 @@ async def test_fits_every_terminal(size: tuple[int, int]) -> None:
 
         assert len(lines) == size[1]
         assert any("DEADLOCK?" in line and "orders" in line for line in lines)
+
+
+async def test_many_locks_are_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first ones are shown meanwhile, and at the end all of them, the worst first."""
+    at_once = await screen(*FILM)
+    drawn: list[int] = []
+    update = LockRows.update
+
+    def counted(rows: LockRows, report: Report) -> set[Text]:
+        changed = update(rows, report)
+        drawn.append(len(rows.rows))
+        return changed
+
+    monkeypatch.setattr(locks_screen, "AT_ONCE", 1)
+    monkeypatch.setattr(LockRows, "update", counted)
+
+    assert await screen(*FILM) == at_once
+    assert drawn[:5] == [1, 2, 3, 4, 5]
 
 
 async def test_a_changed_lock_changes_its_row() -> None:

@@ -10,15 +10,16 @@ from ui.fake_feed import frames
 
 from zktop.model.report import Report
 from zktop.model.text import Text
+from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.filters import Filter, parsed
 from zktop.ui.screens.common import live_rows
+from zktop.ui.screens.common.partial_reports import partial_reports
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import (
-    MAX_MEMBERS_AT_ONCE,
     SessionRow,
     SessionRows,
-    partial_reports,
 )
+from zktop.ui.screens.sessions.screen import AT_ONCE
 from zktop.ui.screens.sessions.table import COLUMNS, SessionTable
 
 LOCKS = 11  # one more, and sessions with similar names would be a group
@@ -151,18 +152,20 @@ def test_only_changed_rows_are_made_again() -> None:
 def test_a_large_ensemble_is_read_in_steps() -> None:
     """Each step makes few rows; together they make those of the whole report, each once."""
     each = 5
-    names = [[f"w{n}-{place}" for place in range(each)] for n in range(MAX_MEMBERS_AT_ONCE // 2)]
+    names = [[f"w{n}-{place}" for place in range(each)] for n in range(AT_ONCE // 2)]
     facts = [one for n, queue in enumerate(names) for one in lock(f"/locks/l{n}", *queue)]
     report = frames((NOW, facts))[-1].report
     rows = SessionRows()
-    made = [len(rows.update(one)) for one in (*partial_reports(report), report)]
+    made = [
+        len(rows.update(one)) for one in (*partial_reports(report, rows.records, AT_ONCE), report)
+    ]
 
     assert len(made) == 3
-    assert max(made) < MAX_MEMBERS_AT_ONCE + each
+    assert max(made) < AT_ONCE + each
     assert sum(made) == len(rows.rows) == len(names) * each
     assert shape(rows) == shape(rows_of(report))
 
 
 def test_a_small_ensemble_is_read_at_once() -> None:
     """Its screen is complete in its first frame."""
-    assert list(partial_reports(REPORT)) == []
+    assert list(partial_reports(REPORT, PersistentMap(), AT_ONCE)) == []

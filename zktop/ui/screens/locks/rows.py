@@ -31,7 +31,7 @@ class LockRows(LiveRows[LockRow]):
         super().__init__(MIN_GROUP, KEEP_GROUP, LINGER_MS)
         self.report: Report | None = None
         self.kept: Text | None = None  # this row stays for a while after its lock is deleted
-        self._records: PersistentMap[Text, LockRecord] = PersistentMap()
+        self.records: PersistentMap[Text, LockRecord] = PersistentMap()
         self._statuses: dict[Text, LockStatus] = {}
         self._statuses_of: tuple[object, object] = ((), ())
         self._single_nodes: set[Text] = set()  # locks whose waiters are known by watches alone
@@ -42,10 +42,10 @@ class LockRows(LiveRows[LockRow]):
         before, self.report = self.report, report
         if before is report:
             return set()
-        changed = report.parts.changed_since(self._records)
+        changed = report.parts.changed_since(self.records)
         changed |= self._changed_statuses(report)
         changed |= self._changed_watchers(before, report) | self._outlived(report)
-        self._records = report.parts
+        self.records = report.parts
         at = report.now if before is None or before.now <= report.now else None
         for path in changed:
             self._set(path, report, at)

@@ -7,6 +7,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
+from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.filters import FilterCount
@@ -15,6 +16,7 @@ from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import RowSorter
+from zktop.ui.screens.common.partial_reports import PartReader, partial_reports
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group
@@ -48,6 +50,7 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
+AT_ONCE: Final = 20_000  # members of locks; reading them takes some 30 ms
 SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns except the first
 EVENTS_S: Final = 0.09  # between two drawings of the events, which a user watches as they happen
 
@@ -116,7 +119,8 @@ class LocksScreen(SplitPage):
     def __init__(self) -> None:
         super().__init__()
         self._rows = LockRows()
-        self._filtered = ""
+        self._parts = PartReader(self, self._rows.update)
+        self._filtered: str | None = ""  # by this text; None: not all rows are in order
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
         self._blockers, self._events, self._alerts = BlockersPane(), EventsPane(), AlertsPane()
@@ -157,6 +161,13 @@ class LocksScreen(SplitPage):
             return
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
+        parts = partial_reports(report, self._rows.records, AT_ONCE)
+        if not self._parts.is_reading and not self._parts.begins(parts):
+            self._show_report(state, report)
+        elif not self.table.rows:
+            self._sorter.now()
+
+    def _show_report(self, state: ViewState, report: Report) -> None:
         if self._rows.update(report):
             self._sorter.changed()
         self._follow(state.subject)
@@ -197,12 +208,14 @@ class LocksScreen(SplitPage):
             {*table.tagged, table.kept},
             is_sorted=table.has_order,
         )
-        self._filtered = state.filter.text
+        self._filtered = None if self._parts.is_reading else state.filter.text
         total = len(self._rows.rows)
         self.passed = FilterCount(len(rows), total) if state.filter else None
         order = f"by {table.sorted_by}" if table.sorted_by else "worst first"
         counted = f"{with_spaces(len(rows))} of " if state.filter else ""
         facts = f"{counted}{with_spaces(total)} · {order}"
+        if self._parts.is_reading:
+            facts = f"reading {count(len(report.paths), 'lock')} ..."
         table.frame(FrameWords("Locks", facts, "enter open  / filter  o columns"))
         room = self.main_cells - FRAME_CELLS
         table.show(rows, () if rows else empty_state(state, room))

@@ -1,11 +1,10 @@
 """All sessions as rows, updated from each report: locks, connection, risk and packet rate."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
 from zktop.model.facts import Millis, Session
 from zktop.model.format import fold_name
@@ -23,7 +22,6 @@ from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, Sessio
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
-MAX_MEMBERS_AT_ONCE: Final = 2_000  # of locks; reading them takes some 30 ms
 MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not make it more urgent
 
 
@@ -160,6 +158,11 @@ class SessionRows(LiveRows[SessionRow]):
         self.connected: set[Session] = set()  # without zktop's own session
 
     @property
+    def records(self) -> PersistentMap[Text, LockRecord]:
+        """The locks that the rows come from."""
+        return PersistentMap() if self.report is None else self.report.parts
+
+    @property
     def shown(self) -> Report:
         """The newest report, for code that runs only after the first one."""
         assert self.report is not None  # noqa: S101  for the type checker
@@ -221,24 +224,6 @@ class SessionRows(LiveRows[SessionRow]):
         holds, waits = len(locks.holds), len(locks.waits)
         rank = _rank(risk, holds, waits)
         self.put(SessionRow(session, self, name, risk, is_quiet, group, holds, waits, rank))
-
-
-def partial_reports(report: Report) -> Iterator[Report]:
-    """Yield the report with more and more of its locks, but never with all of them.
-
-    Updating the rows from each of them in turn splits a large ensemble into steps, and keys are
-    handled between the steps. A small ensemble has no steps.
-    """
-    read: PersistentMap[Text, LockRecord] = PersistentMap()
-    more: dict[Text, LockRecord | None] = {}
-    members = 0
-    for path, record in report.parts.items():
-        more[path] = record
-        members += record.lock.size
-        if members >= MAX_MEMBERS_AT_ONCE:
-            read = read.with_changes(more)
-            yield replace(report, parts=read)
-            more, members = {}, 0
 
 
 def _rank(risk: SessionRisk, holds: int, waits: int) -> int:

@@ -22,6 +22,7 @@ from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import RowSorter
+from zktop.ui.screens.common.partial_reports import PartReader, partial_reports
 from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import details
@@ -30,17 +31,17 @@ from zktop.ui.screens.sessions.rows import (
     SessionGroup,
     SessionRow,
     SessionRows,
-    partial_reports,
 )
 from zktop.ui.screens.sessions.table import ServerTable, SessionTable, about_group, session_counts
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
 from zktop.ui.screens.timeline.minute_strips import minute_lines
 from zktop.ui.styled_text import NOTHING, Line, line, text_of
-from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
+from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
+AT_ONCE: Final = 2_000  # members of locks; reading them takes some 30 ms
 MAX_BLIND_LINES: Final = 2  # about missing tables
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
@@ -97,10 +98,10 @@ class SessionsScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._sessions = SessionRows()
+        self._parts = PartReader(self, self._sessions.update)
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
         self._sorter = RowSorter(self._table, self._order, self._prepare, aging_s=inf)
-        self._is_reading = False  # a large ensemble, in steps, when the screen is first opened
         self._ordered_for: object = None  # the filter and the frame that the order is for
         self._followed: Session | None = None  # the session that another screen selected last
         self._detail_for: object = None  # the values that the detail shows
@@ -122,25 +123,12 @@ class SessionsScreen(Page):
             self._detail_for = None
             detail = self.query_one("#detail", TextPanel)
             detail.show(empty_state(state, detail.room.width))
-        elif self._sessions.report is None:
-            self._read_more(partial_reports(state.report))
-        elif not self._is_reading:
-            self._show_report(state, state.report)
-
-    def _read_more(self, steps: Iterator[Report]) -> None:
-        """Read one step of a large ensemble, then let keys be handled; draw after the last one."""
-        part = next(steps, None)
-        self._is_reading = part is not None
-        if part is not None:
-            self._sessions.update(part)
-            call_after(0, self, partial(self._read_more, steps))
-        state, report = self.view_state, self.report
-        if state is None or report is None:
             return
-        if self._is_reading:
+        parts = partial_reports(state.report, self._sessions.records, AT_ONCE)
+        if not self._parts.is_reading and not self._parts.begins(parts):
+            self._show_report(state, state.report)
+        elif self._sessions.report is not None:
             self._draw_panes(state)
-        else:
-            self._show_report(state, report)
 
     def _show_report(self, state: ViewState, report: Report) -> None:
         is_new = report is not self._sessions.report
@@ -166,7 +154,7 @@ class SessionsScreen(Page):
         """Put the rows in order, grouped or filtered."""
         state, report = self.view_state, self.report
         rows, table = self._sessions, self._table
-        if state is None or report is None or self._is_reading:
+        if state is None or report is None or self._parts.is_reading:
             return
         listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.past_frame
@@ -191,7 +179,7 @@ class SessionsScreen(Page):
         self._lines_above = len(blind) + height
         table.frame(FrameWords("Servers", count(len(rows), "server")))
         table.show(rows)
-        if self._is_reading and state.report is not None:
+        if self._parts.is_reading and state.report is not None:
             total = count(len(state.report.locks_of), "session")
             counts = line((f"reading {total} ...", "dim"))
         else:
@@ -209,7 +197,7 @@ class SessionsScreen(Page):
             detail.show(about_group(group))
         elif row is None or not width:
             self._detail_for = None
-            is_empty = not row and not self._is_reading
+            is_empty = not row and not self._parts.is_reading
             detail.show([line((" No session uses a lock.", "dim"))] if is_empty else [])
         else:
             contacts = recent_contacts(state.tape, row.session, row.report)
