@@ -104,7 +104,7 @@ class Recorder:
         self._file = file
         self._redacted = header.redacted
         self._first_world = world
-        self.world = world or World()
+        self._zxid = 0 if world is None else world.zxid  # of the newest fact
         self._header = header
         self._member: gzip.GzipFile | None = None
 
@@ -113,7 +113,7 @@ class Recorder:
         new = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
         if not new:
             return
-        self.world = self.world.after(*new)
+        self._zxid = max(self._zxid, *[fact.zxid for fact in new])
         self._begin_file(max(fact.at for fact in new))  # the first facts may be much older
         for fact in new:
             self._write(fact)
@@ -121,7 +121,7 @@ class Recorder:
     def look(self, at: Millis, *, thorough: bool = True) -> None:
         """Mark a time at which the world was examined."""
         self._begin_file(at)
-        self._write(LookMark(zxid=self.world.zxid, at=at, thorough=thorough))
+        self._write(LookMark(zxid=self._zxid, at=at, thorough=thorough))
         if self._member is not None:
             self._member.flush()  # so that a crash loses nothing that was examined
 
@@ -142,8 +142,9 @@ class Recorder:
 
     def _write_state(self, world: World, at: Millis) -> None:
         facts = tuple(facts_of(world))
-        for line in (StateMark(zxid=world.zxid, at=at, facts=len(facts)), *facts):
-            self._write(line)
+        self._write(StateMark(zxid=world.zxid, at=at, facts=len(facts)))
+        for fact in facts:
+            self._write(redacted(fact) if self._redacted else fact)
 
     def _write(self, line: AnyLine) -> None:
         if self._member is not None:
