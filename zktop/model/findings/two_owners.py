@@ -5,7 +5,8 @@ number, after those of writers that had queued meanwhile: when the owner stops w
 of them gets the lock while the owner still reads.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from zktop.model.facts import Session
 from zktop.model.findings.context import RECENT_MS, LockContext, MemberWatches
@@ -291,7 +292,10 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     A transaction log shows which session deleted the node. Without one, the node vanished although
     its live session has made no request since before.
     """
-    for gone in ctx.past.departures:
+    departures: Iterable[Departure] = ctx.past.departures
+    if not ctx.shared.shows_connections:  # then only a transaction log can prove it
+        departures = filter(attrgetter("deleted_by"), departures)
+    for gone in departures:
         is_recent = ctx.now_ms - gone.gone_at <= RECENT_MS
         if not is_recent or not gone.session or gone.ending == "abandoned":
             continue
