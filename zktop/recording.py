@@ -318,12 +318,19 @@ def _schema(line: bytes) -> str:
 
 def clip(looks: Iterable[tuple[World, Millis]], file: IO[bytes], header: Header) -> None:
     """Write worlds at given times as a recording."""
-    recorder, before = Recorder(file, header), World()
+    recorder = Recorder(file, header)
+    write_looks(recorder, looks)
+    recorder.close()
+
+
+def write_looks(recorder: Recorder, looks: Iterable[tuple[World, Millis]]) -> World:
+    """Write worlds at given times; return the last one."""
+    before = World()
     for world, at in looks:
         recorder.facts(tuple(facts_between(before, world)))
         recorder.look(at)
         before = world
-    recorder.close()
+    return before
 
 
 def redacted(fact: AnyFact) -> AnyFact:

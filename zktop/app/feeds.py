@@ -15,7 +15,6 @@ from zktop.model.facts import Session
 from zktop.model.format import clock, several, spoken
 from zktop.model.report import Report
 from zktop.model.settings import Settings
-from zktop.model.world.world import facts_of
 from zktop.ui.interfaces import Complaint, FeedState, Frame, OnNews, Past, Status
 from zktop.ui.screens.common.format import time_s
 from zktop.zk import Access, Plan
@@ -207,12 +206,7 @@ class LiveFeed:
 
     def _start_recording(self, path: Path, past: Past, run: LiveRun) -> None:
         self._file = FailsafeFile(path.open("wb"), self._recording_failed)
-        recorder = recorder_of(self._file, run)
-        if past:
-            run.recorder = RecorderWithPast(recorder, past, run.world)
-        else:
-            run.recorder = recorder
-            recorder.facts(tuple(facts_of(run.world)))
+        run.recorder = RecorderWithPast(recorder_of(self._file, run), past, run.world)
 
     def _recording_failed(self, path: Path, error: OSError) -> None:
         why = error.strerror or str(error)

@@ -13,7 +13,7 @@ from zktop.app.live_run import LiveRun
 from zktop.model.facts import Millis, SourceFact
 from zktop.model.settings import Settings
 from zktop.model.world.world import World, facts_between
-from zktop.recording import Header, Recorder
+from zktop.recording import Header, Recorder, write_looks
 
 OnError = Callable[[Path, OSError], None]
 
@@ -79,12 +79,8 @@ class RecorderWithPast:
             write()
 
     def _write_past(self, past: Iterable[tuple[World, Millis]], world: World) -> None:
-        before = World()
-        for one, at in past:
-            self._recorder.facts(tuple(facts_between(before, one)))
-            self._recorder.look(at)
-            before = one
-        self._recorder.facts(tuple(facts_between(before, world)))
+        last = write_looks(self._recorder, past)
+        self._recorder.facts(tuple(facts_between(last, world)))
 
 
 class FailsafeFile(io.RawIOBase):
