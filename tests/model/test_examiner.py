@@ -182,8 +182,8 @@ def test_findings_of_a_quick_report_follow_later() -> None:
     facts = [fact for n in range(450) for fact in lock(f"/l{n:03d}", "a", "b")]
     examiner, before = Examiner(), World().after(*facts)
     counts = [
-        len(examiner.look(before, LATER + 700_000 + 300 * n, thorough=False).findings)
-        for n in range(4)
+        len(examiner.look(before, LATER + 700_000 + 100 * n, thorough=False).findings)
+        for n in range(12)
     ]
 
     assert counts[0] < counts[-1]

@@ -155,3 +155,14 @@ def _lock(world: World) -> Lock:
     found = lock_at("/orders", world, Settings(), LATER)
     assert isinstance(found, Lock)
     return found
+
+
+def test_findings_that_only_grow_older_are_worded_again_in_their_places() -> None:
+    """A list of thousands is not sorted again for them."""
+    waiting = [fact for name in "abc" for fact in lock(f"/{name}", "alice", "bob", "carol")]
+    examiner, world = Examiner(), World().after(*waiting)
+    before, after = (examiner.look(world, LATER + late).findings for late in (700_000, 1_400_000))
+
+    assert [one.id for one in before] == [one.id for one in after]
+    assert [one.sentence for one in before] != [one.sentence for one in after]
+    assert after == Examiner().look(world, LATER + 1_400_000).findings

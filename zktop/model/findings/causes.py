@@ -6,7 +6,7 @@ blocks a lock for which its session waits, directly or through other locks.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -65,6 +65,16 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
     """The sort key on screen: by severity, by rank of the rule, then oldest first."""
     since = finding.since or 0
     return SEVERITIES.index(finding.severity), RANK[finding.rule], since, finding.id
+
+
+def are_reworded(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
+    """Whether these are the same findings in other words: they keep their order and causes."""
+    return before != after and list(map(_fixed, before)) == list(map(_fixed, after))
+
+
+def _fixed(finding: Finding) -> tuple[object, ...]:
+    """What the order and the cause of a finding depend on."""
+    return order(finding), finding.nodes, finding.sessions, finding.locks
 
 
 class _Index:

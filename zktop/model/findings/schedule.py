@@ -19,6 +19,7 @@ FIRST: Final[Millis] = 0  # due before everything that was only scheduled
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
 PAUSE_PER_FINDING_MS: Final = 20  # so at most fifty old ones are examined per second
+PAUSE_PER_PLACE_MS: Final = 1  # fewer of them, if they are about sessions in hundreds of locks
 
 
 class DueTimes:

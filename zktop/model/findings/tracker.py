@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import SECOND_MS, Millis, Session
@@ -24,7 +25,7 @@ from zktop.model.findings.apply import (
     examine_session,
 )
 from zktop.model.findings.catalogue import SCOPES
-from zktop.model.findings.causes import WaitsAhead, folded
+from zktop.model.findings.causes import WaitsAhead, are_reworded, folded
 from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (
     NO_ROOT_CHANGES,
@@ -39,7 +40,14 @@ from zktop.model.findings.context import (
 )
 from zktop.model.findings.deadlocks import deadlock_by_node, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.findings.schedule import FIRST, PAUSE_PER_FINDING_MS, DueTimes, Subject, next_look
+from zktop.model.findings.schedule import (
+    FIRST,
+    PAUSE_PER_FINDING_MS,
+    PAUSE_PER_PLACE_MS,
+    DueTimes,
+    Subject,
+    next_look,
+)
 from zktop.model.findings.sessions import sessions_to_examine
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
@@ -53,7 +61,8 @@ from zktop.model.waits.lock_order_story import Inversion
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
-MAX_PER_LOOK: Final = 150  # locks and sessions: about 10 ms
+MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
+WORK_PER_FINDING: Final = 2  # to find it takes as long as to examine this many others
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
@@ -90,6 +99,7 @@ class FindingTracker:
         self._root_changes: dict[Text, RootChanges] = {}
         self._watch_deadlocks: dict[Text, tuple[Deadlock, ...]] = {}
         self._due = DueTimes()
+        self._work = 0  # of this look
         # Crowded locks, and sessions in many locks.
         self._rests_until: dict[Subject, Millis] = {}
         self._ensemble = NO_ENSEMBLE
@@ -100,6 +110,9 @@ class FindingTracker:
         self._sorted_at: Millis = 0
         self._folders = FolderCount()
         self._is_changed = True  # since the list was sorted
+        self._reworded: dict[str, Finding] = {}  # by id, since then: their wording alone changed
+        self._places: dict[Subject, int] = {}  # of the subjects with findings
+        self._all_places = 0
 
     @property
     def is_behind(self) -> bool:
@@ -116,14 +129,25 @@ class FindingTracker:
         if look.ensemble.tables != self._ensemble.tables:
             self._mark_tables(look, shared)
         self._ensemble = look.ensemble
-        for subject in self._due.take(look.now, None if look.thorough else MAX_PER_LOOK):
+        for subject in self._due_now(look):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
         # Sorting a thousand findings takes 10 ms.
         pause_ms = len(self._current.findings) // SORTED_PER_MS
-        if self._is_changed and (look.thorough or look.now - self._sorted_at >= pause_ms):
-            self._sort(look)
+        if look.thorough or look.now - self._sorted_at >= pause_ms:
+            if self._is_changed:
+                self._sort(look)
+            elif self._reworded:
+                self._reword(look.now)
         return self._current
+
+    def _due_now(self, look: LookInput) -> Iterator[Subject]:
+        """The subjects that are due, until enough is done for one look."""
+        self._work = 0
+        if look.thorough:
+            yield from self._due.take(look.now, None)
+        while self._work < MAX_PER_LOOK and (due := self._due.take(look.now, 1)):
+            yield from due
 
     def _shared(self, look: LookInput) -> SharedContext:
         return SharedContext(
@@ -195,8 +219,10 @@ class FindingTracker:
         self._due.set(subject, max(at, self._rests_until.get(subject, at)))
 
     def _pause_ms(self, subject: Subject) -> int:
-        """The pause between two examinations, which grows with the number of all findings."""
-        return 0 if subject in self._fresh else len(self._found) * PAUSE_PER_FINDING_MS
+        """The pause between two examinations, which grows with the work for all findings."""
+        if subject in self._fresh:
+            return 0
+        return max(len(self._found) * PAUSE_PER_FINDING_MS, self._all_places * PAUSE_PER_PLACE_MS)
 
     def _forget_lock(self, path: Text) -> None:
         self._remember(path, NO_RESULTS)
@@ -210,7 +236,9 @@ class FindingTracker:
             locks = [look.locks[path] for path in paths if path in look.locks]
             places = tuple(chain.from_iterable(places_in(lock, subject) for lock in locks))
             self._remember(
-                subject, examine_session(SessionContext(subject, places, shared=shared))
+                subject,
+                examine_session(SessionContext(subject, places, shared=shared)),
+                len(places),
             )
             if len(paths) >= self._settings.thresholds.blast_radius:
                 self._rests_until[subject] = look.now + REST_PER_LOCK_MS * len(paths)
@@ -227,7 +255,7 @@ class FindingTracker:
         else:
             self._rests_until.pop(path, None)
         results = examine_lock(context)
-        self._remember(path, results)
+        self._remember(path, results, lock.size)
         if any(finding.rule == "D7" for finding in results.findings):
             self._watch_deadlocks[path] = tuple(watch_knots(context))
         else:
@@ -245,8 +273,9 @@ class FindingTracker:
         )
         self._remember(ENSEMBLE, examine_ensemble(context))
 
-    def _remember(self, subject: Subject, results: Examination) -> None:
+    def _remember(self, subject: Subject, results: Examination, places: int = 0) -> None:
         """Store the results, and whether they changed what is shown."""
+        self._work += 1 + WORK_PER_FINDING * len(results.findings)
         settle = self._settings.thresholds.settle
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)
@@ -255,17 +284,26 @@ class FindingTracker:
             self._due.drop(subject)
         else:
             self._set_due(subject, due)
-        if found.seen:
-            self._found[subject] = found
-        else:
-            self._found.pop(subject, None)
+        self._store(subject, found, places)
         blind = frozenset(results.blinds)
         known_blind = self._blind_spots.get(subject, frozenset())
-        self._is_changed |= found.shown != before.shown or blind != known_blind
+        if are_reworded(before.shown, found.shown):
+            self._reworded.update((one.id, one) for one in found.shown)
+        else:
+            self._is_changed |= found.shown != before.shown
+        self._is_changed |= blind != known_blind
         if blind:
             self._blind_spots[subject] = self._equal.setdefault(blind, blind)
         else:
             self._blind_spots.pop(subject, None)
+
+    def _store(self, subject: Subject, found: SubjectFindings, places: int) -> None:
+        self._all_places -= self._places.pop(subject, 0)
+        if found.seen:
+            self._found[subject], self._places[subject] = found, places
+            self._all_places += places
+        else:
+            self._found.pop(subject, None)
 
     def _sort(self, look: LookInput) -> None:
         """Sort all findings; the subjects of the first ones are examined within a second."""
@@ -284,10 +322,25 @@ class FindingTracker:
         )
         self._sorted_at = look.now
         self._is_changed = False
+        self._reworded = {}
         fresh = frozenset(_subjects(self._current.findings[:FRESH_FINDINGS]))
         for subject in fresh - self._fresh:
             self._due.set_within(subject, look.now + SECOND_MS)
         self._fresh = fresh
+
+    def _reword(self, now: Millis) -> None:
+        """Replace the findings whose wording changed: ages, for most of the time."""
+        reworded, self._reworded = self._reworded, {}
+        self._current = replace(
+            self._current,
+            findings=tuple(
+                replace(reworded[one.id], cause=one.cause, folded=one.folded)
+                if one.id in reworded
+                else one
+                for one in self._current.findings
+            ),
+        )
+        self._sorted_at = now
 
 
 def _subjects(findings: Sequence[Finding]) -> Iterator[Subject]:

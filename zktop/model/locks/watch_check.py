@@ -179,18 +179,20 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def watched_here(self, session: Session) -> frozenset[Text] | None:
         """Return the nodes of this lock that a session watches; None if no table shows it."""
-        table = self.table(session)
-        if table is None:
+        if self.table(session) is None:
             return None
         known = self._watched.get(session)
         if known is None:
-            watched = (table.rows or {}).get(session, ())
-            known = frozenset([path for path in watched if self._is_in_lock(path)])
-            self._watched[session] = known
+            known = self._watched[session] = frozenset(self._watches_in_lock(session))
         return known
 
-    def _is_in_lock(self, path: Text) -> bool:
-        return path == self.lock.path or split(path)[0] in self._folders
+    def _watches_in_lock(self, session: Session) -> Iterator[Text]:
+        if self.lock.path in (self.ensemble.watched(session) or NONE):
+            yield self.lock.path
+        for folder in self._folders:
+            for path in self.ensemble.watched_in(session, folder):
+                if split(path)[0] == folder:
+                    yield path
 
     def _needed_by(self, session: Session) -> frozenset[Text]:
         """Return the paths that all waiting members of a session together should watch."""

@@ -138,6 +138,12 @@ class Ensemble(msgspec.Struct, frozen=True, eq=False):
         tables = self._server_of(session)
         return tables.watches.of(session) if tables and tables.watches else None
 
+    def watched_in(self, session: Session, folder: str) -> Iterator[Text]:
+        """Yield the paths below a znode that a session watches, as far as tables show them."""
+        tables = self._server_of(session)
+        if tables is not None and tables.watches is not None:
+            yield from tables.watches.in_folder(session, folder)
+
     def watched_at(self, session: Session) -> Millis | None:
         """Return when `watched` was read."""
         fact = self.watch_fact(session)

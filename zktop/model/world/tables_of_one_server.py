@@ -5,6 +5,7 @@ when it is read again keeps its index.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -82,6 +83,18 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
             known = self._sets[session] = frozenset(paths)
         return known
 
+    def in_folder(self, session: Session, folder: str) -> Iterator[Text]:
+        """The paths below a znode, however many others the session watches."""
+        known = self._sorted.get(session)
+        if known is None:
+            known = self._sorted[session] = sorted(self.rows.get(session, ()))
+        below = folder if folder.endswith("/") else f"{folder}/"
+        for place in range(bisect_left(known, below), len(known)):
+            path = known[place]
+            if not path.startswith(below):
+                break
+            yield path
+
     @cached_property
     def by_path(self) -> dict[Text, tuple[Session, ...]]:
         """The sessions that watch each path."""
@@ -98,6 +111,10 @@ class WatchIndex(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _sets(self) -> dict[Session, frozenset[Text]]:
+        return {}
+
+    @cached_property
+    def _sorted(self) -> dict[Session, list[Text]]:
         return {}
 
 
