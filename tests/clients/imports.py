@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clients.client_processes import Stage
+from clients.client_processes import ClientProcess, Stage
 from clients.snapshots import QUICK
 from servers import RunningServer, ask
 
@@ -90,30 +90,43 @@ class Watcher:
 
 
 def acts(stage: Stage, watcher: Watcher) -> Iterator[Moment]:
-    """Clients queue, release, give up, deadlock, and expire."""
-    ann, bob, cem = stage.kazoo("ann", "bob", "cem")
-    (dee,) = stage.kazoo("dee", timeout_s=SOON_S)
+    """Kazoo clients queue, release, give up, deadlock, and expire."""
+    people = stage.kazoo("ann", "bob", "cem")
+    return _acts(stage, watcher, "Lock", [*people, *stage.kazoo("dee", timeout_s=SOON_S)])
+
+
+def acts_of_curator(stage: Stage, watcher: Watcher) -> Iterator[Moment]:
+    """The same by Curator clients."""
+    people = stage.curator("ann", "bob", "cem")
+    dee = stage.mortal_curator("dee", timeout_s=SOON_S)
+    return _acts(stage, watcher, "InterProcessMutex", [*people, *dee])
+
+
+def _acts(
+    stage: Stage, watcher: Watcher, mutex: str, people: Sequence[ClientProcess]
+) -> Iterator[Moment]:
+    ann, bob, cem, dee = people
     orders, stock = f"{stage.root}/orders", f"{stage.root}/stock"
-    ann.acquire("Lock", orders)
-    bob.ask("Lock", orders)
-    cem.ask("Lock", orders)
+    ann.acquire(mutex, orders)
+    bob.ask(mutex, orders)
+    cem.ask(mutex, orders)
     yield watcher.now(orders=3)
-    ann.release("Lock", orders)
-    cem.cancel("Lock", orders)
+    ann.release(mutex, orders)
+    cem.cancel(mutex, orders)
     yield watcher.now(orders=1)
-    ann.acquire("Lock", stock)
-    bob.ask("Lock", stock)
-    ann.ask("Lock", orders)
+    ann.acquire(mutex, stock)
+    bob.ask(mutex, stock)
+    ann.ask(mutex, orders)
     yield watcher.until(lambda report: [one.confidence for one in report.deadlocks] == ["C3"])
-    bob.cancel("Lock", stock)
-    bob.release("Lock", orders)
+    bob.cancel(mutex, stock)
+    bob.release(mutex, orders)
     yield watcher.now(orders=1, stock=1)
     page = f"{stage.root}/page"
     dee.acquire("ReadLock", page)
-    cem.ask("WriteLock", page)
+    place = cem.ask("WriteLock", page)
     yield watcher.now(page=2)
     dee.kill()
-    yield watcher.until(lambda report: [m.label for m in holders(report, page)] == ["cem"])
+    yield watcher.until(lambda report: [one.node for one in holders(report, page)] == [place.node])
 
 
 def read_members(report: Report, path: str) -> list[Member]:

@@ -1,10 +1,13 @@
 """An import of a real server's files agrees with a live run of the same minutes."""
 
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from clients.client_processes import Stage
-from clients.imports import Watcher, acts, assert_equal, imported_now
+from clients.imports import Moment, Watcher, acts, acts_of_curator, assert_equal, imported_now
 from clients.snapshots import watching
 from kazoo.client import KazooClient
 
@@ -15,10 +18,12 @@ from zktop.output.snapshot import snapshot
 
 pytestmark = pytest.mark.zookeeper
 
+Acts = Callable[[Stage, Watcher], Iterator[Moment]]
 NODES = 14_000  # with more than 150 bytes each in the record of the session's end
 
 
-def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("acts", [acts, acts_of_curator], ids=["kazoo", "Curator"])
+def test_an_import_says_the_same_as_a_live_run(acts: Acts, stage: Stage, tmp_path: Path) -> None:
     """At each moment the same holders, waiters and deadlocks; and the same events.
 
     Only the confidence is lower, because files do not show watches.
@@ -32,6 +37,23 @@ def test_an_import_says_the_same_as_a_live_run(stage: Stage, tmp_path: Path) -> 
     assert summary.notes == ()
     assert summary.proven == summary.with_digest > 0
     assert_equal(file, moments, watcher.reports, stage.root)
+
+
+def test_an_import_has_the_holds_and_waits_of_the_clients(stage: Stage, tmp_path: Path) -> None:
+    """To the millisecond, within what a client can know: when it called and when that returned."""
+    (ann, bob), orders = stage.kazoo("ann", "bob"), f"{stage.root}/orders"
+    acquired = timed(lambda: ann.acquire("Lock", orders))
+    asked = timed(lambda: bob.ask("Lock", orders))
+    released = timed(lambda: ann.release("Lock", orders))
+    _, file = imported_now(stage, tmp_path)
+
+    found = [event for report in Replay(file).reports() for event in report.events]
+    (held,) = [one.held for one in found if one.event == "released"]
+    (waited,) = [one.waited for one in found if one.event == "acquired" and one.owner == "bob"]
+    for elapsed, begin in ((held, acquired), (waited, asked)):
+        assert elapsed is not None
+        assert elapsed.measure == "exact"
+        assert int(released.begin - begin.end) <= elapsed.ms <= released.end - begin.begin + 1
 
 
 def test_an_import_names_who_deleted_the_node_of_a_holder(stage: Stage, tmp_path: Path) -> None:
@@ -108,6 +130,20 @@ def test_a_session_with_too_many_nodes_is_found_live_and_in_an_import(
     assert too_large(Replay(before).last()) == too_large(live)
     (note,) = after.notes
     assert "By default, servers read at most 2,097,150: one that has to read it" in note
+
+
+class Timed(NamedTuple):
+    """When a call began and ended, in milliseconds."""
+
+    begin: float
+    end: float
+
+
+def timed(call: Callable[[], object]) -> Timed:
+    """Call it."""
+    begin = time.time() * 1000
+    call()
+    return Timed(begin, time.time() * 1000)
 
 
 def too_large(report: Report) -> list[tuple[str, str, str]]:
