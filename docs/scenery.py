@@ -66,9 +66,9 @@ class Scenery:
         begin = frames[0].at
         self._lines = [LogLine(begin + round(1000 * at), who, says) for at, who, says in LOG]
 
-    def log(self, count: int, who: str | None = None) -> Sequence[LogLine]:
+    def log(self, count: int, contender: str | None = None) -> Sequence[LogLine]:
         """The newest lines of the log."""
-        return [one for one in self._lines if who in (None, one.who)][-count:]
+        return [line for line in self._lines if contender in (None, line.contender)][-count:]
 
     def recipe_for(self, layout: str, mode: str) -> tuple[str, Mode] | None:
         """No recipe."""
