@@ -4,16 +4,21 @@ import queue
 import re
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kazoo.client import KazooClient
+from msgspec.structs import replace
 from output.stories import recorded
 from servers import sandbox_server
 from ui.example_past import BEGIN, moments
+from ui.fake_feed import frames
 
+from zktop.app import feeds
 from zktop.app.feeds import LiveFeed, ReplayFeed
 from zktop.app.replay import Replay
+from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.ui.interfaces import FeedState, Frame, News, Status
 from zktop.zk import Access, Plan, parse_hosts
@@ -116,6 +121,42 @@ def test_the_first_locks_are_shown_while_the_search_goes_on() -> None:
     assert re.fullmatch(
         r"Connected\. [\d,]+ of about 6,\d{3} znodes looked at\.", searching.says
     ), searching.says
+
+
+class SlowReading:
+    """As much of a run as the first reading needs: each look takes a second by its clock."""
+
+    def __init__(self, empty_looks: int) -> None:
+        self.now, self.looks, self._empty = 0.0, list[float](), empty_looks
+
+    def reading(self) -> Iterator[str]:
+        """Read for ten seconds."""
+        while self.now < 10:
+            yield "reading"
+            self.now += 0.1
+
+    def look(self, *, thorough: bool) -> Report:
+        """Find a lock from some look on."""
+        assert not thorough
+        self.looks.append(self.now)
+        self.now += 1.0
+        first = frames(*moments())[0].report
+        return first if len(self.looks) > self._empty else replace(first, paths=())
+
+
+@pytest.mark.parametrize(("empty", "looks"), [(0, 1), (2, 3)])
+def test_looks_without_locks_do_not_delay_the_first_locks(
+    monkeypatch: pytest.MonkeyPatch, empty: int, looks: int
+) -> None:
+    """A list of 100,000 names takes a second to examine, before any lock is known."""
+    run, news = SlowReading(empty), list[News]()
+    monkeypatch.setattr(feeds, "monotonic", lambda: run.now)
+    feed = LiveFeed("x", Access(parse_hosts("x:1")), Plan(), Settings())
+    feed._send = news.append
+
+    assert feed._read_once(run)  # type: ignore[arg-type]  # all that it needs
+    assert len(run.looks) == looks
+    assert sum(isinstance(one, Frame) for one in news) == 1
 
 
 @pytest.mark.parametrize("is_down", [False, True], ids=["up", "down"])

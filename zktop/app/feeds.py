@@ -146,11 +146,14 @@ class LiveFeed:
             report, began = None, monotonic()
             if shows_first and began >= looks_at:
                 report = run.look(thorough=False)
-                looks_at = began + max(EARLY_LOOKS_S, EARLY_LOOKS_SHARE * (monotonic() - began))
+                took = monotonic() - began
                 word = "live" if report.paths else word
+                share = EARLY_LOOKS_SHARE if report.paths else 1  # the first locks come soon
+                looks_at = monotonic() + max(EARLY_LOOKS_S, share * took)
             self._set_status(Status(word, f"Connected. {progress}."))
             if report is not None and report.paths:
                 self._send(Frame(report, report.events))
+        self._set_status(Status(word, "Everything is read. Examining it for the first time ..."))
         return True
 
     def _status_of(self, report: Report, run: LiveRun) -> Status:
