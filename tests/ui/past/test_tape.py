@@ -160,13 +160,22 @@ def last_of(known: Tape) -> StoredFrame:
 
 def test_a_large_lock_weighs_more_than_a_small_one() -> None:
     """A change in it makes new lists of all its members."""
-    sizes = (2, 2_000)
-    stories = (facts(f"X x: {' '.join(f'P{n}' for n in range(size))}") for size in sizes)
+    queues = ("X x: " + " ".join(f"P{n}" for n in range(size)) for size in (2, 2_000))
     small, large = (
-        last_of(taped(frames((BEGIN, []), (BEGIN + 1, one)))).weight_bytes for one in stories
+        last_of(
+            taped(frames((BEGIN, facts(one)), (BEGIN + 1, facts(f"{one} Q", zxid=90_000))))
+        ).weight_bytes
+        for one in queues
     )
 
     assert large - small >= 1_998 * MEMBER_BYTES
+
+
+def test_locks_that_are_read_for_the_first_time_weigh_nothing() -> None:
+    """The newest frame has them too: only what is replaced is kept for the past alone."""
+    known = taped(frames((BEGIN, facts("X x: P")), (BEGIN + 1, facts("Y x: P", zxid=900))))
+
+    assert last_of(known).weight_bytes < FRAME_BYTES + LOCK_BYTES
 
 
 def test_a_finding_weighs_only_where_it_is_new() -> None:

@@ -44,20 +44,20 @@ EVENT_BYTES: Final = 300
 def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> int:
     """Estimate the memory that a frame does not share with the one stored before it.
 
-    The first frame shares all of it with the newest one.
+    What it replaces counts, because nothing but the earlier frames keeps that. The first frame,
+    and locks and tables that are read for the first time, share all of it with the newest one.
     """
     report = frame.report
     if before is None:
         return FRAME_BYTES
-    locks = [part.lock for path in changed if (part := report.parts.get(path)) is not None]
+    locks = [part.lock for path in changed if (part := before.parts.get(path)) is not None]
     is_rewritten = before.parts.base is not report.parts.base
     findings = 0
     if before.findings is not report.findings:
         known = set(map(id, before.findings))
         findings = sum(id(finding) not in known for finding in report.findings)
-    tables_before = before.world.tables
-    tables = report.world.tables
-    rows = sum(_rows(one) for name, one in tables.items() if one is not tables_before.get(name))
+    tables, tables_before = report.world.tables, before.world.tables
+    rows = sum(_rows(one) for name, one in tables_before.items() if one is not tables.get(name))
     return (
         FRAME_BYTES
         + LOCK_BYTES * len(locks)
