@@ -11,6 +11,7 @@ from ui.fake_feed import frames
 from bench import past as churn
 from zktop.model.facts import Millis
 from zktop.model.history.events import Event
+from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.states import (
@@ -173,3 +174,14 @@ def test_nothing_is_known_before_the_first_frame() -> None:
     assert known.lock_states(X, 0, 9) == [LockState(0)]
     assert known.busiest(0, 9) == []
     assert tracks(past()).alarm_states(BEGIN, BEGIN + 1)[0].alarms == Alarms()
+
+
+def test_a_client_that_has_left_keeps_its_name_until_its_time_is_forgotten() -> None:
+    """The strips of earlier deadlocks are named without a look at the events of the past."""
+    moments = [(NOW, lock(X, "ann", "bob")), (NOW + 1_000, lock(X, "bob", czxid=101))]
+    known = tracks(frames(*moments, (NOW + 9_000, [])))
+    name = known.name(session("ann"))
+    known.forget_before(NOW + 6_000)
+
+    assert name == "ann"
+    assert known.name(session("ann")) == session_text(session("ann"))

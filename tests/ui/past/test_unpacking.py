@@ -10,7 +10,9 @@ from ui.past.churn import BEGIN, churn
 
 from zktop.model.facts import Millis
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.archive import _contents_of
 from zktop.ui.past.tape import FRAME_BYTES, Tape, TapeLimits
+from zktop.ui.view_state import Selection
 
 ROOM = 20 * 2 * FRAME_BYTES
 AT_ONCE = 40
@@ -138,3 +140,15 @@ async def test_after_an_error_the_newest_moment_is_shown() -> None:
         app.seek(BEGIN + 20_000)
         await until(pilot, lambda: app.playback.is_newest, "the newest moment")
         assert "Unpacking the past" in app.trouble
+
+
+async def test_the_name_of_a_client_that_has_left_unpacks_nothing() -> None:
+    """After half an hour, that would take seconds for the clients of all earlier deadlocks."""
+    async with busy("timeline") as pilot:
+        app = pilot.app
+        app.subject = Selection(session=0xDEAD)
+        before = _contents_of.cache_info()
+
+        app.draw()
+
+        assert _contents_of.cache_info() == before

@@ -117,6 +117,7 @@ class Tracks:
         self._newest: Report | None = None
         self._locks: dict[Text, LockColumns] = {}
         self._sessions: dict[Session, SessionColumns] = {}
+        self._labels: dict[Session, Text] = {}  # of sessions with events
         self._alarms = AlarmColumns([], [])
         self._changes = 0
 
@@ -131,10 +132,7 @@ class Tracks:
     def add(self, before: Report | None, frame: Frame, changed: Iterable[Text]) -> None:
         """Add the next frame; `changed` are the locks that differ from the report before it."""
         now = self._newest = frame.report
-        expired = (
-            event.session for event in frame.events if event.event == "expired" and event.session
-        )
-        self.expired.update(dict.fromkeys(expired, frame.at))
+        self._add_events(frame)
         if before is None:
             self.begin = frame.at
             self._alarms.append(frame.at, alarms_in(now))
@@ -150,6 +148,13 @@ class Tracks:
         queued = now.locks_of.changed_since(before.locks_of)
         for session in queued.union(more_held):
             self._add_session(session, before, now, more_held[session])
+
+    def _add_events(self, frame: Frame) -> None:
+        for event in frame.events:
+            if event.session and event.owner:
+                self._labels[event.session] = event.owner
+            if event.session and event.event == "expired":
+                self.expired[event.session] = frame.at
 
     def _add_lock(
         self, path: Text, old: LockRecord | None, new: LockRecord | None, at: Millis
@@ -186,6 +191,7 @@ class Tracks:
         _forget(self._alarms, at)
         self._locks = {key: one for key, one in self._locks.items() if _forget(one, at)}
         self._sessions = {key: one for key, one in self._sessions.items() if _forget(one, at)}
+        self._labels = {key: one for key, one in self._labels.items() if key in self._sessions}
         self._changes = sum(len(lock.times) for lock in self._locks.values())
         self._changes += sum(len(session.times) for session in self._sessions.values())
 
@@ -217,11 +223,11 @@ class Tracks:
         return self._alarms.states(max(begin, self.begin), end)
 
     def name(self, session: Session) -> Text:
-        """Return the name of a session, as far as the newest report knows it."""
+        """Return the name of a session, also if it has left all locks."""
         report = self._newest
         if report is None:
             return Text(session_text(session))
-        return name_in(report, session) or report.client_names(session)
+        return name_in(report, session) or report.client_names(session, self._labels.get(session))
 
     def busiest(self, begin: Millis, end: Millis) -> list[Text]:
         """Locks that changed in a span of time, those with the most changes first."""

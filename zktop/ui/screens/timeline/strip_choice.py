@@ -12,15 +12,12 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Session
 from zktop.model.format import fold_name
 from zktop.model.report import Report
-from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.model.waits.deadlock import Deadlock
 from zktop.ui.past.states import name_in
-from zktop.ui.past.tape import Tape
 from zktop.ui.screens.timeline.time_axis import TimeWindow
 from zktop.ui.view_state import ViewState
 
-EVENTS_SEARCHED: Final = 5_000  # for the name of a session that has left
 MIN_GROUP: Final = 3  # waiters; fewer get a strip each
 MAX_GROUP: Final = 100  # waiters of one lock that are grouped
 MAX_HOLDERS: Final = 2  # of one lock
@@ -149,8 +146,8 @@ def strip_sessions(
     """Return the selected session, those in deadlocks, and those that use these locks."""
     alone: dict[Session, str] = {}
     for session in _always_shown(state, report):
-        name = name_in(report, session) or _earlier_name(state.tape, report, session)
-        alone.setdefault(session, name or session_text(session))
+        name = name_in(report, session) or state.tape.tracks.name(session)
+        alone.setdefault(session, name)
     waiters: dict[Session, str] = {}
     for record in [report.parts[path] for path in paths if path in report.parts]:
         for one in record.lock.holders[:MAX_HOLDERS]:
@@ -160,14 +157,6 @@ def strip_sessions(
             if one.owner:
                 waiters.setdefault(one.owner, report.client_names.of(one))
     return group_waiters(alone, waiters)
-
-
-def _earlier_name(tape: Tape, report: Report, session: Session) -> str | None:
-    """Return the name of a session that has left all locks, by its last event."""
-    newest = islice(tape.events_until(tape.end or 0), EVENTS_SEARCHED)
-    labels = (one.owner for one in newest if one.session == session)
-    label = next(filter(None, labels), None)
-    return report.client_names(session, label) if label else None
 
 
 def _always_shown(state: ViewState, report: Report) -> Iterator[Session]:
