@@ -7,16 +7,36 @@ from uuid import UUID
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from model.locks.lock_worlds import DEFAULT_SETTINGS, ZXID, child, gone, lock_in, nodes, world_of
+from model.locks.lock_worlds import (
+    DEFAULT_SETTINGS,
+    ROOT,
+    ZXID,
+    child,
+    gone,
+    lock_in,
+    nodes,
+    world_of,
+)
 from model.locks.slow_queue import ORDERS, blockers, closure
 
 from zktop.model.facts import Children
-from zktop.model.layouts.layout import LARGEST, MACROS, SMALLEST, Layout, read, sequence_text
+from zktop.model.layouts.layout import (
+    LARGEST,
+    MACROS,
+    SMALLEST,
+    Layout,
+    ParsedName,
+    read,
+    sequence_text,
+)
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
+from zktop.model.locks import client_order, folder
 from zktop.model.locks.lock import Lock
+from zktop.model.locks.lock_at_path import lock_at
 from zktop.model.locks.shapes import layout_named
 from zktop.model.locks.update_lock import update_lock
+from zktop.model.settings import Root, Settings
 
 UNSURE = {"hive-lock", "accumulo-fate-lock", "medallion-semaphore", "permit-semaphore"}
 SENSIBLE = [
@@ -183,3 +203,22 @@ def _name(layout: Layout, dice: random.Random, number: int) -> str:
         "guid-lock": f"host-{dice.randint(1, 3)}-lock-{sequence_text(number)}",
         "go-rw": f"_c_{hexadecimal}-{mode}-{sequence_text(number)}",
     }[layout.name]
+
+
+def test_many_locks_of_one_parent_are_read_in_a_few_passes(monkeypatch: pytest.MonkeyPatch):
+    """Each has a queue of its own; none of them reads the names of all the others."""
+    reads: list[str] = []
+
+    def counted(layout: Layout, name: str) -> ParsedName | None:
+        reads.append(name)
+        return read(layout, name)
+
+    for module in (client_order, folder):
+        monkeypatch.setattr(module, "read", counted)
+    names = [f"job-{n:04d}-{n:010d}" for n in range(200)]
+    chosen = Settings(roots=(Root(ROOT, layout="named-sequence"),))
+    lock = lock_at(ROOT, world_of(names), chosen, 0)
+
+    assert isinstance(lock, Lock)
+    assert len(lock.queues) == len(nodes(lock.holders)) == len(names)
+    assert len(reads) < 20 * len(names)

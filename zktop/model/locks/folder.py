@@ -4,7 +4,9 @@ Clients list the children when they create their node and when their watch fires
 So a client acts on the children at its last listing, not on the present ones.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Final
 
@@ -90,14 +92,41 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
 
         Also true if clients of these members failed earlier: their nodes outlive the cause.
         """
-        own = {member.node for member in members}
         if any(self.memory.has_stranded(member) for member in members):
             return True
         if has_two_orders(layout, members):
             return True
-        others = [child for child in self.children if child.node not in own]
-        ranks = (rank_in(layout, view, others, group) for view in self.views(layout))
-        return any(rank(child) is not None for rank in ranks for child in others)
+        own = {member.node for member in members}
+        return any(self._counts_others(layout, view, own, group) for view in self.views(layout))
+
+    def _counts_others(
+        self, layout: Layout, view: ClientView, own: AbstractSet[Text], group: str
+    ) -> bool:
+        others: Iterable[Member] = (
+            child for child in self.seen(layout, view, group) if child.node not in own
+        )
+        if view.counts == "own":  # few; in the other views the first one is usually counted
+            listed = tuple(others)
+            rank, others = rank_in(layout, view, listed, group), listed
+        else:
+            rank = rank_in(layout, view, (), group)
+        return any(rank(child) is not None for child in others)
+
+    def seen(self, layout: Layout, view: ClientView, group: str) -> Sequence[Member]:
+        """The children that a view may count: of many locks below one parent, those of one."""
+        if view.counts != "own" or not layout.grouped:
+            return self.children
+        if layout.name not in self._by_group:
+            by_group = self._by_group[layout.name] = defaultdict(list)
+            for child in self.children:
+                name = read(layout, child.znode.name)
+                if name is not None:
+                    by_group[name.group].append(child)
+        return self._by_group[layout.name].get(group, ())
+
+    @cached_property
+    def _by_group(self) -> dict[str, defaultdict[str, list[Member]]]:
+        return {}
 
 
 def children_of(

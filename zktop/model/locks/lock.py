@@ -1,6 +1,7 @@
 """A lock at one moment: its holders and waiters, in the order that its own clients use."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from heapq import merge
 from typing import Final, Literal, Protocol
 
@@ -143,7 +144,10 @@ class QueueDefaults:
         return len(self.before(member))
 
 
-class Lock(msgspec.Struct, frozen=True, eq=False):
+FEW_QUEUES: Final = 8  # more than these are indexed
+
+
+class Lock(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One lock: compared by identity, because an unchanged lock is the same object."""
 
     path: Text
@@ -241,7 +245,14 @@ class Lock(msgspec.Struct, frozen=True, eq=False):
         queues = self.queues
         if len(queues) == 1:
             return queues[0]
+        if len(queues) > FEW_QUEUES:
+            return self._queue_by_node[member.node]
         return next(queue for queue in queues if queue.find(member.node) is not None)
+
+    @cached_property
+    def _queue_by_node(self) -> dict[Text, LockQueue]:
+        """An index for folders with thousands of locks that share the parent."""
+        return {member.node: queue for queue in self.queues for member in queue.members}
 
     def _in_order(self, queues: list[Sequence[Member]]) -> Sequence[Member]:
         if len(queues) == 1:

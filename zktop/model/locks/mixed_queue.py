@@ -207,7 +207,7 @@ class MixedQueue(QueueDefaults):
             self._orders[key] = ClientOrder(
                 self.layout,
                 view,
-                self.folder.children,
+                self.folder.seen(self.layout, view, self._group),
                 group=self._group,
                 for_readers=for_readers,
             )
