@@ -5,6 +5,7 @@ D7 is found here, because only the watch tables show it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -47,6 +48,7 @@ def deadlock_by_node(deadlocks: Iterable[Deadlock]) -> dict[LockNode, str]:
     }
 
 
+@lru_cache(maxsize=2_048)  # most deadlocks are the same at every look
 def _match(deadlock: Deadlock, advice: str, severity: Severity | None = None) -> RuleMatch:
     places = [place for step in deadlock.steps for place in (*step.holds, step.waits)]
     sessions = (session_of(actor) for actor in deadlock.actors)

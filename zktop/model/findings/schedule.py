@@ -19,6 +19,7 @@ FIRST: Final[Millis] = 0  # due before everything that was only scheduled
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
 PAUSE_PER_FINDING_MS: Final = 20  # so at most fifty old ones are examined per second
+PLACES_PER_AGE: Final = 100  # places that let a young finding rest once more for its age
 PAUSE_PER_PLACE_MS: Final = 1  # fewer of them, if they are about sessions in hundreds of locks
 
 
@@ -71,15 +72,21 @@ class DueTimes:
 
 
 def next_look(
-    asked: Millis | None, found: SubjectFindings, now: Millis, settle_ms: int, crowding_ms: int = 0
+    asked: Millis | None,
+    found: SubjectFindings,
+    now: Millis,
+    settle_ms: int,
+    crowding_ms: int = 0,
+    places: int = 0,
 ) -> Millis | None:
     """When to examine a subject again: when its rules ask for it, or to reword its findings.
 
     `crowding_ms` is the pause that grows with the number of all findings; a young finding rests no
-    longer than it has lasted.
+    longer than it has lasted, or some times as long if it is about a session in hundreds of locks.
     """
     if not found.seen:
         return asked
     age = now - max(seen.since for seen in found.seen.values())
-    pause = max(settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(age, crowding_ms))
+    longest = age * (1 + places // PLACES_PER_AGE)
+    pause = max(settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, crowding_ms))
     return now + pause if asked is None else min(now + pause, asked)

@@ -38,7 +38,7 @@ from zktop.model.findings.context import (
     places_in,
     waits_of,
 )
-from zktop.model.findings.deadlocks import deadlock_by_node, watch_knots
+from zktop.model.findings.deadlocks import LockNode, deadlock_by_node, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.findings.schedule import (
     FIRST,
@@ -104,7 +104,9 @@ class FindingTracker:
         self._rests_until: dict[Subject, Millis] = {}
         self._ensemble = NO_ENSEMBLE
         self._now: Millis = 0
-        self._deadlocked: frozenset[Text] = frozenset()
+        self._deadlocks: tuple[Deadlock, ...] = ()
+        self._tangled: dict[LockNode, str] = {}  # by node: the id of its deadlock
+        self._deadlocked: frozenset[Text] = frozenset()  # the locks
         self._fresh: frozenset[Subject] = frozenset()  # the subjects of the first findings
         self._current = CurrentFindings()
         self._sorted_at: Millis = 0
@@ -122,24 +124,31 @@ class FindingTracker:
     def look(self, look: LookInput) -> CurrentFindings:
         """Examine what is due; return everything that is wrong now."""
         self._now = look.now
+        are_same = look.deadlocks == self._deadlocks
+        if not are_same:
+            self._deadlocks, self._tangled = look.deadlocks, deadlock_by_node(look.deadlocks)
         shared = self._shared(look)
         for change in look.changes:
             self._mark_change(change, look)
-        self._mark_deadlocked(look)
+        if not are_same:
+            self._mark_deadlocked(look)
         if look.ensemble.tables != self._ensemble.tables:
             self._mark_tables(look, shared)
         self._ensemble = look.ensemble
         for subject in self._due_now(look):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
-        # Sorting a thousand findings takes 10 ms.
+        self._update_list(look)
+        return self._current
+
+    def _update_list(self, look: LookInput) -> None:
+        """Sort or reword the findings; sorting a thousand of them takes 10 ms."""
         pause_ms = len(self._current.findings) // SORTED_PER_MS
         if look.thorough or look.now - self._sorted_at >= pause_ms:
             if self._is_changed:
                 self._sort(look)
             elif self._reworded:
                 self._reword(look.now)
-        return self._current
 
     def _due_now(self, look: LookInput) -> Iterator[Subject]:
         """The subjects that are due, until enough is done for one look."""
@@ -155,7 +164,7 @@ class FindingTracker:
             sessions=self._histories.sessions,
             settings=self._settings,
             now_ms=look.now,
-            tangled=deadlock_by_node(look.deadlocks),
+            tangled=self._tangled,
             is_lock=lambda path: Text(path) in look.locks,
             is_read=lambda path: look.world.family(path).listed,
             client_names=look.client_names,
@@ -279,7 +288,8 @@ class FindingTracker:
         settle = self._settings.thresholds.settle
         before = self._found.get(subject, NO_FINDINGS)
         found = before.after(results.findings, self._now, settle)
-        due = next_look(results.due_ms, found, self._now, settle, self._pause_ms(subject))
+        pause_ms = self._pause_ms(subject)
+        due = next_look(results.due_ms, found, self._now, settle, pause_ms, places)
         if due is None or subject == ENSEMBLE:
             self._due.drop(subject)
         else:

@@ -38,7 +38,7 @@ class DeadlockStep(Struct, frozen=True, gc=False, rename={"blocker": "for"}):
     name: str  # unique, unlike `owner`
 
 
-class Deadlock(Struct, frozen=True, gc=False):
+class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
     """Actors that can never continue; `steps` are in the order of their requests."""
 
     id: str

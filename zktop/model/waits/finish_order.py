@@ -52,7 +52,7 @@ class FinishOrder:
         lost: list[str] = []
         for lock in before:
             queue = self._queues.get(lock)
-            lost += self._refuted(queue) if queue else ()
+            lost += self._refuted(queue) if queue and self._turns else ()
             untested.update(self._without_turn(queue))
         untested.update(self._take_turns(lost))
         reduction = Reduction(self._locks, self._queues, self._turns.keys())

@@ -271,7 +271,8 @@ class LockOrderGraph:
         learned = self._learned.get(wanted.place, {})
         if all(held.place in learned for held in others):
             return
-        self._take_back(learned.get(held.place) for held in others)
+        if learned:
+            self._take_back(learned.get(held.place) for held in others)
         gates = frozenset((o.lock, o.mode == "read") for o in others)
         added: dict[tuple[str, Mode, bool], OrderSample | None] = {}
         for held in reversed(others):
