@@ -6,11 +6,13 @@ MEASUREMENTS = (
     "headless",
     "import_log",
     "keys",
+    "large",
     "live",
     "model",
     "past",
     "reading",
     "screen",
+    "stalls",
     "tables",
     "waits",
 )

@@ -139,7 +139,7 @@ def _unseen_changes(address: str) -> Figure:
 
 @contextmanager
 def following(
-    who: str, address: str, below: str = "*/*", busy: float = 0.0
+    who: str, address: str, below: str = "*/*", busy: float = 0.0, root: str = ROOT
 ) -> Iterator[tuple[Results, subprocess.Popen[str]]]:
     command = [
         sys.executable,
@@ -147,7 +147,7 @@ def following(
         "bench.follower_process",
         who,
         address,
-        ROOT,
+        root,
         below,
         str(busy),
     ]

@@ -12,6 +12,7 @@ from statistics import median
 from bench.sizes import size
 
 TURNS = size(4, 1)
+NANOSECONDS = 1_000_000_000
 PAGES_PER_MB = (1 << 20) / os.sysconf("SC_PAGE_SIZE")
 IMPORTS = "import kazoo.client, textual.app, gc\n"  # the floor of every memory figure
 IMPORTED = "MB python, kazoo and textual imported"
@@ -65,6 +66,12 @@ def memory_mb(pid: int | str = "self") -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) / PAGES_PER_MB
 
 
+def processor_seconds(pid: int) -> float:
+    """Add up the seconds of all threads; the ticks of `stat` are too coarse at rest."""
+    texts = (file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return sum(int(text.split()[0]) for text in texts) / NANOSECONDS
+
+
 def memory_after(code: str) -> float:
     """The resident memory of a new Python process after it has run this code, in MB."""
     report = "from bench.figure import memory_mb\ngc.collect()\nprint(memory_mb())"
@@ -73,11 +80,11 @@ def memory_after(code: str) -> float:
     return float(ran.stdout)
 
 
-def shortest_in_turns(*works: Callable[[], float]) -> list[float]:
+def shortest_in_turns(*works: Callable[[], float], turns: int = TURNS) -> list[float]:
     """Let each of these time itself, in turns; return the shortest time of each.
 
     A machine's speed changes within a minute. Measured one after another, a floor and what is
     compared with it would not run under equal conditions.
     """
-    rounds = [[work() for work in works] for _ in range(TURNS)]
+    rounds = [[work() for work in works] for _ in range(turns)]
     return [min(times) for times in zip(*rounds, strict=True)]

@@ -4,7 +4,8 @@
 recursive watch and counts events. A bystander follows nothing: it reads a lock now and then, with
 a watch, and times the answers. Two more serve for comparison: one is as busy and sends no
 requests, the other is idle and sends many reads at once, like a polling client. The bench runs
-this; it prints a line of JSON after the first reading and at the end, and ends when stdin closes.
+this; it prints a line of JSON when it has read and examined all, and at the end, and ends when
+stdin closes.
 """
 
 import json
@@ -48,23 +49,25 @@ def follow(over: threading.Event) -> None:
     live = LiveRun(Access(parse_hosts(ADDRESS), session_timeout=30), plan, settings)
     source = live._source  # noqa: SLF001
     changes = _count(source)
+    imported_mb, process_began = memory_mb(), time.process_time()
     with live:
         assert live.read()
         live.look()
-        for number, report in enumerate(live.reports()):
-            if not number:
-                changes.clear()
-                begin = _now()
-                cost = source.cost()
-                print_json(locks=len(report.paths), watches=cost.watches)
-            else:
-                for event in report.events:
-                    seen[event.event] += 1
-                    seen["missed"] += (event.creates or 0) + (event.deletes or 0)
+        first_cpu = time.process_time() - process_began
+        looks = live.reports()
+        report = next(one for one in looks if not live._examiner.is_behind)  # noqa: SLF001
+        changes.clear()
+        begin, cost = _now(), source.cost()
+        first = {"first_cpu": first_cpu, "imported_mb": imported_mb}
+        print_json(locks=len(report.paths), watches=cost.watches, **first)
+        for report in looks:
+            for event in report.events:
+                seen[event.event] += 1
+                seen["missed"] += (event.creates or 0) + (event.deletes or 0)
             if over.is_set():
                 break
         more = source.cost().requests - cost.requests
-        print_json(**_spent(begin), looks=number, seen=seen, changes=len(changes), requests=more)
+        print_json(**_spent(begin), seen=seen, changes=len(changes), requests=more)
 
 
 def _count(source: Source) -> set[tuple[str, str]]:

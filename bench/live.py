@@ -93,12 +93,12 @@ def _first_report(client: KazooClient, address: str, count: int) -> Iterator[Fig
     root = f"/bench-{count}/locks"
 
     def ours(*, is_old: bool) -> float:
-        return _report(address, root, count, is_old=is_old)
+        return time_first_report(address, root, count, is_old=is_old)
 
     yield from compare_readings(f"first report {count}x{CONTENDERS}", client, root, ours)
 
 
-def _report(address: str, root: str, count: int, *, is_old: bool) -> float:
+def time_first_report(address: str, root: str, count: int, *, is_old: bool = False) -> float:
     """Time from the session to the first complete report; connecting is measured elsewhere."""
     watch = _watch(address, f"{root}/*", is_old=is_old)
     begun = note_ready(watch._source)  # noqa: SLF001

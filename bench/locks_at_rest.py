@@ -27,18 +27,24 @@ CLIENTS = size(1_000, 40)
 
 
 @contextmanager
-def quiet(locks: Sequence[str]) -> Iterator[tuple[str, Sequence[Contender]] | None]:
-    """A real server with these locks, and the clients in their queues."""
+def quiet(
+    locks: Sequence[str], number: int = CLIENTS, memory_mb: int = 1024
+) -> Iterator[tuple[str, Sequence[Contender]] | None]:
+    """A real server with these locks, and this number of clients in their queues."""
     if not has_real_zookeeper():
         yield None
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with real_zookeeper(
-        memory_mb=1024, maxSessionTimeout=3_600_000, maxClientCnxns=0, forceSync="no"
+        memory_mb=memory_mb,
+        maxSessionTimeout=3_600_000,
+        maxClientCnxns=0,
+        forceSync="no",
+        snapCount=10_000_000,
     ) as server:
         _make(server.address, locks)
-        clients = list(connected(server.address, CLIENTS))
+        clients = list(connected(server.address, number))
         try:
             for place in range(CONTENDERS):
                 _stand(clients, locks, place)

@@ -69,7 +69,7 @@ class Reading(Protocol):
 def compare_readings(name: str, client: KazooClient, root: str, ours: Reading) -> Iterator[Figure]:
     """Compare both ways of reading with both floors; all four in turns."""
     batched, new, singly, old = shortest_in_turns(
-        lambda: _seconds(lambda: _bare_multi(client, root)),
+        lambda: time_bare_reading(client, root),
         lambda: ours(is_old=False),
         lambda: _seconds(lambda: _bare_async(client, root)),
         lambda: ours(is_old=True),
@@ -132,6 +132,11 @@ def read_without_batches(source: Source) -> None:
         source._reader.batches = False  # noqa: SLF001
 
     source._expect = old  # type: ignore[method-assign]  # noqa: SLF001
+
+
+def time_bare_reading(client: KazooClient, root: str) -> float:
+    """Time to read all locks below a root, and their contenders, in as few lines as possible."""
+    return _seconds(lambda: _bare_multi(client, root))
 
 
 def _bare_multi(client: KazooClient, root: str) -> None:

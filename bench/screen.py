@@ -26,7 +26,15 @@ from termios import TIOCSWINSZ
 from typing import Any
 
 from bench.cost import CHURN_S, LOCKS, following, results_after, share_of_core
-from bench.figure import IMPORTED, IMPORTS, MEMORY_ROOM_MB, Figure, memory_after, memory_mb
+from bench.figure import (
+    IMPORTED,
+    IMPORTS,
+    MEMORY_ROOM_MB,
+    Figure,
+    memory_after,
+    memory_mb,
+    processor_seconds,
+)
 from bench.knot_process import SESSIONS
 from bench.locks_at_rest import quiet
 from bench.many_sessions import Contender, churn
@@ -39,7 +47,6 @@ STILL_S = size(62.0, 0.5)  # from then on a still screen is drawn less often
 SETTLED_S = size(30.0, 0.5)  # the servers' tables have been read several times by then
 CUT_OFF_S = size(45.0, 0.5)  # ... and the broken connections in them have been examined
 TOKEN = re.compile(rb"w(\d{6})")
-NANOSECONDS = 1_000_000_000
 BARE_APP = """
 from textual.app import App
 from textual.widgets import Static
@@ -173,15 +180,9 @@ def read_until(screen: int, words: bytes) -> None:
 
 def _share_of(pid: int, screen: int, seconds: float) -> float:
     """Measure the processor time of a program for a while, in percent of a core."""
-    before, begun = _processor_seconds(pid), time.perf_counter()
+    before, begun = processor_seconds(pid), time.perf_counter()
     drain(screen, seconds)
-    return 100 * (_processor_seconds(pid) - before) / (time.perf_counter() - begun)
-
-
-def _processor_seconds(pid: int) -> float:
-    """Add up the seconds of all threads; the ticks of `stat` are too coarse at rest."""
-    texts = (file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
-    return sum(int(text.split()[0]) for text in texts) / NANOSECONDS
+    return 100 * (processor_seconds(pid) - before) / (time.perf_counter() - begun)
 
 
 def drain(screen: int, seconds: float) -> None:
