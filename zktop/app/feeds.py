@@ -152,7 +152,7 @@ class LiveFeed:
                 looks_at = monotonic() + max(EARLY_LOOKS_S, share * took)
             self._set_status(Status(word, f"Connected. {progress}."))
             if report is not None and report.paths:
-                self._send(Frame(report, report.events))
+                self._send(Frame(report, report.events, is_early=True))
         self._set_status(Status(word, "Everything is read. Examining it for the first time ..."))
         return True
 

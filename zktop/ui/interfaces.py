@@ -57,6 +57,7 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
 
     report: "Report"
     events: "tuple[Event, ...]" = ()
+    is_early: bool = False  # sent during the first reading; the past begins after it
 
     @property
     def at(self) -> Millis:

@@ -211,12 +211,12 @@ class Shell(NavigationApp):
 
     async def _pack(self, visit: Visit, surplus: list[StoredFrame]) -> None:
         """Pack the oldest frames on a thread."""
-        blocks: list[Block] = []
+        tape, blocks = visit.tape, list[Block]()
         try:
-            blocks = await on_a_thread(partial(visit.tape.packer.packed, surplus))
+            blocks = await on_a_thread(partial(tape.packer.packed, surplus))
         except Exception as error:  # noqa: BLE001  the newest frames are still there
             self.failed("Packing the past", error)
-        visit.tape.replace(surplus, blocks)
+        tape.replace(surplus, blocks)
         visit.is_packing = False
 
     def _announce(self, visit: Visit, report: Report) -> None:

@@ -33,8 +33,7 @@ class Visit:
         feed = ports.feed
         self.name = feed.name
         self.feed, self.contenders, self.exports = feed, ports.contenders, ports.exports
-        self.tape = Tape(None if feed.is_live else REPLAY)
-        self.pulse = Pulse()
+        self._begin_past()
         self.playback = Playback(is_live=feed.is_live, at=at)
         tries = "Connecting to" if feed.is_live else "Opening"
         self.status = Status("connecting", f"{tries} {feed.name} ...")
@@ -75,9 +74,15 @@ class Visit:
         """True if all connection attempts so far have failed."""
         return self.feed.is_live and self.tape.last is None and self.status.word == "failed"
 
+    def _begin_past(self) -> None:
+        self.tape = Tape(None if self.feed.is_live else REPLAY)
+        self.pulse = Pulse()
+
     def keep(self, news: News) -> None:
         """Store one piece of news."""
         if isinstance(news, Frame):
+            if self.tape.last is not None and self.tape.last.is_early:
+                self._begin_past()  # with 100,000 locks that have not come, only been read
             self.tape.add(news)
             self.pulse.add(news)
             if self.feed.is_live:
