@@ -1,5 +1,7 @@
 """Session ids: an unsigned number inside zktop, hexadecimal in text."""
 
+from functools import lru_cache
+
 from zktop.model.facts import Session
 
 UNSIGNED_64 = 0xFFFF_FFFF_FFFF_FFFF
@@ -14,6 +16,7 @@ def session_id(signed: int) -> Session:
     return signed & UNSIGNED_64
 
 
+@lru_cache(maxsize=1 << 16)  # a client with 500 places is named by one text, not by 500
 def session_text(session: Session) -> str:
     """An id as ZooKeeper writes it: hex, no padding.
 

@@ -76,8 +76,9 @@ class WaitGraph:
 
     def holds(self, queue: WaitQueue, request: WaitRequest) -> bool:
         """Whether this member of one of the graph's queues holds the lock."""
-        if queue.kind in _ONE_HOLDER:
-            return request.exempt or request.node == queue.requests[0].node
+        first = queue.requests[0]
+        if queue.kind in _ONE_HOLDER or (queue.kind == "read-write" and not first.reads):
+            return request.exempt or request.node == first.node
         known = self._granted.get(queue.lock)
         if known is None or known[0] is not queue:
             known = self._granted[queue.lock] = queue, granted(queue)
