@@ -2,7 +2,9 @@
 
 A recording is gzipped JSON lines. The first line is a header; then there is one line per fact, and
 one for each time at which the live run examined its world. A replay that examines the world at
-the same times makes the same reports. The gzip header contains the time of the first line.
+the same times makes the same reports. Once a minute a new gzip member starts with all facts known
+by then, so that a reader can start there. The gzip header of each member contains its time, so
+that a search through the compressed bytes finds it.
 
 A file that was cut off by a crash or a full disk is valid up to its last complete line; so is
 one that ends in garbage.
@@ -30,11 +32,11 @@ from zktop.model.world.world import World, facts_between, facts_of
 
 _NAME: Final = "zktop.recording"
 SCHEMA: Final = "zktop.recording/1"
+STATE_INTERVAL_MS: Millis = 60_000
 MAX_DATA_BYTES = 256  # redaction keeps this much of a znode's data
 MAX_VALUE_LENGTH = 64  # characters of a value, if the data is a JSON object
 
 _MEMBER = re.compile(rb"\x1f\x8b\x08\x08.{6}zktop-(\d{13})\x00", re.DOTALL)
-_NAMED_HEADER_BYTES = 64  # more than a gzip header with the name of a recording
 _CHUNK = 1 << 16
 _LEVEL, _BULK_LEVEL = 6, 2  # of compression
 _MAX_BLOCKS = 8  # waiting to be compressed
@@ -65,10 +67,7 @@ class LookMark(Fact, frozen=True, tag="look"):
 
 
 class StateMark(Fact, frozen=True, tag="state"):
-    """The next `facts` facts repeat everything known at this time.
-
-    A piece of a flight recorder begins with them. Older versions wrote them once a minute.
-    """
+    """The next `facts` facts repeat everything known at this time."""
 
     facts: int
 
@@ -96,7 +95,13 @@ _decoder: msgspec.json.Decoder[AnyLine] = msgspec.json.Decoder(RecordingLine)
 class Recorder:
     """Writes facts as they arrive; `look` marks the times at which reports were made."""
 
-    def __init__(self, file: IO[bytes], header: Header, world: World | None = None) -> None:
+    def __init__(
+        self,
+        file: IO[bytes],
+        header: Header,
+        world: World | None = None,
+        state_interval: Millis = STATE_INTERVAL_MS,
+    ) -> None:
         """Start a recording in a file that the caller opens and closes.
 
         With a world, the file begins with it: it continues another recording.
@@ -104,7 +109,9 @@ class Recorder:
         self._file = file
         self._redacted = header.redacted
         self._first_world = world
-        self._zxid = 0 if world is None else world.zxid  # of the newest fact
+        self.world = world or World()
+        self._state_interval = state_interval
+        self._state_at: Millis | None = None
         self._header = header
         self._member: gzip.GzipFile | None = None
 
@@ -113,20 +120,23 @@ class Recorder:
         new = [redacted(fact) if self._redacted else fact for fact in single_facts(facts)]
         if not new:
             return
-        self._zxid = max(self._zxid, *[fact.zxid for fact in new])
+        self.world = self.world.after(*new)
         self._begin_file(max(fact.at for fact in new))  # the first facts may be much older
         for fact in new:
             self._write(fact)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
-        """Mark a time at which the world was examined."""
+        """Mark a time at which the world was examined; start a new member once a minute."""
         self._begin_file(at)
-        self._write(LookMark(zxid=self._zxid, at=at, thorough=thorough))
-        if self._member is not None:
+        self._write(LookMark(zxid=self.world.zxid, at=at, thorough=thorough))
+        if self._state_at is not None and at - self._state_at >= self._state_interval:
+            self._begin(at)
+            self._write_state(self.world, at)
+        elif self._member is not None:
             self._member.flush()  # so that a crash loses nothing that was examined
 
     def close(self) -> None:
-        """Finish the recording; the caller closes the file."""
+        """Finish the last member; the caller closes the file."""
         if self._member is not None:
             self._member.close()
             self._member = None
@@ -134,7 +144,7 @@ class Recorder:
     def _begin_file(self, at: Millis) -> None:
         """Write the header, unless it was written."""
         if self._member is None:
-            self._member = _gzip_member(self._file, at, _LEVEL)
+            self._begin(at)
             self._write(self._header)
             if self._first_world is not None:
                 self._write_state(self._first_world, at)
@@ -142,9 +152,13 @@ class Recorder:
 
     def _write_state(self, world: World, at: Millis) -> None:
         facts = tuple(facts_of(world))
-        self._write(StateMark(zxid=world.zxid, at=at, facts=len(facts)))
-        for fact in facts:
-            self._write(redacted(fact) if self._redacted else fact)
+        for line in (StateMark(zxid=world.zxid, at=at, facts=len(facts)), *facts):
+            self._write(line)
+
+    def _begin(self, at: Millis) -> None:
+        self.close()
+        self._state_at = at
+        self._member = _gzip_member(self._file, at, _LEVEL)
 
     def _write(self, line: AnyLine) -> None:
         if self._member is not None:
@@ -154,22 +168,24 @@ class Recorder:
 class BulkRecorder:
     """Writes whole blocks of lines: a hundred times faster than `Recorder`, as it keeps no world.
 
-    Another thread compresses them.
+    Another thread compresses them. The caller decides when to repeat the state.
     """
 
-    def __init__(self, file: IO[bytes], at: Millis) -> None:
-        """Write to a file that the caller opens and closes; its first line is from this time."""
-        self._file, self._at = file, at
-        self._blocks: queue.Queue[bytes | None] = queue.Queue(_MAX_BLOCKS)
+    def __init__(self, file: IO[bytes]) -> None:
+        """Write to a file that the caller opens and closes."""
+        self._file = file
+        self._blocks: queue.Queue[bytes | Millis | None] = queue.Queue(_MAX_BLOCKS)
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
+    def begin(self, at: Millis) -> None:
+        """Start a gzip member, where a reader can start."""
+        self._put(at)
+
     def write(self, lines: Sequence[AnyLine]) -> None:
         """Write lines; wait while too many blocks are being compressed."""
-        if self._error is not None:
-            raise self._error
-        self._blocks.put(_encoder.encode_lines(lines))
+        self._put(_encoder.encode_lines(lines))
 
     def close(self) -> None:
         """Write the remaining blocks; raise the error if there was one."""
@@ -178,16 +194,32 @@ class BulkRecorder:
         if self._error is not None:
             raise self._error
 
+    def _put(self, block: bytes | Millis | None) -> None:
+        if self._error is not None:
+            raise self._error
+        self._blocks.put(block)
+
     def _run(self) -> None:
         """Write blocks; after an error discard them, so that the caller never waits for ever."""
         try:
-            with _gzip_member(self._file, self._at, _BULK_LEVEL) as member:
-                while (block := self._blocks.get()) is not None:
-                    member.write(block)
+            self._write_blocks()
         except OSError as error:
             self._error = error
             while self._blocks.get() is not None:
                 pass
+
+    def _write_blocks(self) -> None:
+        member: gzip.GzipFile | None = None
+        while (block := self._blocks.get()) is not None:
+            if not isinstance(block, int):
+                if member is not None:
+                    member.write(block)
+                continue
+            if member is not None:
+                member.close()
+            member = _gzip_member(self._file, block, _BULK_LEVEL)
+        if member is not None:
+            member.close()
 
 
 def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
@@ -203,7 +235,7 @@ def packed_header(header: Header, at: Millis) -> bytes:
 
 
 class Recording:
-    """A recorded file: its header and its lines."""
+    """A recorded file: its header, its lines, and the offsets at which reading can start."""
 
     def __init__(self, path: Path) -> None:
         """Open a recording; raise UsageError for any other file."""
@@ -215,20 +247,18 @@ class Recording:
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
 
-    def lines(self) -> Iterator[AnyLine]:
-        """Iterate over the lines; stop where the file is cut off or damaged."""
+    def lines(self, offset: int = 0) -> Iterator[AnyLine]:
+        """Iterate over the lines from an offset; stop where the file is cut off or damaged."""
         self.cut_off = False
         try:
-            yield from map(_decoder.decode, self._whole_lines())
+            yield from map(_decoder.decode, self._whole_lines(offset))
         except _DAMAGED:
             self.cut_off = True
 
     @property
     def begin(self) -> Millis:
         """The time of its first line."""
-        with self.path.open("rb") as file:
-            found = _MEMBER.match(file.read(_NAMED_HEADER_BYTES))
-        return int(found[1]) if found else 0
+        return min((at for at, _ in self.starts()), default=0)
 
     def story(self) -> Iterator[Header | LookMark | AnyFact]:
         """Iterate over facts and looks, and the headers after which everything is read again."""
@@ -239,7 +269,7 @@ class Recording:
                 yield line
 
     def _header(self) -> Header:
-        line = next(self._whole_lines(), b"")
+        line = next(self._whole_lines(0), b"")
         try:
             first = _decoder.decode(line)
         except _DAMAGED:
@@ -250,16 +280,21 @@ class Recording:
             raise UsageError(f"{self.path} is written as {schema}; this zktop reads {SCHEMA}.")
         raise UsageError(f"{self.path} is not a zktop recording: it has no valid first line.")
 
-    def _whole_lines(self) -> Iterator[bytes]:
+    def _whole_lines(self, offset: int) -> Iterator[bytes]:
         rest = b""
-        for chunk in self._unpack():
+        for chunk in self._unpack(offset):
             *whole, rest = (rest + chunk).split(b"\n")
             yield from whole
         self.cut_off = self.cut_off or bool(rest)
 
-    def _unpack(self) -> Iterator[bytes]:
+    def starts(self) -> list[tuple[Millis, int]]:
+        """Return the times at which reading can start, each with its offset in the file."""
+        packed = self.path.read_bytes()
+        return [(int(found[1]), found.start()) for found in _MEMBER.finditer(packed)]
+
+    def _unpack(self, offset: int) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            file.seek(0)  # refuses a pipe: a recording is read several times
+            file.seek(offset)
             packed, unpacker = file.read(_CHUNK), _gzip_unpacker()
             while packed:
                 before = unpacker.copy()

@@ -112,7 +112,7 @@ def test_a_clip_begins_when_it_was_and_not_when_its_facts_were_read(tmp_path: Pa
     """A lock that does not change was listed long before."""
     frames = busy_frames()[3:]
     cut(frames, tmp_path / "a.zktop")
-    begin = Recording(tmp_path / "a.zktop").begin
+    ((begin, _),) = Recording(tmp_path / "a.zktop").starts()
 
     assert frames[0].at - STEP <= begin <= frames[0].at
 

@@ -31,10 +31,12 @@ from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.recording import (
+    STATE_INTERVAL_MS,
     AnyLine,
     BulkRecorder,
     ImportSummary,
     LookMark,
+    StateMark,
     without_payload,
 )
 from zktop.txnlog.audit_lines import AuditedClient
@@ -49,6 +51,7 @@ LOOK_EVERY_MS: Millis = 50  # on average, while many locks change
 MAX_LOOKS: Final = 200  # saved while little changes
 REST_MS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000)  # looks after a change
 BLOCK_LINES: Final = 2_000
+STATE_SHARE: Final = 4  # lines between two states, as a multiple of the lines of a state
 
 OnProgress = Callable[[int, Millis], object]
 
@@ -78,7 +81,7 @@ def import_files(
         first = next(steps)
         with file() as output:
             hosts = _hosts(replay.members, plan.chroot)
-            writer = _ImportWriter(plan, BulkRecorder(output, first.at), hosts, audit)
+            writer = _ImportWriter(plan, BulkRecorder(output), hosts, audit)
             try:
                 writer.write(chain([first], steps), on_progress)
                 summary = _summary(replay)
@@ -89,7 +92,7 @@ def import_files(
 
 
 class _ImportWriter:
-    """Decides when to look."""
+    """Decides when to look, and when to repeat the state."""
 
     def __init__(
         self, plan: ImportPlan, recorder: BulkRecorder, hosts: str, audit: AuditLog
@@ -107,6 +110,8 @@ class _ImportWriter:
         self._looked_at: Millis = 0  # after the last change
         self._rests = 0  # looks since then
         self._look_due: Millis = 0  # look as soon as a transaction is later than this
+        self._state_at: Millis = 0
+        self._lines_since_state = self._lines_of_state = 0
 
     def write(self, steps: Iterable[Restart | ReplayStep], on_progress: OnProgress) -> None:
         """Write all facts and looks."""
@@ -134,7 +139,9 @@ class _ImportWriter:
         facts = LockFacts(step.tree, self._places, self._plan.chroot, shorten)
         zxid, at = step.zxid, step.at
         if self._facts is None:
+            self._recorder.begin(at)
             self._lines.append(self._header)
+            self._state_at = at
         else:
             self._look(self._at, is_thorough=True)
             why = Text(str(step.hole))
@@ -182,6 +189,7 @@ class _ImportWriter:
             self._flush()
 
     def _flush(self) -> None:
+        self._lines_since_state += len(self._lines)
         self._recorder.write(self._lines)
         self._lines = []
 
@@ -216,6 +224,21 @@ class _ImportWriter:
             self._complete_to = self._zxid
             self._lines.append(Complete(zxid=self._zxid, at=at))
         self._lines.append(LookMark(zxid=self._zxid, at=at, thorough=is_thorough))
+        is_due = at - self._state_at >= STATE_INTERVAL_MS
+        if is_due and self._lines_since_state > STATE_SHARE * self._lines_of_state:
+            self._repeat_state(at)
+
+    def _repeat_state(self, at: Millis) -> None:
+        """Start a new member with all facts."""
+        if self._facts is None:
+            return
+        self._flush()
+        state = [*self._facts.state(self._zxid, at), *self._owners(self._zxid, at)]
+        self._recorder.begin(at)
+        self._lines = [StateMark(zxid=self._zxid, at=at, facts=len(state))]
+        self._add(state)
+        self._flush()
+        self._state_at, self._lines_since_state, self._lines_of_state = at, 0, len(state)
 
 
 def audited_owners(

@@ -52,10 +52,11 @@ class LockDiscovery(Protocol):
 class _Folder:
     """A reported folder, its newest listing, and the number of deletions since."""
 
-    __slots__ = ("at", "deletions", "names", "node", "stat", "zxid")
+    __slots__ = ("at", "deletions", "known_at", "names", "node", "stat", "zxid")
 
-    def __init__(self, node: StoredZnode) -> None:
+    def __init__(self, node: StoredZnode, zxid: int) -> None:
         self.node = node
+        self.known_at = zxid  # of the first listing
         self.zxid = self.at = self.deletions = 0
         self.names: tuple[Text, ...] = ()
         self.stat = NO_STAT
@@ -84,7 +85,7 @@ class LockFacts:
         """Read a tree below `chroot`; facts have paths without it."""
         self._tree, self._discovery, self._chroot, self._shorten = tree, discovery, chroot, shorten
         self._folders: dict[str, _Folder] = {}
-        self._single: set[str] = set()  # reported without their folder
+        self._single: dict[str, StoredZnode] = {}  # reported without their folder
         self._last_heard: dict[Session, Millis] = {}
         self._has_new_sessions = True
         self._sessions_at: Millis | None = None
@@ -130,6 +131,21 @@ class LockFacts:
             self._has_new_sessions, self._sessions_at = False, at
             yield self._expiry(zxid, at)
 
+    def state(self, zxid: int, at: Millis) -> Iterator[AnyFact]:
+        """Yield facts that repeat everything reported so far."""
+        yield Connections(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield Watches(zxid=zxid, at=at, server=SERVER, why=WHY_BLIND)
+        yield self._expiry(zxid, at)
+        for path, folder in self._folders.items():
+            yield self._listing(path, folder)
+            for name in sorted(folder.node.children or ()):
+                child = self._tree.nodes.get(f"{path}/{name}")
+                if child is not None:
+                    zxid = max(child.mzxid, folder.known_at)
+                    yield self._node(f"{path}/{name}", child, zxid, at)
+        for path, node in self._single.items():
+            yield self._node(path, node, node.mzxid, at)
+
     def reported(self) -> Iterator[str]:
         """Yield the paths of all folders, and of all znodes reported without their folder."""
         yield from self._folders
@@ -157,7 +173,7 @@ class LockFacts:
 
     def _single_node(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> AnyFact:
         node.mark |= _REPORTED
-        self._single.add(path)
+        self._single[path] = node
         return self._node(path, node, zxid, at)
 
     def _list(self, path: str, node: StoredZnode, zxid: int, at: Millis) -> Iterator[AnyFact]:
@@ -166,7 +182,7 @@ class LockFacts:
         while to_list:
             path, node = to_list.pop()
             node.mark |= _LISTED
-            folder = self._folders[path] = _Folder(node)
+            folder = self._folders[path] = _Folder(node, zxid)
             self.touched.add(path)
             yield self._list_again(path, folder, zxid, at)
             for name in sorted(node.children or ()):
@@ -232,7 +248,7 @@ class LockFacts:
         self, path: str, node: StoredZnode, removal: _Removal, zxid: int, at: Millis
     ) -> Gone:
         if node.mark:
-            self._single.discard(path)
+            self._single.pop(path, None)
             if self._folders.pop(path, None) is not None:
                 self.touched.add(path)
         by, how = removal

@@ -15,11 +15,8 @@ from zktop.app.ring.read_ring import LEAD_MS
 from zktop.app.ring.retention import RingLimits
 from zktop.app.ring.ring_recorder import RETRY_MS, RingRecorder
 from zktop.errors import UsageError
-from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Node, Stat
 from zktop.model.text import Text
-from zktop.model.world.world import World
-from zktop.recording import MAX_DATA_BYTES, Recording
 
 BEGIN = 1_800_000_000_000
 STORY = "X x: A B"
@@ -39,31 +36,12 @@ class DiskThatFills(RingFolder):
         super().room_for(size, at)
 
 
-class RecordedRun:
-    """A run that is recorded into a ring, with a report after each look."""
-
-    def __init__(self, folder: RingFolder, at: int, notes: list[str] | None = None) -> None:
-        """Begin at a time with two clients and one lock."""
-        self._recorder = RingRecorder(
-            folder, HEADER, at, (notes if notes is not None else []).append
-        )
-        self._examiner, self._world = Examiner(), World()
-        self.facts(facts(STORY, at=at))
-        self.look(at)
-
-    def facts(self, new: list[AnyFact]) -> None:
-        """Read facts."""
-        self._recorder.facts(new)
-        self._world = self._world.after(*new)
-
-    def look(self, at: int) -> None:
-        """Examine what is known."""
-        self._recorder.look(at)
-        self._recorder.judge(self._examiner.look(self._world, at))
-
-    def close(self) -> None:
-        """End the recording."""
-        self._recorder.close()
+def recorder(folder: RingFolder, at: int, notes: list[str] | None = None) -> RingRecorder:
+    """A recorder that has begun at a time with two clients and one lock."""
+    begun = RingRecorder(folder, HEADER, at, (notes if notes is not None else []).append)
+    begun.facts(facts(STORY, at=at))
+    begun.look(at)
+    return begun
 
 
 def churn(seconds: int) -> Iterator[tuple[int, list[AnyFact]]]:
@@ -84,7 +62,7 @@ def ends_of(folder: Path) -> list[int]:
 def test_under_churn_it_is_never_larger_or_older_than_allowed(tmp_path: Path) -> None:
     """After each second; the newest piece always is there."""
     folder = RingFolder(tmp_path, LIMITS)
-    writing = RecordedRun(folder, BEGIN)
+    writing = recorder(folder, BEGIN)
     for at, new in churn(300):
         writing.facts(new)
         writing.look(at)
@@ -99,7 +77,7 @@ def test_under_churn_it_is_never_larger_or_older_than_allowed(tmp_path: Path) ->
 
 def test_each_piece_opens_alone(tmp_path: Path) -> None:
     """It begins with everything that was known."""
-    writing = RecordedRun(RingFolder(tmp_path, LIMITS), BEGIN)
+    writing = recorder(RingFolder(tmp_path, LIMITS), BEGIN)
     for second in range(1, 30):
         writing.look(BEGIN + second * 1000)
     writing.close()
@@ -111,28 +89,9 @@ def test_each_piece_opens_alone(tmp_path: Path) -> None:
         assert [waiter.owner for waiter in report.view("/locks/x").waiters] == ["B"]
 
 
-def test_the_state_of_a_piece_has_no_payload(tmp_path: Path) -> None:
-    """Data of znodes is shortened there as well as in facts."""
-    writing = RecordedRun(RingFolder(tmp_path, LIMITS), BEGIN)
-    path, stat = Text("/locks/x/big"), Stat(900, 900, BEGIN)
-    writing.facts([Node(path=path, stat=stat, data=b"x" * 1000, zxid=900, at=BEGIN)])
-    for second in range(1, 30):
-        writing.look(BEGIN + second * 1000)
-    writing.close()
-    sizes = [
-        len(line.data or b"")
-        for piece in pieces_in(tmp_path)
-        for line in Recording(piece.path).lines()
-        if isinstance(line, Node) and line.path == path
-    ]
-
-    assert len(sizes) > 2
-    assert max(sizes) <= MAX_DATA_BYTES
-
-
 def test_the_ring_is_read_as_if_it_were_one_file(tmp_path: Path) -> None:
     """Each look once, and no connection is lost in between."""
-    writing = RecordedRun(RingFolder(tmp_path, LIMITS), BEGIN)
+    writing = recorder(RingFolder(tmp_path, LIMITS), BEGIN)
     for second in range(1, 30):
         writing.look(BEGIN + second * 1000)
     writing.close()
@@ -146,7 +105,7 @@ def test_the_ring_is_read_as_if_it_were_one_file(tmp_path: Path) -> None:
 def test_a_moment_of_a_long_ring_is_read_from_shortly_before(tmp_path: Path) -> None:
     """A quarter of an hour, and at most one piece more."""
     limits = RingLimits(keep=48 * 3_600_000, max_bytes=1 << 20)
-    writing = RecordedRun(RingFolder(tmp_path, limits), BEGIN)
+    writing = recorder(RingFolder(tmp_path, limits), BEGIN)
     for minute in range(1, 120):
         writing.look(BEGIN + minute * 60_000)
     writing.close()
@@ -161,7 +120,7 @@ def test_a_moment_of_a_long_ring_is_read_from_shortly_before(tmp_path: Path) -> 
 
 def test_a_restart_is_shown_as_a_lost_connection(tmp_path: Path) -> None:
     """What changed meanwhile is an event after the gap."""
-    RecordedRun(RingFolder(tmp_path, LIMITS), BEGIN).close()
+    recorder(RingFolder(tmp_path, LIMITS), BEGIN).close()
     after = RingRecorder(RingFolder(tmp_path, LIMITS), HEADER, BEGIN + 20_000, print)
     after.facts(facts("X x: B", at=BEGIN + 20_000, zxid=500))
     after.look(BEGIN + 20_000)
@@ -176,7 +135,7 @@ def test_a_full_disk_is_reported_once_and_recording_continues(tmp_path: Path) ->
     """The gap is shown like a restart; nothing before it is lost."""
     notes: list[str] = []
     folder = DiskThatFills(tmp_path, RingLimits(keep=600_000, max_bytes=64 << 10))
-    writing = RecordedRun(folder, BEGIN, notes)
+    writing = recorder(folder, BEGIN, notes)
     folder.is_full = True
     full_ms = 5 * RETRY_MS
     for at in range(BEGIN + 1000, BEGIN + full_ms, 1000):
@@ -200,7 +159,7 @@ def test_a_full_disk_is_reported_once_and_recording_continues(tmp_path: Path) ->
 def test_a_state_that_is_too_large_is_a_sentence(tmp_path: Path) -> None:
     """Like a full disk; the folder stays within its limit."""
     notes: list[str] = []
-    RecordedRun(RingFolder(tmp_path, RingLimits(60_000, 100)), BEGIN, notes).close()
+    recorder(RingFolder(tmp_path, RingLimits(60_000, 100)), BEGIN, notes).close()
 
     assert len(notes) == 1
     assert "does not fit into --max-size" in notes[0]

@@ -23,6 +23,7 @@ from zktop.model.world.world import World
 from zktop.recording import Header, Recorder
 
 RETRY_MS: Millis = 10_000
+_NEVER: Millis = 1 << 60  # the state is only written at the beginning of a piece
 
 OnNote = Callable[[str], object]
 
@@ -41,26 +42,23 @@ class RingRecorder:
         self._writer.recorder.facts(facts)
 
     def look(self, at: Millis, *, thorough: bool = True) -> None:
-        """Mark a time at which the world was examined."""
+        """Mark a time at which the world was examined; begin a new piece if it is due."""
         self._writer.look(at, thorough=thorough)
         if not self._writer.has_failed and self._is_failing:
             self._is_failing = False
             self._on_note(f"{self._folder.path} can be written again; recording continues.")
+        if self._is_due(at):
+            self._next(at)
 
     def judge(self, report: Report) -> None:
-        """Begin a new piece if it is due; keep the minutes around new critical findings.
-
-        Call it after the look that made the report, before any other fact.
-        """
-        if self._is_due(report.now):
-            self._next(report)
+        """Keep the minutes around critical findings that are new in this report."""
         new = self._findings.arrived(report.findings, report.now)
         if new and self._findings.path is None:
-            self._next(report, new[0])
+            self._next(report.now, new[0])
         elif new:
             self._findings.extend(report.now)
         elif self._findings.is_over(report.now):
-            self._next(report)
+            self._next(report.now)
             self._findings.end()
         if self._findings.path is not None:
             for finding in new:
@@ -95,14 +93,14 @@ class RingRecorder:
             self._on_note(f"{self._findings.path} cannot be written: {error.strerror or error}.")
             self._findings.end()
 
-    def _next(self, report: Report, finding: Finding | None = None) -> None:
+    def _next(self, at: Millis, finding: Finding | None = None) -> None:
         """Continue in a new piece; begin a file around a finding."""
         self.close()
         if finding is not None:
-            self._keep(lambda: self._findings.begin(finding, report.now))
+            self._keep(lambda: self._findings.begin(finding, at))
         before = self._writer
         follows = None if before.has_failed else before.piece.path.name
-        self._writer = self._new_writer(report.now, report.world, follows)
+        self._writer = self._new_writer(at, before.recorder.world, follows)
 
     def _new_writer(
         self, at: Millis, world: World | None = None, follows: str | None = None
@@ -135,7 +133,7 @@ class _PieceWriter:
         self._limited = _LimitedFile(folder, piece)
         self._file = FailsafeFile(cast("BinaryIO", self._limited), on_error)
         stream = cast("IO[bytes]", self._file)
-        self.recorder = Recorder(stream, header, world)
+        self.recorder = Recorder(stream, header, world, _NEVER)
 
     @property
     def size(self) -> int:
