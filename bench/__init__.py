@@ -12,6 +12,7 @@ MEASUREMENTS = (
     "past",
     "reading",
     "screen",
+    "screen_large",
     "stalls",
     "tables",
     "waits",

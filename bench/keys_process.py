@@ -1,4 +1,6 @@
-"""The UI on ten thousand locks that stand still after a while, for `bench.keys`."""
+"""The UI on locks that stand still after a while, for `bench.keys`: `... LOCKS`."""
+
+import sys
 
 from bench.screen_process import GeneratedFeed
 from zktop.app.contenders import Contenders
@@ -10,7 +12,7 @@ RATE, SECONDS = 50, 3.0  # so that the graphs and the timeline have something to
 
 def main() -> None:
     """Show the feed until the bench ends it."""
-    feed = GeneratedFeed(RATE, None, seconds=SECONDS)
+    feed = GeneratedFeed(int(sys.argv[1]), RATE, None, seconds=SECONDS)
     contenders = Contenders(Config())  # for screen 6; none is started
     Zktop(feed, contenders).run()
     feed.stop()

@@ -26,7 +26,7 @@ class KnotFeed(GeneratedFeed):
     """A feed of a knot, in which holders release at a given rate."""
 
     def __init__(self, rate: float) -> None:
-        super().__init__(rate, None, seconds=float("inf"))
+        super().__init__(0, rate, None, seconds=float("inf"))
         self._knot = Knot()
 
     def begin(self) -> Iterable[AnyFact]:

@@ -41,6 +41,13 @@ from bench.many_sessions import Contender, churn
 from bench.sizes import size
 
 TIMES = size(7, 1)
+COUNTS = size((10_000, 30_000, 100_000), (100,))  # generated locks
+# The generated locks, the events a second, and the most milliseconds from report to screen.
+EVENTS = (
+    (COUNTS[0], 10, 10.0, 60.0),
+    (COUNTS[0], 1000, 50.0, 150.0),
+    *((locks, 10, 20.0, 100.0) for locks in COUNTS[1:]),
+)
 REST_S = size(20.0, 0.5)
 STARTED_S = size(5.0, 0.5)
 STILL_S = size(62.0, 0.5)  # from then on a still screen is drawn less often
@@ -63,11 +70,14 @@ NO_SERVER = "127.0.0.1:1"  # the first frame needs no server
 def figures() -> Iterator[Figure]:
     """Measure all of it."""
     yield _first_frame()
-    for rate, p50, p99 in ((10, 10.0, 60.0), (1000, 50.0, 150.0)):
-        yield from _event_to_screen(rate, p50, p99)
+    for locks, rate, p50, p99 in EVENTS:
+        yield from _event_to_screen(locks, rate, p50, p99)
     bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
-    ours = _processor([sys.executable, "-m", "bench.screen_process", "0"], b"/locks/", STILL_S)
-    yield Figure("screen processor at rest", ours, "%", bare, "% bare Textual app", bare + 1)
+    for locks in COUNTS:
+        command = [sys.executable, "-m", "bench.screen_process", str(locks), "0"]
+        ours = _processor(command, b"/locks/", STILL_S)
+        name = f"screen processor at rest, {locks} locks"
+        yield Figure(name, ours, "%", bare, "% bare Textual app", bare + 1)
     for rate, most in ((0, 3), (40, 25)):
         command = [sys.executable, "-m", "bench.knot_process", str(rate)]
         ours = _processor(command, b"/locks/", STARTED_S if rate else STILL_S)
@@ -96,11 +106,12 @@ def _until(words: bytes, *command: str) -> float:
         return (time.perf_counter() - begun) * 1000
 
 
-def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
+def _event_to_screen(locks: int, rate: int, p50: float, p99: float) -> Iterator[Figure]:
     """Compare the times at which each event was in a report and on the terminal."""
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times"
-        command = (sys.executable, "-m", "bench.screen_process", str(rate), str(times))
+        module = "bench.screen_process"
+        command = (sys.executable, "-m", module, str(locks), str(rate), str(times))
         shown: dict[int, float] = {}
         with in_pty(command) as (screen, process):
             for now, chunk in _chunks(screen, process):
@@ -113,7 +124,8 @@ def _event_to_screen(rate: int, p50: float, p99: float) -> Iterator[Figure]:
         value = values[min(len(values) - 1, int(percent * len(values)))]
         what = "ms event to report, of this run"
         floor = sorted(events["floor"])[int(percent * (len(events["floor"]) - 1))]
-        yield Figure(f"event to screen at {rate}/s, {name}", value, "ms", floor, what, most)
+        title = f"event to screen at {rate}/s, {locks} locks, {name}"
+        yield Figure(title, value, "ms", floor, what, most)
 
 
 def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float]:

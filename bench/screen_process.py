@@ -1,7 +1,7 @@
-"""The UI on a generated world of ten thousand locks, for `bench.screen`.
+"""The UI on a generated world of many locks, for `bench.screen`.
 
-`python -m bench.screen_process RATE [FILE]`: RATE changes a second for some seconds. FILE gets
-the time of each change and of the report that has it.
+`python -m bench.screen_process LOCKS RATE [FILE]`: RATE changes a second for some seconds. FILE
+gets the time of each change and of the report that has it.
 """
 
 import json
@@ -36,8 +36,10 @@ class GeneratedFeed:
     app: Zktop
     notes: Sequence[str] = ()
 
-    def __init__(self, rate: float, file: Path | None, seconds: float = SECONDS) -> None:
-        self._rate, self._file, self._seconds = rate, file, seconds
+    def __init__(
+        self, locks: int, rate: float, file: Path | None, seconds: float = SECONDS
+    ) -> None:
+        self._locks, self._rate, self._file, self._seconds = locks, rate, file, seconds
         self._over = threading.Event()
         self.changed: dict[int, float] = {}
         self.reported: dict[int, float] = {}
@@ -85,7 +87,7 @@ class GeneratedFeed:
 
     def begin(self) -> Iterable[AnyFact]:
         """The facts of the first reading."""
-        return facts()
+        return facts(self._locks)
 
     def changes(self, numbers: range, at: int) -> Iterable[AnyFact]:
         """Add contenders, each named by its number, and remove earlier ones."""
@@ -142,5 +144,5 @@ def run(feed: GeneratedFeed) -> None:
 
 
 if __name__ == "__main__":
-    rate, *files = sys.argv[1:]
-    run(GeneratedFeed(float(rate), Path(files[0]) if files else None))
+    locks, rate, *files = sys.argv[1:]
+    run(GeneratedFeed(int(locks), float(rate), Path(files[0]) if files else None))
