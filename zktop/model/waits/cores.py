@@ -39,7 +39,12 @@ class StuckSet(Struct, frozen=True, eq=False):
 NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, (), {})
 
 
-def explain_stuck(stuck: set[str], unowned: set[str], thinned: Iterable[ThinnedQueue]) -> StuckSet:
+def explain_stuck(
+    stuck: set[str],
+    unowned: set[str],
+    thinned: Iterable[ThinnedQueue],
+    before: StuckSet = NOTHING_STUCK,
+) -> StuckSet:
     """Explain why these tangled actors are stuck, from all their queues."""
     if not stuck and not unowned:
         return NOTHING_STUCK
@@ -50,10 +55,16 @@ def explain_stuck(stuck: set[str], unowned: set[str], thinned: Iterable[ThinnedQ
         for one in thinned
     }
     graph = edges(queues.values())
-    found = tuple(sorted(cores(queues.values(), graph), key=lambda core: min(core.actors)))
+    known = {core.actors: core for core in before.cores}
+    fresh = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
+    found = tuple(_known_core(core, known.get(core.actors)) for core in fresh)
     dead_ends = [actor for actor, others in graph.items() if not others]
     reached = reach(graph, [*(core.actors for core in found), dead_ends])
     return StuckSet(frozenset(stuck), frozen, queues, found, reached)
+
+
+def _known_core(core: "Core", known: "Core | None") -> "Core":
+    return core if known is None or known.queues != core.queues else known
 
 
 class StuckQueue(Struct, frozen=True, gc=False):
@@ -205,8 +216,12 @@ def _pop(vertex: str, stack: list[str], low: dict[str, int], done: int) -> list[
     return members
 
 
-class Core(Struct, frozen=True, gc=False):
-    """Actors that keep each other stuck, and the queues in which they do."""
+class Core(Struct, frozen=True, gc=False, eq=False):
+    """Actors that keep each other stuck, and the queues in which they do.
+
+    Compared by identity: a core that has not changed is the same object as before, so what was
+    found out about it still holds.
+    """
 
     actors: frozenset[str]
     queues: tuple[StuckQueue, ...]

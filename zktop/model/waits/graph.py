@@ -174,7 +174,8 @@ class WaitGraph:
         if frozen == was and was.isdisjoint(one.actor for q in changed for one in q.members):
             return
         locks = sorted({lock for actor in frozen for lock in self.locks(actor)})
-        self._stuck_set = explain_stuck(stuck, unowned, [self._thinned[lock] for lock in locks])
+        queues = [self._thinned[lock] for lock in locks]
+        self._stuck_set = explain_stuck(stuck, unowned, queues, self._stuck_set)
 
     def stuck_tail(self, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
         """Actors with one place that are stuck in this queue, and the cores they are behind."""

@@ -115,7 +115,13 @@ def _has_cycle(graph: EdgesByWaiter) -> bool:
 @lru_cache(maxsize=4)
 def rings(stuck_set: StuckSet) -> tuple[Ring, ...]:
     """The cycle to show for each core."""
-    return tuple(ring(edges(core)) for core in stuck_set.cores)
+    return tuple(map(ring_of, stuck_set.cores))
+
+
+@lru_cache(maxsize=1_024)  # a change leaves most cores as they are
+def ring_of(core: Core) -> Ring:
+    """The cycle to show for one core."""
+    return ring(edges(core))
 
 
 _PREFERENCES: tuple[Callable[[WaitEdge], bool], ...] = (

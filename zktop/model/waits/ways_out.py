@@ -12,7 +12,7 @@ from zktop.model.actors import session_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck
 from zktop.model.waits.find_stuck import stuck, unthinned
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.ring import Ring, rings
+from zktop.model.waits.ring import Ring, ring_of
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
 
@@ -51,7 +51,7 @@ def ways_out(
     graph: WaitGraph, number: int, counts: Counter[frozenset[int]], names: DisplayNames
 ) -> tuple[WayOut, ...]:
     """Cheapest first: fewest locks lost, most freed, youngest wait."""
-    breaks = breakers(graph.stuck_set)[number]
+    breaks = breakers(graph.stuck_set.cores[number])
     costs = {actor: (_held(graph, actor), -czxid) for (actor, czxid) in breaks}
     frees = {a: _freed(graph, number, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
@@ -68,13 +68,10 @@ def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
     return WayOut(actor, names.owner(actor), why, frees, client, server)
 
 
-@lru_cache(maxsize=4)
-def breakers(stuck_set: StuckSet) -> tuple[dict[tuple[str, int], bool], ...]:
-    """Whether stopping an actor breaks a core; tried for some actors (and waits) of each core."""
-    return tuple(
-        {tried: _breaks(core, tried[0]) for tried in _tried(found)}
-        for core, found in zip(stuck_set.cores, rings(stuck_set), strict=True)
-    )
+@lru_cache(maxsize=1_024)
+def breakers(core: Core) -> dict[tuple[str, int], bool]:
+    """Whether stopping an actor breaks a core; tried for some actors (and waits) of it."""
+    return {tried: _breaks(core, tried[0]) for tried in _tried(ring_of(core))}
 
 
 def _tried(found: Ring) -> list[tuple[str, int]]:
