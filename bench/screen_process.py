@@ -23,7 +23,8 @@ from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame, OnNews, Status
 
 SECONDS = size(10.0, 1.0)
-SETTLES_S = size(3.0, 0.5)
+SETTLES_S = size(3.0, 0.5)  # a few locks; more take longer until their first picture is whole
+FEW = 10_000
 LOOKS_PER_S = 20
 QUEUE = 5  # contenders at a time
 LOCK = Text("/locks/l00077")
@@ -65,7 +66,7 @@ class GeneratedFeed:
             self._world = World().after(*self.begin(), link)
             self._on_news(Status("live"))
             self._look(thorough=not self._rate)  # at rest nothing is left to examine
-        self._rest(SETTLES_S)
+        self._rest(SETTLES_S * max(1.0, self._locks / FEW))
         begun = time.monotonic()
         number = 0
         while not self._over.is_set():
