@@ -67,7 +67,8 @@ CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examinat
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
 SORTED_PER_MS: Final = 5  # findings; so a list of 10,000 is sorted every two seconds
-FRESH_FINDINGS: Final = 40  # about a screenful: their wording is never old
+FRESH_FINDINGS: Final = 40  # about a screenful: their wording is hardly ever old
+FRESH_PAUSE_PER_PLACE_MS: Final = 100  # it is older for a session in hundreds of locks
 
 ENSEMBLE: Final[Subject] = Text("")  # the subject of findings about no single lock or session
 
@@ -230,7 +231,7 @@ class FindingTracker:
     def _pause_ms(self, subject: Subject) -> int:
         """The pause between two examinations, which grows with the work for all findings."""
         if subject in self._fresh:
-            return 0
+            return self._places.get(subject, 0) * FRESH_PAUSE_PER_PLACE_MS
         return max(len(self._found) * PAUSE_PER_FINDING_MS, self._all_places * PAUSE_PER_PLACE_MS)
 
     def _forget_lock(self, path: Text) -> None:
