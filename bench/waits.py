@@ -31,6 +31,9 @@ def figures() -> Iterator[Figure]:
     full = milliseconds(lambda: stuck_classes(WaitGraph(many)), 1)
     name = "waits full, 100,000 actors"
     yield Figure(name, full, "ms", floor_of_many, "one touch a member", _TENFOLD_MS)
+    nested = _event(WaitGraph(many), "/0/chain/1500", "0chain1000")
+    name = "waits nested request, 100,000 actors"
+    yield Figure(name, nested, "ms", floor_of_many, "one touch a member", _EVENT_MS)
     graph = WaitGraph(queues)
     for name, lock, actor in _EVENTS:
         yield Figure(
