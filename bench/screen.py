@@ -72,15 +72,15 @@ def figures() -> Iterator[Figure]:
     yield _first_frame()
     for locks, rate, p50, p99 in EVENTS:
         yield from _event_to_screen(locks, rate, p50, p99)
-    bare = _processor([sys.executable, "-c", BARE_APP], b"ready")
+    bare = processor_of([sys.executable, "-c", BARE_APP], b"ready")
     for locks in COUNTS:
         command = [sys.executable, "-m", "bench.screen_process", str(locks), "0"]
-        ours = _processor(command, b"/locks/", STILL_S)
+        ours = processor_of(command, b"/locks/", STILL_S)
         name = f"screen processor at rest, {locks} locks"
         yield Figure(name, ours, "%", bare, "% bare Textual app", bare + 1)
     for rate, most in ((0, 3), (40, 25)):
         command = [sys.executable, "-m", "bench.knot_process", str(rate)]
-        ours = _processor(command, b"/locks/", STARTED_S if rate else STILL_S)
+        ours = processor_of(command, b"/locks/", STARTED_S if rate else STILL_S)
         name = f"screen processor, {SESSIONS} sessions in one knot, {rate} releases/s"
         yield Figure(name, ours, "%", bare, "% bare Textual app", bare + most)
     yield from _on_a_server()
@@ -138,7 +138,7 @@ def _lateness(shown: dict[int, float], reported: dict[int, float]) -> list[float
     return late
 
 
-def _processor(command: list[str], ready: bytes, settles_s: float = STARTED_S) -> float:
+def processor_of(command: list[str], ready: bytes, settles_s: float = STARTED_S) -> float:
     """The processor time of a program from some seconds after its start, in percent of a core."""
     with in_pty(tuple(command)) as (screen, process):
         read_until(screen, ready)

@@ -21,7 +21,7 @@ from bench.figure import (
 )
 from bench.locks_at_rest import quiet
 from bench.reading import time_bare_reading
-from bench.screen import drain, in_pty
+from bench.screen import BARE_APP, drain, in_pty, processor_of
 from bench.sizes import size
 from zktop.ui.screens.common.format import with_spaces
 
@@ -38,13 +38,14 @@ ROOT = "/bench/locks"
 def figures() -> Iterator[Figure]:
     """Measure with more and more locks, each number on a server of its own."""
     bare = memory_after(IMPORTS)
+    rest = processor_of([sys.executable, "-c", BARE_APP], b"ready")
     for count in COUNTS:
         with quiet([f"{ROOT}/lock-of-{n}" for n in range(count)], memory_mb=SERVER_MB) as crowd:
             if crowd is not None:
-                yield from _started(crowd[0], count, bare)
+                yield from _started(crowd[0], count, bare, rest)
 
 
-def _started(address: str, count: int, bare_mb: float) -> Iterator[Figure]:
+def _started(address: str, count: int, bare_mb: float, bare_rest: float) -> Iterator[Figure]:
     """Start the program on this server."""
     client = KazooClient(address, timeout=30)
     client.start()
@@ -66,9 +67,8 @@ def _started(address: str, count: int, bare_mb: float) -> Iterator[Figure]:
     yield Figure(f"first of {count} locks on screen", first, "s", floor, what, FIRST_S)
     most = FACTOR * floor
     yield Figure(f"all of {count} locks on screen", times[whole] - begun, "s", floor, what, most)
-    yield Figure(
-        f"screen processor after {count} locks", rest, "%", 0.1, "% bare Textual app", 1.1
-    )
+    name = f"screen processor after {count} locks"
+    yield Figure(name, rest, "%", bare_rest, "% bare Textual app", bare_rest + 1)
     name = f"screen memory with {count} real locks"
     yield Figure(name, memory, "MB", bare_mb, IMPORTED, bare_mb + ROOM_MB)
 
