@@ -83,6 +83,11 @@ def test_p1_is_quiet_when(tables: tuple[object, ...]) -> None:
     assert not found("P1", lonely(*tables))
 
 
+def test_p1_does_not_look_again_while_there_is_no_table_at_all() -> None:
+    """The first table will; until then, sessions in hundreds of locks would cost much."""
+    assert answers("P1", lonely(no_connections(ZK1), no_connections(ZK2))) == []
+
+
 def moving(times: int) -> object:
     """Alice, who reconnected so many times, a minute apart."""
     tables = [
@@ -264,7 +269,9 @@ def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:
 
 def test_an_owner_that_no_table_shows_is_asked_about_again() -> None:
     """The table of its server may come later, and change nothing else."""
-    assert answers("P1", lonely(no_connections(ZK1))) == [LookAgainAt(NOW + 30 * SECOND)]
+    incomplete = lonely(connected("bob"), no_connections(ZK2))
+
+    assert answers("P1", incomplete) == [LookAgainAt(NOW + 30 * SECOND)]
 
 
 def silent(quiet_ms: int | None, who: str = "report-3") -> object:

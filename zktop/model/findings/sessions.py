@@ -48,7 +48,8 @@ def session_gone(ctx: SessionContext) -> Iterator[RuleResult]:
     if ctx.presence is not None:
         return
     if ensemble.connected(ctx.session, newest) is not False:
-        yield LookAgainAt(ctx.now_ms + LATER_TABLES_MS)  # the next table of its server may show it
+        if any(table.connections is not None for table in ensemble.tables):
+            yield LookAgainAt(ctx.now_ms + LATER_TABLES_MS)  # a later table may show it
         return
     listed = ensemble.is_listed(ctx.session, newest)
     if listed is False:
