@@ -100,7 +100,7 @@ def _holder(detail: LockDetail, one: Contender, width: int) -> Line:
 
 def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
-        return "" if not one.is_ownerless else "no session: its node stays when the client dies"
+        return "no session: its node stays when the client dies" if one.is_ownerless else ""
     presence = detail.report.ensemble.presence(one.session)
     place = f" {presence.client}@{host(presence.server)}" if presence else ""
     return f"{short_id(one.session)}{place}"
