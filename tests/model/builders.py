@@ -60,6 +60,16 @@ def lock(path: str, *owners: str, czxid: int = 100, at: int = NOW) -> tuple[Znod
     return Children(path=Text(path), names=names, stat=root, zxid=newest, at=at), *nodes
 
 
+def folder(number: int) -> str:
+    """A folder of its own for a lock: findings in it are no part of a group.
+
+    >>> folder(0), folder(27), folder(700)
+    ('/aaa', '/abb', '/bay')
+    """
+    letters = (chr(ord("a") + number // 26**place % 26) for place in (2, 1, 0))
+    return "/" + "".join(letters)
+
+
 def as_sibling(fact: ZnodeFact) -> FamilyFact:
     """The same facts in batches."""
     if not isinstance(fact, Node) or fact.stat is None or fact.data is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.builders import NOW, kazoo_name, lock, session
+from model.builders import NOW, folder, kazoo_name, lock, session
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Children, Denied, Gone, Node, Stat, join
@@ -179,7 +179,7 @@ def _shape(made: Report, path: str) -> list[tuple[object, ...]]:
 
 def test_findings_of_a_quick_report_follow_later() -> None:
     """A quick report has the locks at once, and later ones all findings."""
-    facts = [fact for n in range(450) for fact in lock(f"/l{n:03d}", "a", "b")]
+    facts = [fact for n in range(450) for fact in lock(f"{folder(n)}/l", "a", "b")]
     examiner, before = Examiner(), World().after(*facts)
     counts = [
         len(examiner.look(before, LATER + 700_000 + 100 * n, thorough=False).findings)

@@ -16,7 +16,20 @@ from model.findings.cases import (
 )
 
 from zktop.model.findings.catalogue import RANK
-from zktop.model.findings.causes import CAUSES, DELAYS, ROOTS, WaitsAhead, folded
+from zktop.model.findings.causes import (
+    CAUSES,
+    DELAYS,
+    FINDINGS_PER_STEP,
+    MANY,
+    ROOTS,
+    STILL_MANY,
+    FindingList,
+    Listing,
+    WaitsAhead,
+    folded,
+    listings,
+)
+from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.finding import Finding
 from zktop.model.text import Text
 
@@ -159,3 +172,150 @@ def test_one_session_with_twenty_places_is_no_finding() -> None:
     case = ctx(*members, tables=tables, past=past)
 
     assert not [rule for rule in ("B2", "B3", "B4", "D7", "P6") if found(rule, case)]
+
+
+def many(
+    rule: str, number: int = MANY + 1, parent: str = "/jobs", **more: object
+) -> list[Finding]:
+    """Findings of this rule in so many locks below one parent."""
+    return [one(rule, lock=f"{parent}/{place:04d}", **more) for place in range(number)]
+
+
+def listed(findings: list[Finding], before: Listing | None = None) -> Listing:
+    """The listing of these findings, after another one."""
+    *_, made = listings(findings, WaitsAhead(), before or Listing())
+    assert made
+    return made
+
+
+def test_many_findings_alike_are_shown_as_one() -> None:
+    """It names their number, the first locks, and how to list all; a mark finds each lock."""
+    (shown,) = folded(many("L1", sentence=Text("It sleeps."), advice=Text("Wake it.")))
+
+    assert shown.sentence == (
+        f"It sleeps. The same goes for {MANY} more in {MANY + 1} locks of /jobs: "
+        f"/jobs/0000, /jobs/0001, /jobs/0002 and {MANY - 2} more."
+    )
+    assert shown.advice.endswith(f"filter the list of locks by {PATTERN.name}.")
+    assert (shown.rule, shown.lock, shown.nodes, len(shown.locks)) == ("L1", None, (), MANY + 1)
+
+
+def test_findings_alike_that_fit_on_two_screens_stay_apart() -> None:
+    """Each of them can be read."""
+    assert len(folded(many("L1", MANY))) == MANY
+
+
+def test_many_findings_about_one_session_name_it() -> None:
+    """One client is the cause, so its process is what to look at."""
+    (shown,) = folded(many("L1", who="alice"))
+
+    assert shown.sessions == (session("alice"),)
+    assert "all of one session" in shown.sentence
+
+
+def test_many_findings_in_one_lock_keep_their_lock_and_nodes() -> None:
+    """All waiters of a lock may have the same bug."""
+    (shown,) = folded(one("L1", node=f"n{place}") for place in range(MANY + 1))
+
+    assert (shown.lock, len(shown.nodes)) == ("/x", MANY + 1)
+    assert f"{MANY} more in this lock." in shown.sentence
+
+
+def test_findings_below_other_parents_are_no_part_of_a_group() -> None:
+    """Another service has another cause; names that differ by a number are one service."""
+    shards = [many("L1", MANY // 2 + 1, parent=f"/shard-{number}/locks") for number in (1, 2)]
+
+    assert len(folded([*many("L1"), *many("L1", 2, parent="/other")])) == 3
+    assert len(folded([*shards[0], *shards[1]])) == 1
+
+
+def test_independent_deadlocks_are_no_group() -> None:
+    """Each has its own way out."""
+    assert len(folded(many("D1"))) == MANY + 1
+
+
+def test_many_effects_of_one_cause_are_one_effect() -> None:
+    """And one more of the same rule, which does not follow from it, stays apart."""
+    ring = one("D1", locks=tuple(f.lock for f in many("P6")))
+    done = folded([ring, *many("P6"), one("P6", lock="/jobs/other")])
+
+    assert [(f.rule, f.folded, f.cause) for f in done] == [
+        ("D1", MANY + 1, None),
+        ("P6", 0, None),
+        ("P6", 0, ring.id),
+    ]
+
+
+def test_effects_of_findings_in_a_group_follow_from_the_group() -> None:
+    """The finding that caused each of them is not on screen."""
+    group, *effects = folded([*many("B1"), *many("P8", 3)])
+
+    assert (group.rule, group.folded) == ("B1", 3)
+    assert [effect.cause for effect in effects] == [group.id] * 3
+
+
+def test_a_group_stays_until_it_is_small() -> None:
+    """One finding more or less must not raise a hundred alarms."""
+    shown = listed(many("L1"))
+
+    assert len(listed(many("L1", STILL_MANY + 1), shown).findings) == 1
+    assert len(listed(many("L1", STILL_MANY), shown).findings) == STILL_MANY
+
+
+def test_the_worst_of_a_group_speaks_for_it() -> None:
+    """A group is as severe as its most severe finding."""
+    *others, last = many("L1", severity="warning")
+    worst = msgspec.structs.replace(last, severity="critical", sentence=Text("It is worse."))
+    (shown,) = folded([*others, worst])
+
+    assert (shown.severity, shown.locks[0]) == ("critical", worst.lock)
+    assert shown.sentence.startswith("It is worse.")
+
+
+def test_a_long_list_is_made_in_steps() -> None:
+    """No look takes longer than a screen may stand still."""
+    first, *_ = listings(many("L1", FINDINGS_PER_STEP + 1), WaitsAhead())
+
+    assert first is None
+
+
+class Ages:
+    """A list of many long holds, one for each lock."""
+
+    def __init__(self) -> None:
+        self.list = FindingList()
+        self.subjects: dict[Text | int, SubjectFindings] = {}
+        for finding in many("P6"):
+            self.say(finding)
+        self.advance()
+
+    def say(self, finding: Finding) -> None:
+        """Find this about its lock."""
+        assert finding.lock
+        before = self.subjects.get(finding.lock, SubjectFindings())
+        self.subjects[finding.lock] = SubjectFindings({}, (finding,))
+        self.list.note(before.shown, (finding,))
+
+    def advance(self) -> bool:
+        """Make the next list; return whether it is another one."""
+        return self.list.advance(self.subjects, WaitsAhead(), NOW, thorough=True)
+
+
+def test_ages_inside_a_group_change_no_list() -> None:
+    """So ten thousand long holds that only grow older draw nothing."""
+    ages = Ages()
+    before = ages.list.findings
+    *_, last = many("P6", sentence=Text("It got older."))
+    ages.say(last)
+
+    assert not ages.advance()
+    assert ages.list.findings is before
+
+
+def test_the_age_of_the_finding_that_speaks_for_a_group_is_shown() -> None:
+    """Its words are on screen."""
+    ages = Ages()
+    ages.say(many("P6", sentence=Text("It got older."))[0])
+
+    assert ages.advance()
+    assert ages.list.findings[0].sentence.startswith("It got older. The same goes for")

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from model.builders import NOW, connections, expiry, lock, own, row
+from model.builders import NOW, connections, expiry, folder, lock, own, row
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import SECOND_MS
@@ -23,9 +23,10 @@ class Rounds:
 
     def __init__(self, owners: int, since: int = NOW) -> None:
         self.gone = {f"owner-{number}" for number in range(owners)}
+        paths = {name: f"{folder(number)}/l" for number, name in enumerate(sorted(self.gone))}
         self.connected = {"zktop", "alice", "bob"}
         self.now = NOW
-        facts = [fact for name in self.gone for fact in lock(f"/locks/{name}", name)]
+        facts = [fact for name, path in paths.items() for fact in lock(path, name)]
         self.world = World().after(own(), *lock("/held", "alice", "bob", at=since), *facts)
         self.examiner = Examiner()
 
@@ -99,7 +100,7 @@ def test_many_findings_that_only_grow_older_are_examined_less_often() -> None:
 
 def _examined_in_a_minute(count: int) -> int:
     """Count how often one lock of several, each held for half an hour, is reworded."""
-    paths = [f"/held/{number:03}" for number in range(count)]
+    paths = [f"{folder(number)}/held" for number in range(count)]
     since = NOW - 30 * MINUTE
     facts = [one for path in paths for one in lock(path, "alice", "bob", at=since)]
     examiner, world = Examiner(), World().after(own(), *facts)

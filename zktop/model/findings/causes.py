@@ -1,22 +1,36 @@
-"""One alarm per cause: a finding that follows from another one is folded under it.
+"""One alarm per cause: effects are folded under their cause, and many findings alike are one.
 
 A finding follows from another if its rule lists the other's rule as a cause, and both are about
 the same node, session or lock. A finding that may just be a delay also follows from one that
 blocks a lock for which its session waits, directly or through other locks.
+
+Where a client library forgets its watches, each waiter of a service has a finding, and a user who
+sees a hundred thousand of them learns nothing from the second. So many findings of one rule, in
+locks below one parent and with the same cause if any, are shown as one.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain, islice
+from typing import Final, get_args
 
 import msgspec
+from msgspec.structs import replace
 
-from zktop.model.facts import Session
-from zktop.model.findings.catalogue import RANK, RULES, AnyRule
-from zktop.model.findings.finding import FOREVER, SEVERITIES, By, Finding
-from zktop.model.text import Text
+from zktop.model.facts import Millis, Session, split
+from zktop.model.findings.catalogue import RANK, RULES, SCOPES, AnyRule
+from zktop.model.findings.confirm import SubjectFindings
+from zktop.model.findings.finding import FOREVER, SEVERITIES, By, Finding, identity
+from zktop.model.findings.schedule import Subject
+from zktop.model.format import count, fold_path, several
+from zktop.model.text import Text, clean
 
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
+MANY: Final = 100  # findings alike: more than two screens of them
+STILL_MANY: Final = MANY // 2  # a group that is shown stays, until it has fewer
+FINDINGS_PER_STEP: Final = 5_000  # at most 20 ms
+LISTED_PER_MS: Final = 5  # findings; so 10,000 of them are listed every two seconds
 
 # Rules whose findings hold up all waiters of a lock; rules whose findings may just be delays.
 ROOTS: Final = frozenset(rule.id for rule in RULES if rule.blocks)
@@ -42,23 +56,135 @@ class WaitsAhead(msgspec.Struct, frozen=True, gc=False):
     held_by: Callable[[Text], Iterable[Session]] = lambda _: ()
 
 
+class ManyAlike(msgspec.Struct, frozen=True):
+    """Many findings alike; the first of them speaks for all."""
+
+    first: str  # its id
+    shown: Finding  # as one finding
+    others: str  # the end of its sentence
+
+    def reworded(self, first: Finding) -> Finding:
+        """The group after its first finding got other words."""
+        return replace(
+            self.shown,
+            sentence=clean(first.sentence + self.others),
+            evidence=first.evidence,
+            as_of=first.as_of,
+        )
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """All findings in screen order: each effect has the id of its cause."""
+
+    findings: tuple[Finding, ...] = ()
+    groups: Mapping[str, ManyAlike] = {}  # by the id of the one finding that is shown
+
+    def reworded(self, words: Mapping[str, Finding]) -> "Listing":
+        """The same findings in other words, given by id; itself if no word on screen changed."""
+        shown = tuple(self._reworded(one, words) for one in self.findings)
+        is_same = all(map(lambda one, other: one is other, shown, self.findings))
+        return self if is_same else replace(self, findings=shown)
+
+    def _reworded(self, one: Finding, words: Mapping[str, Finding]) -> Finding:
+        group = self.groups.get(one.id)
+        newer = words.get(one.id if group is None else group.first)
+        if newer is None:
+            return one
+        made = newer if group is None else group.reworded(newer)
+        return replace(made, cause=one.cause, folded=one.folded)
+
+
+NO_LISTING: Final = Listing()
+
+
+class FindingList:
+    """The newest listing; the next one is made in steps while looks go on."""
+
+    def __init__(self) -> None:
+        self.is_changed = True  # since the newest listing was begun
+        self._listing = NO_LISTING
+        self._next: Iterator[Listing | None] | None = None
+        self._begun_at: Millis = 0
+        self._number = 0  # of all findings
+        self._reworded: dict[str, Finding] = {}  # by id, since then: their wording alone changed
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self._listing.findings
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a listing is under way."""
+        return self._next is not None
+
+    def note(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
+        """Note what the findings about one subject were and are."""
+        self._number += len(after) - len(before)
+        if are_reworded(before, after):
+            self._reworded.update((one.id, one) for one in after)
+        else:
+            self.is_changed |= after != before
+
+    def advance(
+        self,
+        subjects: Mapping[Subject, SubjectFindings],
+        ahead: WaitsAhead,
+        now: Millis,
+        *,
+        thorough: bool,
+    ) -> bool:
+        """List or reword the findings; return whether the newest listing is another one.
+
+        To list a thousand of them takes 10 ms, so the pause between two listings grows with them.
+        """
+        is_due = thorough or now - self._begun_at >= self._number // LISTED_PER_MS
+        if self._next is None and is_due and self.is_changed:
+            shown = chain.from_iterable(one.shown for one in tuple(subjects.values()))
+            self._next = listings(shown, ahead, self._listing)
+            self._begun_at, self.is_changed, self._reworded = now, False, {}
+        elif self._next is None and is_due and self._reworded:
+            reworded, self._reworded, self._begun_at = self._reworded, {}, now
+            return self._replace(self._listing.reworded(reworded))
+        for made in islice(self._next or (), None if thorough else 1):
+            if made is not None:
+                self._next = None
+                return self._replace(made)
+        return False
+
+    def _replace(self, listing: Listing) -> bool:
+        before, self._listing = self._listing, listing
+        return listing is not before
+
+
 def folded(findings: Iterable[Finding], ahead: WaitsAhead = WaitsAhead()) -> tuple[Finding, ...]:  # noqa: B008  a frozen default
     """All findings in screen order; each effect has the id of its cause."""
-    found = sorted(findings, key=order)
-    index = _Index(found)
-    causes = {
-        finding.id: cause
-        for finding in found
-        if (cause := index.cause(finding, ahead)) is not None
-    }
-    causes = {effect: root for effect in causes if (root := _root(effect, causes)) is not None}
-    number = Counter(causes.values())
-    return tuple(
-        msgspec.structs.replace(finding, cause=causes.get(finding.id), folded=number[finding.id])
-        if finding.id in causes or finding.id in number
-        else finding
-        for finding in found
-    )
+    *_, listing = listings(findings, ahead)
+    return listing.findings if listing else ()
+
+
+def listings(
+    findings: Iterable[Finding], ahead: WaitsAhead, before: Listing = NO_LISTING
+) -> Iterator[Listing | None]:
+    """List findings in steps: yield None after each but the last, then the listing."""
+    found: dict[str, Finding] = {}
+    yield from _in_steps(findings, lambda one: found.update({one.id: one}))
+    index = _Index({one.rule for one in found.values()})
+    yield from _in_steps(found.values(), index.file)
+    causes: dict[str, str] = {}
+    yield from _in_steps(found.values(), lambda one: index.note_cause(one, ahead, causes))
+    alike = _Alike(causes, before.groups.keys())
+    yield from _in_steps(found.values(), alike.sort)
+    alike.close()
+    yield from _in_steps(alike.effects, alike.sort_effect)
+    alike.close()
+    yield alike.listing()
+
+
+def _in_steps(findings: Iterable[Finding], work: Callable[[Finding], None]) -> Iterator[None]:
+    for number, finding in enumerate(findings, 1):
+        work(finding)
+        if number % FINDINGS_PER_STEP == 0:
+            yield None
 
 
 def order(finding: Finding) -> tuple[int, int, int, str]:
@@ -84,9 +210,7 @@ class _Index:
     be the cause of another rule present, and looked up only if its rule has such a cause.
     """
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        found = list(findings)
-        present = {finding.rule for finding in found}
+    def __init__(self, present: AbstractSet[str]) -> None:
         self._has_roots = bool(present & ROOTS)
         self._causes = {
             rule: [(there, by) for rules, by in CAUSES.get(rule, ()) if (there := present & rules)]
@@ -95,28 +219,41 @@ class _Index:
         blamed = {
             rule for causes in self._causes.values() for there, _ in causes for rule in there
         }
-        if present & DELAYS:
-            blamed |= ROOTS
-        self._by: dict[By, defaultdict[object, list[Finding]]] = {
-            "node": defaultdict(list),
-            "session": defaultdict(list),
-            "lock": defaultdict(list),
-        }
-        for finding in found:
-            if finding.rule in blamed:
-                for by, filed in self._by.items():
-                    for key in _keys(finding, by):
-                        filed[key].append(finding)
+        self._blamed = blamed | ROOTS if present & DELAYS else blamed
+        self._by: dict[tuple[By, object], list[Finding]] = {}
+        self._is_sorted: set[tuple[By, object]] = set()
 
-    def cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
-        """The id of the finding that this one follows from, if any."""
+    def file(self, finding: Finding) -> None:
+        """Add a finding that may be a cause."""
+        if finding.rule in self._blamed:
+            for by in get_args(By):
+                for key in _keys(finding, by):
+                    self._by.setdefault((by, key), []).append(finding)
+
+    def note_cause(self, finding: Finding, ahead: WaitsAhead, causes: dict[str, str]) -> None:
+        """Add the finding that this one follows from, if any."""
+        cause = self._cause(finding, ahead)
+        if cause is not None:
+            causes[finding.id] = cause
+
+    def _cause(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         for rules, by in self._causes[finding.rule]:
             for key in _keys(finding, by):
-                for other in self._by[by].get(key, ()):
+                for other in self._filed(by, key):
                     if other.rule in rules and other.id != finding.id:
                         return other.id
         is_delay = finding.rule in DELAYS and self._has_roots
         return self._cause_ahead(finding, ahead) if is_delay else None
+
+    def _filed(self, by: By, key: object) -> Sequence[Finding]:
+        """The findings about this, in screen order."""
+        found = self._by.get((by, key))
+        if found is None:
+            return ()
+        if (by, key) not in self._is_sorted:
+            self._is_sorted.add((by, key))
+            found.sort(key=order)
+        return found
 
     def _cause_ahead(self, finding: Finding, ahead: WaitsAhead) -> str | None:
         """Find a cause in the locks that its sessions wait in, then in those of their holders."""
@@ -125,7 +262,7 @@ class _Index:
         for _ in range(MAX_LOCKS_AHEAD):
             locks = sorted({lock for session in front for lock in ahead.waits_in(session)})
             for lock in locks:
-                for other in self._by["lock"].get(lock, ()):
+                for other in self._filed("lock", lock):
                     if other.rule in ROOTS and other.id != finding.id:
                         return other.id
             front = sorted({s for lock in locks for s in ahead.held_by(lock)} - known)
@@ -142,7 +279,7 @@ def _keys(finding: Finding, by: By) -> Iterator[object]:
         yield from ((lock, node) for lock in finding.locks for node in finding.nodes)
 
 
-def _root(effect: str, causes: dict[str, str]) -> str | None:
+def _root(effect: str, causes: Mapping[str, str]) -> str | None:
     """Follow causes to the first one; None for findings that are causes of each other."""
     seen = {effect}
     at = causes[effect]
@@ -150,3 +287,115 @@ def _root(effect: str, causes: dict[str, str]) -> str | None:
         seen.add(at)
         at = causes[at]
     return None if at == effect else at
+
+
+class _Alike:
+    """Sorts findings by rule, parent and cause, and makes one finding of many."""
+
+    def __init__(self, causes: Mapping[str, str], grouped: Container[str]) -> None:
+        self.effects: list[Finding] = []
+        self._causes, self._grouped = causes, grouped
+        self._kinds: dict[tuple[str, str, str | None], _Kind] = {}
+        self._kind_of: dict[str, _Kind] = {}  # by the ids of causes
+        self._is_cause = frozenset(causes.values())
+        self._found: list[Finding] = []
+        self._groups: dict[str, ManyAlike] = {}
+        self._number: Counter[str | None] = Counter()  # of the effects of each cause
+
+    def sort(self, finding: Finding) -> None:
+        """Add a finding that follows from no other, and put the others aside."""
+        if finding.id in self._causes and _root(finding.id, self._causes) is not None:
+            self.effects.append(finding)
+        else:
+            self._add(finding, None)
+
+    def sort_effect(self, finding: Finding) -> None:
+        """Add a finding that follows from one that is sorted already."""
+        cause = _root(finding.id, self._causes)
+        kind = self._kind_of.get(cause or "")
+        shown = kind.group_id if kind and kind.group_id in self._groups else cause
+        self._number[shown] += 1
+        self._add(finding, shown)
+
+    def _add(self, finding: Finding, cause: str | None) -> None:
+        lock = finding.lock
+        if lock is None or SCOPES[finding.rule] not in ("lock", "session"):
+            self._found.append(replace(finding, cause=cause) if cause else finding)
+            return
+        key = finding.rule, fold_path(split(lock)[0]), cause
+        kind = self._kinds.get(key)
+        if kind is None:
+            kind = self._kinds[key] = _Kind(*key)
+        kind.add(finding)
+        if finding.id in self._is_cause:
+            self._kind_of[finding.id] = kind
+
+    def close(self) -> None:
+        """Make one finding of many; nothing will be added to the kinds sorted until now."""
+        for kind in self._kinds.values():
+            many = STILL_MANY if kind.group_id in self._grouped else MANY
+            if len(kind.members) > many:
+                group = self._groups[kind.group_id] = kind.group()
+                self._found.append(group.shown)
+            else:
+                self._found += kind.effects()
+        self._kinds = {}
+
+    def listing(self) -> Listing:
+        """All findings that were sorted, in screen order."""
+        number = self._number
+        counted = (
+            replace(one, folded=number[one.id]) if one.id in number else one for one in self._found
+        )
+        return Listing(tuple(sorted(counted, key=order)), self._groups)
+
+
+class _Kind:
+    """Findings of one rule, in locks below one parent, with the same cause if any."""
+
+    def __init__(self, rule: str, parent: str, cause: str | None) -> None:
+        self.cause = cause
+        self.group_id = identity(rule, ("many", parent, cause or ""))
+        self.members: list[Finding] = []
+        self._parent = parent
+        self._locks: dict[Text, None] = {}
+        self._sessions: dict[Session, None] = {}
+        self._first = 0  # the number of the first one on screen
+
+    def add(self, finding: Finding) -> None:
+        self._locks.update(dict.fromkeys(finding.locks))
+        self._sessions.update(dict.fromkeys(finding.sessions))
+        if self.members and order(finding) < order(self.members[self._first]):
+            self._first = len(self.members)
+        self.members.append(finding)
+
+    def effects(self) -> Iterable[Finding]:
+        """Each of them, with the cause that they share."""
+        cause = self.cause
+        return (replace(one, cause=cause) for one in self.members) if cause else self.members
+
+    def group(self) -> ManyAlike:
+        """All of them as one finding, in the words of the one that is first on screen."""
+        first = self.members[self._first]
+        locks = tuple(dict.fromkeys((*first.locks, *self._locks)))
+        is_one_lock = len(locks) == 1
+        nodes = (node for member in self.members for node in member.nodes) if is_one_lock else ()
+        others = f" The same goes for {len(self.members) - 1} more {self._where(locks)}."
+        shown = replace(
+            first,
+            id=self.group_id,
+            lock=first.lock if is_one_lock else None,
+            nodes=tuple(dict.fromkeys(nodes)),
+            sessions=tuple(self._sessions),
+            locks=locks,
+            sentence=clean(first.sentence + others),
+            advice=clean(f"{first.advice} To list all, filter the list of locks by {first.name}."),
+            cause=self.cause,
+        )
+        return ManyAlike(first.id, shown, others)
+
+    def _where(self, locks: Sequence[Text]) -> str:
+        where = "in this lock"
+        if len(locks) > 1:
+            where = f"in {count(len(locks), 'lock')} of {self._parent or '/'}: {several(locks)}"
+        return f"{where}, all of one session" if len(self._sessions) == 1 else where

@@ -13,7 +13,6 @@ from itertools import chain, islice
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
 from zktop.model.client_names import ClientNames
 from zktop.model.facts import SECOND_MS, Millis, Session
@@ -25,7 +24,7 @@ from zktop.model.findings.apply import (
     examine_session,
 )
 from zktop.model.findings.catalogue import SCOPES
-from zktop.model.findings.causes import WaitsAhead, are_reworded, folded
+from zktop.model.findings.causes import FindingList, WaitsAhead
 from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (
     NO_ROOT_CHANGES,
@@ -66,7 +65,6 @@ WORK_PER_FINDING: Final = 2  # to find it takes as long as to examine this many 
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
-SORTED_PER_MS: Final = 5  # findings; so a list of 10,000 is sorted every two seconds
 FRESH_FINDINGS: Final = 40  # about a screenful: their wording is hardly ever old
 FRESH_PAUSE_PER_PLACE_MS: Final = 100  # it is older for a session in hundreds of locks
 
@@ -110,17 +108,15 @@ class FindingTracker:
         self._deadlocked: frozenset[Text] = frozenset()  # the locks
         self._fresh: frozenset[Subject] = frozenset()  # the subjects of the first findings
         self._current = CurrentFindings()
-        self._sorted_at: Millis = 0
+        self._list = FindingList()
         self._folders = FolderCount()
-        self._is_changed = True  # since the list was sorted
-        self._reworded: dict[str, Finding] = {}  # by id, since then: their wording alone changed
         self._places: dict[Subject, int] = {}  # of the subjects with findings
         self._all_places = 0
 
     @property
     def is_behind(self) -> bool:
         """Whether the last look left examinations to the next one."""
-        return self._due.has(self._now)
+        return self._due.has(self._now) or self._list.is_behind
 
     def look(self, look: LookInput) -> CurrentFindings:
         """Examine what is due; return everything that is wrong now."""
@@ -139,17 +135,13 @@ class FindingTracker:
         for subject in self._due_now(look):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
-        self._update_list(look)
+        ahead = WaitsAhead(
+            lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
+            lambda path: holders_of(look.locks.get(path)),
+        )
+        if self._list.advance(self._found, ahead, look.now, thorough=look.thorough):
+            self._show(look.now)
         return self._current
-
-    def _update_list(self, look: LookInput) -> None:
-        """Sort or reword the findings; sorting a thousand of them takes 10 ms."""
-        pause_ms = len(self._current.findings) // SORTED_PER_MS
-        if look.thorough or look.now - self._sorted_at >= pause_ms:
-            if self._is_changed:
-                self._sort(look)
-            elif self._reworded:
-                self._reword(look.now)
 
     def _due_now(self, look: LookInput) -> Iterator[Subject]:
         """The subjects that are due, until enough is done for one look."""
@@ -298,11 +290,8 @@ class FindingTracker:
         self._store(subject, found, places)
         blind = frozenset(results.blinds)
         known_blind = self._blind_spots.get(subject, frozenset())
-        if are_reworded(before.shown, found.shown):
-            self._reworded.update((one.id, one) for one in found.shown)
-        else:
-            self._is_changed |= found.shown != before.shown
-        self._is_changed |= blind != known_blind
+        self._list.note(before.shown, found.shown)
+        self._list.is_changed |= blind != known_blind
         if blind:
             self._blind_spots[subject] = self._equal.setdefault(blind, blind)
         else:
@@ -316,48 +305,24 @@ class FindingTracker:
         else:
             self._found.pop(subject, None)
 
-    def _sort(self, look: LookInput) -> None:
-        """Sort all findings; the subjects of the first ones are examined within a second."""
-        found = {
-            finding.id: finding for subject in self._found.values() for finding in subject.shown
-        }
-        ahead = WaitsAhead(
-            lambda session: waits_of(look.locks, session, look.locks_of.get(session, ())),
-            lambda path: holders_of(look.locks.get(path)),
-        )
+    def _show(self, now: Millis) -> None:
+        """Return the newest list from now on; examine its first subjects within a second."""
         knots = (self._watch_deadlocks[path] for path in sorted(self._watch_deadlocks))
         self._current = CurrentFindings(
-            folded(found.values(), ahead),
+            self._list.findings,
             tuple(sorted(frozenset().union(*set(self._blind_spots.values())))),
             tuple(chain.from_iterable(knots)),
         )
-        self._sorted_at = look.now
-        self._is_changed = False
-        self._reworded = {}
         fresh = frozenset(_subjects(self._current.findings[:FRESH_FINDINGS]))
         for subject in fresh - self._fresh:
-            self._due.set_within(subject, look.now + SECOND_MS)
+            self._due.set_within(subject, now + SECOND_MS)
         self._fresh = fresh
-
-    def _reword(self, now: Millis) -> None:
-        """Replace the findings whose wording changed: ages, for most of the time."""
-        reworded, self._reworded = self._reworded, {}
-        self._current = replace(
-            self._current,
-            findings=tuple(
-                replace(reworded[one.id], cause=one.cause, folded=one.folded)
-                if one.id in reworded
-                else one
-                for one in self._current.findings
-            ),
-        )
-        self._sorted_at = now
 
 
 def _subjects(findings: Sequence[Finding]) -> Iterator[Subject]:
     """The locks and sessions of findings; the ensemble is examined at every look anyway."""
     for finding in findings:
-        if SCOPES[finding.rule] == "lock" and finding.lock is not None:
-            yield finding.lock
+        if SCOPES[finding.rule] == "lock":
+            yield from islice(finding.locks, 1)
         elif SCOPES[finding.rule] == "session":
             yield from islice(finding.sessions, 1)

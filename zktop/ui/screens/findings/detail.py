@@ -75,6 +75,7 @@ def write_all_blind(writer: LineWriter, blind: Iterable[BlindSpot]) -> None:
 
 
 MAX_NODES: Final = 12
+MAX_LOCKS: Final = 100
 MAX_SENTENCES: Final = 100
 
 
@@ -134,7 +135,8 @@ def write_group(writer: LineWriter, kind: FindingKind, report: Report) -> None:
 
 def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
     writer.title("WHERE", "enter goes there")
-    for path in dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]):
+    paths = tuple(dict.fromkeys([*([finding.lock] if finding.lock else []), *finding.locks]))
+    for path in paths[:MAX_LOCKS]:
         writer.write(
             line("  ", (path, "strong")), LineLink("lock", Selection(path=path), f"lock {path}")
         )
@@ -147,7 +149,8 @@ def _write_where(writer: LineWriter, finding: Finding, report: Report) -> None:
         drawn = line(("  session  ", "dim"), session_name(session), (f"  {name or ''}", "dim"))
         link = LineLink("sessions", Selection(session=session), f"session {session_text(session)}")
         writer.write(drawn, link)
-    hidden = max(0, len(finding.nodes) - MAX_NODES) + max(0, len(finding.sessions) - MAX_NODES)
+    hidden = max(0, len(paths) - MAX_LOCKS)
+    hidden += max(0, len(finding.nodes) - MAX_NODES) + max(0, len(finding.sessions) - MAX_NODES)
     if hidden:
         writer.say(f"… and {hidden} more", "dim")
 
