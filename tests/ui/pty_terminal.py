@@ -28,6 +28,7 @@ class Terminal:
         folder: Path,
         *args: str,
         program: tuple[str, ...] = ZKTOP,
+        gets_signals: bool = True,
         **more: str | None,
     ) -> None:
         self.master, slave = pty.openpty()
@@ -43,7 +44,7 @@ class Terminal:
             cwd=folder,
             env=_environment(folder, more),
             start_new_session=True,
-            preexec_fn=_own_this_terminal,  # noqa: PLW1509  no other thread runs yet
+            preexec_fn=_own_this_terminal if gets_signals else None,  # noqa: PLW1509  no other thread runs yet
         )
 
     def __enter__(self) -> Self:

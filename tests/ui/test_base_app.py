@@ -62,6 +62,16 @@ def test_a_closed_terminal_ends_it(tmp_path: Path) -> None:
         assert family(terminal.process.pid) == []
 
 
+def test_a_closed_terminal_ends_it_without_a_signal(tmp_path: Path) -> None:
+    """A process in a container may get none; its thread for keys would take a whole core."""
+    with Terminal(tmp_path, *AT_NO_SERVER, gets_signals=False) as terminal:
+        terminal.shown()
+        terminal.close()
+
+        assert terminal.ended() == 129
+        assert family(terminal.process.pid) == []
+
+
 def test_sigcont_without_a_suspend_changes_nothing(tmp_path: Path) -> None:
     """A closed terminal sends SIGCONT to its processes; that must not start a second writer."""
     with Terminal(tmp_path, *AT_NO_SERVER) as terminal:

@@ -3,8 +3,15 @@
 Textual writes in a thread with a queue of 30 entries. When the terminal is closed, the thread ends
 and the next write blocks forever. A closed terminal also sends SIGCONT to its processes, and
 Textual would then start a second thread.
+
+A process that does not belong to the terminal, as in a container or under nohup, gets no SIGHUP
+when the terminal closes. Textual's thread for keys would then read its end again and again.
 """
 
+import os
+import select
+import signal
+from threading import Thread
 from typing import IO, Any, cast
 
 from textual.drivers.linux_driver import LinuxDriver
@@ -39,6 +46,14 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._file = cast("Any", TerminalFile(self._file))
+        Thread(target=self._report_hangup, name="terminal-hangup", daemon=True).start()
+
+    def _report_hangup(self) -> None:
+        """Wait until the terminal is closed; then do as if it had sent SIGHUP."""
+        terminal = select.poll()
+        terminal.register(self.fileno, 0)  # only its end
+        if any(event & select.POLLHUP for _, event in terminal.poll()):
+            os.kill(os.getpid(), signal.SIGHUP)
 
     def _sigcont_application(self, *arguments: object) -> None:
         """Resume after a suspend; without one, only redraw."""
