@@ -3,11 +3,12 @@
 import pytest
 from textual import events
 from textual.pilot import Pilot
+from textual.widget import Widget
 from ui.example_ensemble import trouble
 from ui.fake_feed import app_of, pressed, settled, until
 
 from zktop.ui.app import Zktop
-from zktop.ui.dialogs.jump import JumpDialog
+from zktop.ui.dialogs.jump import JumpDialog, pane_targets
 
 
 async def asked(pilot: Pilot[int], key: str = "apostrophe") -> list[str]:
@@ -110,3 +111,8 @@ async def test_a_tab_that_a_long_filter_hides_has_no_number() -> None:
         await asked(pilot)
 
         assert isinstance(app.screen, JumpDialog)
+
+
+def test_a_pane_that_has_no_place_yet_has_no_letter() -> None:
+    """Its letter would be at the upper left, in the header."""
+    assert list(pane_targets([Widget()])) == []

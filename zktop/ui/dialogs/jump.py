@@ -59,6 +59,7 @@ class JumpDialog(Overlay[JumpTarget]):
 
 
 def pane_targets(panes: Sequence[Widget]) -> Iterator[JumpTarget]:
-    """Give each pane a letter, in its upper left corner."""
-    for letter, pane in zip(LETTERS, panes, strict=False):
+    """Give each visible pane a letter, in its upper left corner."""
+    visible = (pane for pane in panes if pane.region)  # not one that was mounted a moment ago
+    for letter, pane in zip(LETTERS, visible, strict=False):
         yield JumpTarget(letter, pane.region.offset, pane.focus)
