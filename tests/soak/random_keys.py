@@ -30,6 +30,7 @@ HANGS_S = 20.0
 CLEARED_S = 30.0
 HERE = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} Locks "
 RECORDS = "● REC"
+AGAIN = "Play again?"
 SCENE_RUNS = re.compile("─ (Playing|Paused|Finished|Failed|Cleaning)")
 TROUBLE = ("Traceback (most recent call last)", "the rest continues")
 PLAIN, SIZES = (120, 36), ((120, 36), (80, 24), (200, 60), (60, 15), (30, 8), (250, 80))
@@ -114,7 +115,10 @@ class RandomKeys:
         self._press("S")
         self._wait_for("Play a scene")
         self._press(*scene, "Enter")
-        self._wait_for("╭─ Learn")
+        self._wait_for(lambda text: "╭─ Learn" in text or AGAIN in text)
+        if AGAIN in self._screen.text():  # a dialog took the key that ends the scene before
+            self._press("Enter")
+            self._wait_for("╭─ Learn")
 
     def _press_at_random(self, until: float) -> None:
         """Press any keys, and resize the window now and then."""
