@@ -4,7 +4,7 @@ import sys
 
 from bench.screen_process import GeneratedFeed
 from zktop.app.contenders import Contenders
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.ui.app import Zktop
 
 RATE, SECONDS = 50, 3.0  # so that the graphs and the timeline have something to show

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from zktop.app.contenders import Contenders
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.demo_types import (
     ContenderAction,
     ContenderOrder,

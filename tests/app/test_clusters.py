@@ -7,7 +7,7 @@ from servers import RunningServer, sandbox_server
 from ui.fake_feed import settled, until
 
 from zktop.app.clusters import Clusters, live_ports
-from zktop.config.types import Config, DemoSection, WebhookSection
+from zktop.config.keys_and_defaults import Config, DemoSection, WebhookSection
 from zktop.model.settings import Root
 from zktop.ui.app import Zktop
 from zktop.ui.settings import UiSettings

@@ -7,7 +7,7 @@ import pytest
 from servers import RunningServer, sandbox_server
 
 from zktop.app.contenders import Contenders
-from zktop.config.types import Config, DemoSection
+from zktop.config.keys_and_defaults import Config, DemoSection
 from zktop.demo_types import ContenderOrder, ContenderState, LockClaim
 from zktop.errors import UsageError
 

@@ -1,7 +1,7 @@
 """What `zktop free` tells zkCli.sh about the ensemble: everything but secrets."""
 
 from zktop.app.zkcli_settings import zkcli_of
-from zktop.config.types import Config, SaslSection
+from zktop.config.keys_and_defaults import Config, SaslSection
 from zktop.tls import Tls
 
 

@@ -22,7 +22,7 @@ from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.app.replay import Replay
 from zktop.cli.schema import _schema
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.model.report import Report
 from zktop.model.session_ids import session_id, session_text
 from zktop.output.events import EventStream

@@ -12,7 +12,7 @@ from waiting import source_of
 from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.live_run import LiveRun
 from zktop.cli.snapshot import first_report
-from zktop.config.types import AdminSection, Config
+from zktop.config.keys_and_defaults import AdminSection, Config
 from zktop.model.settings import Root, Thresholds
 from zktop.output.snapshot import snapshot
 

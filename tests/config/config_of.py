@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from zktop.config.join_sources import effective_config
+from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
-from zktop.config.types import Config
 
 
 def config_of(file: Path | str) -> Config:

@@ -10,8 +10,8 @@ import yaml
 from config.config_of import config_of
 from msgspec import inspect
 
+from zktop.config.keys_and_defaults import Config
 from zktop.config.show import config_schema
-from zktop.config.types import Config
 
 EXAMPLE = Path(__file__).parents[2] / "config.example.yaml"
 LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from zktop.config.join_sources import EffectiveConfig, cluster_configs, effective_config
+from zktop.config.keys_and_defaults import Config, SaslSection
 from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.show import rows
 from zktop.config.tree import ValueOrigin
-from zktop.config.types import Config, SaslSection
 from zktop.model.settings import Root, Settings, Thresholds
 from zktop.tls import Tls
 

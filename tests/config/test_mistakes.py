@@ -9,8 +9,8 @@ from config.config_of import config_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from zktop.config.keys_and_defaults import Config
 from zktop.config.mistakes import ConfigError
-from zktop.config.types import Config
 from zktop.model.text import clean
 
 pytestmark = pytest.mark.usefixtures("in_folder")

@@ -19,7 +19,7 @@ from waiting import eventually
 
 from zktop.app.clusters import live_feed
 from zktop.app.contenders import Contenders
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.ui.app import Zktop
 from zktop.ui.keys import KEYS
 from zktop.ui.settings import UiSettings

@@ -8,7 +8,7 @@ from servers import sandbox_server
 from zktop.app.connection_settings import SHORT_SESSION_S
 from zktop.app.contenders import Contenders
 from zktop.app.live_run import LiveRun
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.demo.lessons import LESSONS
 from zktop.demo.scenes import scene_named
 from zktop.demo_types import DEMO_ROOT, Lesson

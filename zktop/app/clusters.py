@@ -9,7 +9,7 @@ from zktop.app.connection_settings import access_of, plan_of
 from zktop.app.contenders import Contenders
 from zktop.app.export_formats import ReportExports
 from zktop.app.feeds import LiveFeed
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.model.settings import Root
 from zktop.ui.interfaces import ClusterPorts
 

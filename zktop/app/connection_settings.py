@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from zktop.config.types import Config, IntrospectSection
+from zktop.config.keys_and_defaults import Config, IntrospectSection
 from zktop.demo_types import ClientSettings
 from zktop.model.facts import SECOND_MS
 from zktop.model.layouts.layout import Layout, read

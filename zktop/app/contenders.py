@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from msgspec.structs import replace
 
 from zktop.app.connection_settings import demo_connection
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.lessons import LESSONS
 from zktop.demo.permission import Permission

@@ -11,7 +11,7 @@ from zktop.app.feeds import ReplayFeed
 from zktop.app.replay import Replay
 from zktop.app.ui_settings import ui_settings
 from zktop.config.join_sources import EffectiveConfig
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.errors import UsageError
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.ui.app import Zktop

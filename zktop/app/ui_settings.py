@@ -16,10 +16,10 @@ from zktop.app.alerts.finding_command import FindingCommand
 from zktop.app.clipboard import copy_by_program
 from zktop.app.run_program import run_program
 from zktop.config.join_sources import EffectiveConfig
+from zktop.config.keys_and_defaults import CommandSection, Config, UiSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
-from zktop.config.types import CommandSection, Config, UiSection
 from zktop.ui.inks import INKS
 from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, remapped
 from zktop.ui.settings import UiSettings

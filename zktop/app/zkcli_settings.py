@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
-from zktop.config.types import Config
+from zktop.config.keys_and_defaults import Config
 from zktop.model.freeing.commands import ZkCli
 from zktop.tls import Tls
 from zktop.zk import parse_hosts

@@ -12,8 +12,8 @@ from zktop.app.connection_settings import demo_connection
 from zktop.cli.common.options import DURATION, connection_options
 from zktop.cli.common.output import put
 from zktop.config.join_sources import effective_config
+from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
-from zktop.config.types import Config
 from zktop.demo.__main__ import run_contender
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ContenderChange, ProcessPool

@@ -18,8 +18,8 @@ from zktop.cli.common.output import WIDTH, narrate, put
 from zktop.cli.sandbox import sandbox_process
 from zktop.cli.scene import complete_scene
 from zktop.config.join_sources import EffectiveConfig, effective_config
+from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
-from zktop.config.types import Config
 from zktop.demo.contender_log import ContenderLog
 from zktop.demo.processes import ProcessPool
 from zktop.demo.scene_player import ScenePlayer

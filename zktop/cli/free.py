@@ -16,8 +16,8 @@ from zktop.cli.common.output import put, put_json
 from zktop.cli.common.sources import live_run_of, print_notes
 from zktop.cli.snapshot import first_report
 from zktop.config.join_sources import effective_config
+from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
-from zktop.config.types import Config
 from zktop.errors import ExitCode, NotFreedError, NothingToLookAtError
 from zktop.model.format import several
 from zktop.model.freeing.deeds import Deed, deletion, request_to_release

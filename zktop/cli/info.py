@@ -15,9 +15,9 @@ from zktop.cli.common.options import config_options
 from zktop.cli.common.output import put_table
 from zktop.config.files import config_file, config_folder
 from zktop.config.join_sources import effective_config
+from zktop.config.keys_and_defaults import Config
 from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import Overrides
-from zktop.config.types import Config
 from zktop.model.format import count
 
 _EXAMPLES = """\b

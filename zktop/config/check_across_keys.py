@@ -2,8 +2,8 @@
 
 from zktop.config.check_keys import Check
 from zktop.config.check_layouts import Mistakes, layout_mistakes, view_mistakes
+from zktop.config.keys_and_defaults import SaslSection
 from zktop.config.parse_values import one_of
-from zktop.config.types import SaslSection
 from zktop.model.layouts.layout import ClientView, Layout
 from zktop.tls import Tls
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from zktop.config.keys_and_defaults import UiSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import Override, Overrides
 from zktop.config.parse_values import is_null, kind_of
 from zktop.config.tree import DEFAULT, EMPTY, MapNode, ValueOrigin
-from zktop.config.types import UiSection
 
 
 def file_tree(name: str) -> MapNode:

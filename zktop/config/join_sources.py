@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from zktop.config.check_across_keys import checks
 from zktop.config.check_keys import ConfigReader, inner_key
 from zktop.config.files import default_file, file_tree, theme_names
+from zktop.config.keys_and_defaults import Config, ConnectionSection
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.overrides import (
     Override,
@@ -36,7 +37,6 @@ from zktop.config.tree import (
     ValueOrigin,
     merge,
 )
-from zktop.config.types import Config, ConnectionSection
 from zktop.model.locks.shapes import LAYOUTS
 
 _CONNECTION = frozenset(ConnectionSection.__struct_fields__)

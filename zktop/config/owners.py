@@ -7,10 +7,10 @@ from msgspec import inspect
 
 from zktop.config.check_keys import ConfigReader
 from zktop.config.files import file_tree
+from zktop.config.keys_and_defaults import Config
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.parse_values import word
 from zktop.config.tree import ValueOrigin
-from zktop.config.types import Config
 from zktop.model.owner_list import NAME, OwnerEntry
 
 _OWNERS = next(

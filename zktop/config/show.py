@@ -8,9 +8,9 @@ from msgspec import inspect
 
 from zktop.config.check_keys import inner_key
 from zktop.config.join_sources import EffectiveConfig
+from zktop.config.keys_and_defaults import Config
 from zktop.config.parse_values import duration_text
 from zktop.config.tree import DEFAULT
-from zktop.config.types import Config
 
 MASK = "****"
 

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from zktop.config.check_keys import Check, ConfigReader
 from zktop.config.files import file_tree, theme_files
+from zktop.config.keys_and_defaults import Word
 from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.parse_values import Form, word
 from zktop.config.suggest import hint, quoted
 from zktop.config.tree import ValueOrigin
-from zktop.config.types import Word
 from zktop.model.text import nearest
 
 Colour = Annotated[str, Meta(extra={"form": "colour"})]

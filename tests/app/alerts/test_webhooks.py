@@ -17,7 +17,7 @@ from waiting import PATIENCE_S, eventually
 
 from zktop.app.alerts import webhooks
 from zktop.app.alerts.webhooks import MAX_ALERTS, MAX_WAITING, Webhooks
-from zktop.config.types import WebhookSection
+from zktop.config.keys_and_defaults import WebhookSection
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 

@@ -4,7 +4,7 @@ from model.waits.notation import graph, queues
 from msgspec.structs import replace
 
 from zktop.model.waits.assess import assess
-from zktop.model.waits.client_threads import ConcurrencyDetector
+from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.wait_queue import WaitQueue

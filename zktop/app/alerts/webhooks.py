@@ -15,7 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from zktop.config.join_sources import EffectiveConfig
-from zktop.config.types import WebhookSection
+from zktop.config.keys_and_defaults import WebhookSection
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.output.webhook_body import FindingAlerts, WebhookAlert, webhook_body

@@ -11,8 +11,8 @@ from zktop.cli.common.interrupts import Interrupts
 from zktop.cli.common.options import ReplayTime
 from zktop.cli.common.output import ProgressLine, narrate
 from zktop.config.join_sources import effective_config
+from zktop.config.keys_and_defaults import Config
 from zktop.config.overrides import Overrides
-from zktop.config.types import Config
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 

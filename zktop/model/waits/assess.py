@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zktop.model.waits.client_threads import multi_threaded
+from zktop.model.waits.concurrent_actors import multi_threaded
 from zktop.model.waits.confidence import WORKING_RING_MS, confidence
 from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import (

@@ -21,7 +21,7 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 from zktop.model.text import Text
-from zktop.model.waits.client_threads import ConcurrencyDetector
+from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.evidence import EvidenceCollector
 from zktop.model.waits.graph import WaitGraph

@@ -19,7 +19,7 @@ from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.text import Text
 from zktop.model.waits.assess import Assessment, assess
-from zktop.model.waits.client_threads import ConcurrencyDetector
+from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.queues_from_locks import lock_path

@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct
 
 from zktop.model.format import fold_path
-from zktop.model.waits.client_threads import waits
+from zktop.model.waits.concurrent_actors import waits
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
