@@ -1,6 +1,13 @@
-"""The UI on locks that stand still after a while, for `bench.keys`: `... LOCKS`."""
+"""The UI on locks that stand still after a while, for `bench.keys`: `... LOCKS FILE`.
 
+FILE gets a line for each time in which the UI handled nothing: when it ended, and its seconds.
+"""
+
+import asyncio
 import sys
+from functools import partial
+from pathlib import Path
+from typing import TextIO
 
 from bench.screen_process import GeneratedFeed
 from zktop.app.contenders import Contenders
@@ -8,13 +15,36 @@ from zktop.config.keys_and_defaults import Config
 from zktop.ui.app import Zktop
 
 RATE, SECONDS = 50, 3.0  # so that the graphs and the timeline have something to show
+TICK_S = 0.005
+MIN_STOP_S = 0.01
+
+
+class Timed(Zktop):
+    """An app that writes down when its UI stopped."""
+
+    stops: TextIO
+
+    def on_ready(self) -> None:
+        """Begin when the first frame is drawn."""
+        self._tick(asyncio.get_running_loop().time())
+
+    def _tick(self, due_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        now_s = loop.time()
+        if now_s - due_s > MIN_STOP_S:
+            self.stops.write(f"{now_s} {now_s - due_s}\n")
+        loop.call_at(now_s + TICK_S, partial(self._tick, now_s + TICK_S))
 
 
 def main() -> None:
     """Show the feed until the bench ends it."""
-    feed = GeneratedFeed(int(sys.argv[1]), RATE, None, seconds=SECONDS)
+    locks, file = sys.argv[1:]
+    feed = GeneratedFeed(int(locks), RATE, None, seconds=SECONDS)
     contenders = Contenders(Config())  # for screen 6; none is started
-    Zktop(feed, contenders).run()
+    with Path(file).open("w", buffering=1) as stops:
+        app = Timed(feed, contenders)
+        app.stops = stops
+        app.run()
     feed.stop()
 
 
