@@ -1,6 +1,8 @@
 """A small ensemble with a deadlock, an orphan and quiet locks, as facts, for the page of locks."""
 
+from collections.abc import Hashable
 from functools import cache
+from typing import Any
 
 from model.builders import NOW, ZK1, connections, figures, kazoo_name, lock, no_watches, own, row
 from ui.fake_feed import frames
@@ -11,6 +13,7 @@ from zktop.model.settings import Settings
 from zktop.model.text import Text
 from zktop.ui.filters import NO_FILTER, Filter
 from zktop.ui.interfaces import Frame
+from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.styled_text import Line, text_of
@@ -68,8 +71,17 @@ def rows_of(*reports: Report) -> LockRows:
     """The rows after these reports."""
     rows = LockRows()
     for report in reports:
-        rows.update(report)
+        read_whole(rows, report)
     return rows
+
+
+def read_whole(rows: LiveRows[Any], report: Report) -> set[Hashable]:
+    """Apply a report in one go; return the keys of the rows that changed."""
+    before = dict(rows.rows)
+    for _ in rows.read(report):
+        pass
+    either = before.keys() | rows.rows.keys()
+    return {key for key in either if before.get(key) is not rows.rows.get(key)}
 
 
 def listed(rows: LockRows, wanted: Filter = NO_FILTER) -> list[LockRow]:

@@ -34,16 +34,21 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     text: str = ""
     words: tuple[Word, ...] = ()
 
+    def matcher(self, fields: Mapping[str, Callable[[R], str]]) -> Callable[[R], bool]:
+        """Return a function that says whether a row matches; `fields` make the texts of a row."""
+        words = [(fields.get(one.field), one.finds, one.is_excluded) for one in self.words]
+
+        def matches(row: R) -> bool:
+            for made, finds, is_excluded in words:
+                if (made is not None and finds(made(row))) == is_excluded:
+                    return False
+            return True
+
+        return matches
+
     def passing(self, rows: Iterable[R], fields: Mapping[str, Callable[[R], str]]) -> list[R]:
-        """Return the rows that match; `fields` make the text of each field of a row."""
-        passed = [*rows]
-        for field, finds, is_excluded in self.words:
-            made = fields.get(field)
-            if made is not None:
-                passed = [row for row in passed if finds(made(row)) != is_excluded]
-            elif not is_excluded:
-                return []
-        return passed
+        """Return the rows that match."""
+        return [*filter(self.matcher(fields), rows)]
 
     def passes(self, fields: Mapping[str, str]) -> bool:
         """True if one row with these texts matches."""
@@ -51,11 +56,6 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
             (field in fields and finds(fields[field])) != is_excluded
             for field, finds, is_excluded in self.words
         )
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """The fields that it searches."""
-        return frozenset(word.field for word in self.words)
 
     def mistake(self, known: Sequence[str]) -> str:
         """Return a message about fields that the screen does not know; empty if it knows all.

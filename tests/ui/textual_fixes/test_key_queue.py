@@ -1,6 +1,7 @@
 """Keys that are typed faster than the UI handles them: they do the same as keys typed slowly."""
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from zktop.ui.dialogs.new_contender import Menu
 from zktop.ui.screens.timeline.screen import TimelineScreen
 from zktop.ui.settings import UiSettings
 from zktop.ui.textual_fixes import key_queue
+from zktop.ui.textual_fixes.key_queue import call_in_steps
 from zktop.ui.widgets.filter_line import FilterLine
 
 BUSY_S = 60.0
@@ -263,6 +265,39 @@ async def test_ctrl_c_does_not_wait() -> None:
         await settled(pilot)
 
         assert not app.is_running
+
+
+async def test_work_in_steps_waits_for_a_key() -> None:
+    """The key passes through several widgets, and no step comes in between."""
+    app = app_of(*trouble())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        seen, over = list[bool](), list[str]()
+
+        def steps() -> Iterator[None]:
+            for _ in range(100):
+                seen.append(app.key_queue.is_busy)
+                yield
+
+        assert app.page is not None
+        call_in_steps(app.page, steps(), then=lambda: over.append("end"))
+        while not over:
+            await pressed(pilot, "down")
+
+        assert not any(seen)
+
+
+async def test_work_in_steps_goes_on_if_a_key_is_never_handled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After as long as other keys are held for it."""
+    app, over = app_of(*trouble()), list[str]()
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        monkeypatch.setattr(key_queue, "MAX_HOLD_S", 0.01)
+        app.key_queue.wait()  # for nothing
+        call_in_steps(app, iter((None, None)), then=lambda: over.append("end"))
+        await until(pilot, lambda: over, "the last step")
 
 
 def named(app: Zktop) -> str:

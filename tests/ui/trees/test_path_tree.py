@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
 from ui.example_ensemble import trouble
 from ui.example_states import deadlock_frames
 
@@ -95,7 +96,7 @@ def test_a_large_prefix_is_closed_unless_the_selected_lock_is_in_it() -> None:
     assert not is_open_by_default(top, None)
     assert is_open_by_default(top, "/l/3")
     assert not is_open_by_default(top, "/lx/3")
-    assert is_open_by_default(top._replace(below=top.below[1:]), None)
+    assert is_open_by_default(replace(top, below=top.below[1:]), None)
 
 
 def test_totals_agree_with_the_report() -> None:
@@ -111,7 +112,7 @@ def test_only_the_first_of_many_locks_are_listed() -> None:
     """The line of their prefix counts them all."""
     (top,) = path_tree(total(f"/l/{number}", number) for number in range(MAX_BELOW + 5))
     writer = LineWriter(78)
-    PathTreeLines(lambda _: True).write(writer, top._replace(below=(top,)))
+    PathTreeLines(lambda _: True).write(writer, replace(top, below=(top,)))
 
     assert (top.locks, len(top.below)) == (MAX_BELOW + 5, MAX_BELOW)
     assert text_of(writer.lines[-1]).split() == ["└─", "…", "and", "5", "more"]

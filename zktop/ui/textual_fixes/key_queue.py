@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from typing import Final
 
 from textual.app import App
@@ -21,6 +22,8 @@ from zktop.ui.keys import FIXED
 from zktop.ui.messages import DrawingFailed
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
+WORK_S: Final = 0.01  # of work in steps, until keys are looked for
+AFTER_KEY_S: Final = 0.02  # until such work goes on
 MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
 
 
@@ -36,23 +39,32 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
 def call_in_steps(
     pump: MessagePump, steps: Iterator[None], then: Callable[[], object] = lambda: None
 ) -> None:
-    """Do one step after the next drawing, and so on; keys are handled in between.
+    """Do steps after the next drawing, for a moment at a time; keys and drawings come first.
 
-    `then` is called at the end, also after an error in a step, which is reported.
+    A key passes through several widgets. Work in between would delay it each time, so there are
+    no steps until it is handled. `then` is called at the end, also after an error in a step, which
+    is reported.
     """
+    pump.call_after_refresh(partial(_do_some, pump, steps, then))
 
-    def do_next() -> None:
+
+def _do_some(pump: MessagePump, steps: Iterator[None], then: Callable[[], object]) -> None:
+    queue: KeyQueue | None = getattr(pump.app, "key_queue", None)
+    go_on = partial(_do_some, pump, steps, then)
+    if queue is not None and queue.is_busy:
+        call_after(AFTER_KEY_S, pump, go_on)
+        return
+    end = perf_counter() + WORK_S
+    try:
+        while not (is_over := next(steps, steps) is steps) and perf_counter() < end:
+            pass
+    except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
         is_over = True
-        try:
-            is_over = next(steps, steps) is steps
-        except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
-            pump.post_message(DrawingFailed("A step", error))
-        if is_over:
-            then()
-        else:
-            call_after(0, pump, do_next)
-
-    pump.call_after_refresh(do_next)
+        pump.post_message(DrawingFailed("A step", error))
+    if is_over:
+        then()
+    else:
+        call_after(0, pump, go_on)
 
 
 @dataclass
@@ -71,11 +83,12 @@ class KeyQueue:
         self._held: deque[Key] = deque()
         self._ever_held = 0  # number of keys
         self._marker: KeyHandled | None = None  # the one that the held keys wait for
+        self._marked_s = 0.0  # when
 
     @property
     def is_busy(self) -> bool:
-        """True while a key is being handled."""
-        return self._marker is not None
+        """True while a key is being handled, but not for longer than keys are held."""
+        return self._marker is not None and perf_counter() - self._marked_s < MAX_HOLD_S
 
     def holds(self, key: Key) -> bool:
         """Hold the key if another is being handled; False if it may be delivered now."""
@@ -88,13 +101,13 @@ class KeyQueue:
 
     def follow(self, to: MessagePump, rounds: int = ROUNDS) -> None:
         """Hold keys until everything posted so far to this widget and its parents is handled."""
-        self._marker = KeyHandled(to, rounds)
+        self._marker, self._marked_s = KeyHandled(to, rounds), perf_counter()
         if not to.post_message(self._marker):  # the widget is closing
             self._app.post_message(self._marker)
 
     def wait(self) -> None:
         """Hold keys until the next `follow` has ended."""
-        self._marker = KeyHandled(self._app, 0)
+        self._marker, self._marked_s = KeyHandled(self._app, 0), perf_counter()
 
     def next_after(self, message: KeyHandled) -> Key | None:
         """Return the key to deliver when this marker arrives at the app."""

@@ -1,6 +1,6 @@
 """The usual order of rows, and how often it may change."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from time import perf_counter, sleep
 
@@ -12,6 +12,7 @@ from zktop.model.history.lock_history import FirstLook, LockHistory
 from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
+from zktop.ui.filters import parsed
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common import live_rows
 from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, RowSorter
@@ -82,6 +83,47 @@ def test_rows_are_in_the_usual_order(table: list[LockRow], data: st.DataObject) 
             live.put(table[at])
 
         assert live.ordered(NOW + later) == as_documented(table, NOW + later)
+
+
+def test_a_filter_of_many_rows_is_searched_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row is searched once; then only one that was replaced is."""
+    monkeypatch.setattr(live_rows, "TEXTS_AT_ONCE", 2)
+    searched: list[str] = []
+
+    def text(row: LockRow) -> str:
+        searched.append(row.path)
+        return row.path
+
+    live, wanted = NamedRows({"": text}), parsed("/c")
+    for path in NAMES:
+        live.put(quiet_row(path))
+    steps = [len(searched) for _ in live.search(wanted)]
+    found = live.listed(NOW, wanted, is_sorted=True)
+    live.put(quiet_row(NAMES[0]))
+    again = live.listed(NOW, wanted, is_sorted=True)
+
+    assert steps == [2, 4, 6, 8]
+    assert found == again == [live.rows[NAMES[2]]]
+    assert searched == [*NAMES, NAMES[0]]
+
+
+class NamedRows(LockRows):
+    """Rows with given texts for a filter."""
+
+    def __init__(self, fields: dict[str, Callable[[LockRow], str]]) -> None:
+        super().__init__()
+        self._fields = fields
+
+    @property
+    def fields(self) -> Mapping[str, Callable[[LockRow], str]]:
+        """Those that were given."""
+        return self._fields
+
+
+def quiet_row(path: Text) -> LockRow:
+    """A row without a problem."""
+    history = LockHistory(at=NOW, first_look=FirstLook(NOW, NOW), changed_at=None)
+    return LockRow(lock(path, "mutex"), history, LockStatus("ok", "good", QUIET_RANK), 0)
 
 
 class NoTable:

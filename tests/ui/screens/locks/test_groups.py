@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.builders import NOW, lock
-from ui.example_ensemble import ORDERS, STOCK, deadlock, released, rows_of, servers
+from ui.example_ensemble import ORDERS, STOCK, deadlock, read_whole, released, rows_of, servers
 from ui.fake_feed import app_of, frames, pressed, settled
 from ui.screens.locks.locks_app import SMALL, WIDE, chosen, page_of
 
@@ -166,7 +166,7 @@ def test_a_group_does_not_flicker_at_its_smallest_size() -> None:
 
     rows, shown = LockRows(), []
     for report in film:
-        rows.update(report)
+        read_whole(rows, report)
         shown.append(entries(rows))
 
     assert names(shown[1])[-1] == f"/locks/user/* ({KEEP_GROUP})"
@@ -189,7 +189,7 @@ def test_every_lock_is_listed_once_or_counted_once(steps: list[tuple[str, int]])
         if what == "open":
             live.toggle("/locks/user/*")
     for report in reports(*moments):
-        live.update(report)
+        read_whole(live, report)
     listed = entries(live)
     alone = {one.path for one in listed if isinstance(one, LockRow)}
     folded = [one for one in listed if isinstance(one, LockGroup) and not one.is_open]

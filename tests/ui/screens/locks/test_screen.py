@@ -1,6 +1,7 @@
 """Screen 1 as a user sees it: locks, problems, and its text when there are none."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from model.builders import NOW, lock
@@ -13,7 +14,7 @@ from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame, Status
-from zktop.ui.screens.locks import screen as locks_screen
+from zktop.ui.screens.locks import rows as lock_rows
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.settings import UiSettings
 
@@ -60,15 +61,15 @@ async def test_many_locks_are_read_in_steps(monkeypatch: pytest.MonkeyPatch) -> 
     """The first ones are shown meanwhile, and at the end all of them, the worst first."""
     at_once = await screen(*FILM)
     drawn: list[int] = []
-    update = LockRows.update
+    read = LockRows.read
 
-    def counted(rows: LockRows, report: Report) -> set[Text]:
-        changed = update(rows, report)
-        drawn.append(len(rows.rows))
-        return changed
+    def counted(rows: LockRows, report: Report) -> Iterator[None]:
+        for _ in read(rows, report):
+            drawn.append(len(rows.rows))
+            yield
 
-    monkeypatch.setattr(locks_screen, "AT_ONCE", 1)
-    monkeypatch.setattr(LockRows, "update", counted)
+    monkeypatch.setattr(lock_rows, "AT_ONCE", 1)
+    monkeypatch.setattr(LockRows, "read", counted)
 
     assert await screen(*FILM) == at_once
     assert drawn[:5] == [1, 2, 3, 4, 5]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 from model.builders import NOW, ZK1, connections, expiry, lock, own, row, session
 from msgspec.structs import replace
+from ui.example_ensemble import read_whole
 from ui.fake_feed import app_of, frames, settled
 
 from zktop.model.facts import AnyFact, Node
@@ -37,7 +38,7 @@ def restarted(*tables: AnyFact) -> Report:
 def row_in(report: Report, name: str) -> SessionRow:
     """The row of a session."""
     rows = SessionRows()
-    rows.update(report)
+    read_whole(rows, report)
     return rows.rows[session(name)]
 
 

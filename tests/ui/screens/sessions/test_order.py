@@ -6,20 +6,20 @@ from hypothesis import strategies as st
 from model.builders import NOW, ZK1, connections, expiry, figures, lock, own, row, session
 from model.builders import NOW as AT
 from msgspec.structs import replace
+from ui.example_ensemble import read_whole
 from ui.fake_feed import frames
 
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import PersistentMap
 from zktop.ui.filters import Filter, parsed
 from zktop.ui.screens.common import live_rows
-from zktop.ui.screens.common.partial_reports import partial_reports
+from zktop.ui.screens.sessions.directory import MEMBERS_AT_ONCE
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import (
+    ROWS_AT_ONCE,
     SessionRow,
     SessionRows,
 )
-from zktop.ui.screens.sessions.screen import AT_ONCE
 from zktop.ui.screens.sessions.table import COLUMNS, SessionTable
 
 LOCKS = 11  # one more, and sessions with similar names would be a group
@@ -44,7 +44,7 @@ def rows_of(*reports: Report) -> SessionRows:
     """The rows after these reports."""
     rows = SessionRows()
     for report in reports:
-        rows.update(report)
+        read_whole(rows, report)
     return rows
 
 
@@ -144,28 +144,28 @@ def test_only_changed_rows_are_made_again() -> None:
     rows = rows_of(REPORT)
     before = dict(rows.rows)
 
-    assert rows.update(later) == set()
+    assert read_whole(rows, later) == set()
     assert rows.rows == before
     assert rows.rows[session("A1")].report is later
 
 
 def test_a_large_ensemble_is_read_in_steps() -> None:
-    """Each step makes few rows; together they make those of the whole report, each once."""
+    """First the locks of all sessions, then the rows; the result is that of one step."""
     each = 5
-    names = [[f"w{n}-{place}" for place in range(each)] for n in range(AT_ONCE // 2)]
+    locks = 2 * MEMBERS_AT_ONCE // each
+    names = [[f"w{n}-{place}" for place in range(each)] for n in range(locks)]
     facts = [one for n, queue in enumerate(names) for one in lock(f"/locks/l{n}", *queue)]
     report = frames((NOW, facts))[-1].report
     rows = SessionRows()
-    made = [
-        len(rows.update(one)) for one in (*partial_reports(report, rows.records, AT_ONCE), report)
-    ]
+    made = [(len(rows.directory.locks), len(rows.rows)) for _ in rows.read(report)]
 
-    assert len(made) == 3
-    assert max(made) < AT_ONCE + each
-    assert sum(made) == len(rows.rows) == len(names) * each
+    assert made[:2] == [(MEMBERS_AT_ONCE, 0), (2 * MEMBERS_AT_ONCE, 0)]
+    assert made[2:] == [
+        (locks * each, count) for count in range(ROWS_AT_ONCE, locks * each + 1, ROWS_AT_ONCE)
+    ]
     assert shape(rows) == shape(rows_of(report))
 
 
 def test_a_small_ensemble_is_read_at_once() -> None:
     """Its screen is complete in its first frame."""
-    assert list(partial_reports(REPORT, PersistentMap(), AT_ONCE)) == []
+    assert list(SessionRows().read(REPORT)) == []

@@ -254,7 +254,7 @@ def test_behind_means_also_through_other_locks() -> None:
     """D waits for Y, which B holds, and B waits for X."""
     report = with_tables()[-1].report
     directory = SessionDirectory()
-    directory.update(report)
+    [*directory.read(report, set())]
 
     behind, is_all = behind_it(report, directory, session("A"))
 
@@ -266,9 +266,9 @@ def test_the_directory_follows_changes() -> None:
     film = [*with_tables(), *frames((AT, facts("X x: A C", at=AT)))]
     follower = SessionDirectory()
     for frame in (*film, *reversed(film)):
-        follower.update(frame.report)
+        [*follower.read(frame.report, set())]
         fresh = SessionDirectory()
-        fresh.update(frame.report)
+        [*fresh.read(frame.report, set())]
 
         assert _known(follower) == _known(fresh)
 
@@ -277,10 +277,10 @@ def test_a_session_in_no_table_has_no_connection() -> None:
     """All tables were read after its node was created, and it is in none."""
     report = reports_of(connections(ZK1, row("B"), row("C"), row("D"), at=AT))[-1].report
     directory = SessionDirectory()
-    directory.update(report)
+    [*directory.read(report, set())]
 
     risks = SessionRisks(directory)
-    risks.update(report, directory.locks)
+    [*risks.read(report, set(directory.locks))]
     risk = risks.of(session("A"))
 
     assert risk.level == "HIGH"

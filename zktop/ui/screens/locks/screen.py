@@ -10,13 +10,13 @@ from textual.containers import Container, Vertical
 from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.filters import FilterCount
+from zktop.ui.filters import NO_FILTER, FilterCount
 from zktop.ui.messages import SelectionChanged, ShowPage
 from zktop.ui.screens.common.empty_screen import empty_state
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.live_rows import RowSorter
-from zktop.ui.screens.common.partial_reports import PartReader, partial_reports
+from zktop.ui.screens.common.reading_in_steps import ReadingInSteps
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
 from zktop.ui.screens.locks.groups import LockGroup, about_group
@@ -50,7 +50,6 @@ from zktop.ui.view_state import Selection, ViewState, locks_of
 from zktop.ui.widgets.panel import FrameWords, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-AT_ONCE: Final = 20_000  # members of locks; reading them takes some 30 ms
 SIDE_PERCENT: Final = {2: 36, 3: 54}  # of the width, for all columns except the first
 EVENTS_S: Final = 0.09  # between two drawings of the events, which a user watches as they happen
 
@@ -119,7 +118,7 @@ class LocksScreen(SplitPage):
     def __init__(self) -> None:
         super().__init__()
         self._rows = LockRows()
-        self._parts = PartReader(self, self._rows.update)
+        self._reading = ReadingInSteps(self)
         self._filtered: str | None = ""  # by this text; None: not all rows are in order
         self._followed: str | None = None  # the path that another screen selected last
         self._about, self._health = StaticText(id="about"), StaticText(id="health")
@@ -161,14 +160,13 @@ class LocksScreen(SplitPage):
             return
         self.table.cells.report, self.table.cells.is_ascii = report, state.is_ascii
         self._rows.kept = self._chosen
-        parts = partial_reports(report, self._rows.records, AT_ONCE)
-        if not self._parts.is_reading and not self._parts.begins(parts):
+        if self._reading.is_over(self._rows, report):
             self._show_report(state, report)
         elif not self.table.rows:
             self._sorter.now()
 
     def _show_report(self, state: ViewState, report: Report) -> None:
-        if self._rows.update(report):
+        if self._rows.take_changed():
             self._sorter.changed()
         self._follow(state.subject)
         if state.filter.text != self._filtered or not self.table.rows:
@@ -193,9 +191,9 @@ class LocksScreen(SplitPage):
         call_in_steps(self, self._rows.prepare())
 
     def _prepare(self) -> Iterator[None]:
-        """Prepare the filter."""
-        searched = self.view_state.filter.fields if self.view_state is not None else ()
-        return self.search(self._rows.prepare(searched), self.table, "Locks")
+        """Find the rows that match the filter."""
+        wanted = self.view_state.filter if self.view_state is not None else NO_FILTER
+        return self.search(self._rows.search(wanted), self.table, "Locks")
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
@@ -208,13 +206,13 @@ class LocksScreen(SplitPage):
             {*table.tagged, table.kept},
             is_sorted=table.has_order,
         )
-        self._filtered = None if self._parts.is_reading else state.filter.text
+        self._filtered = None if self._reading.is_under_way else state.filter.text
         total = len(self._rows.rows)
         self.passed = FilterCount(len(rows), total) if state.filter else None
         order = f"by {table.sorted_by}" if table.sorted_by else "worst first"
         counted = f"{with_spaces(len(rows))} of " if state.filter else ""
         facts = f"{counted}{with_spaces(total)} · {order}"
-        if self._parts.is_reading:
+        if self._reading.is_under_way:
             facts = f"reading {count(len(report.paths), 'lock')} ..."
         table.frame(FrameWords("Locks", facts, "enter open  / filter  o columns"))
         room = self.main_cells - FRAME_CELLS

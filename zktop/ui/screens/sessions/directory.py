@@ -1,6 +1,6 @@
 """The sessions of a report with their locks and names, updated from one report to the next."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
@@ -11,6 +11,8 @@ from zktop.model.locks.lock import Member
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
+
+MEMBERS_AT_ONCE: Final = 4_000  # reading them takes some 10 ms
 
 
 class SessionLocks(msgspec.Struct, eq=False, gc=False):
@@ -36,20 +38,24 @@ class SessionDirectory:
         self.report: Report | None = None
         self.locks: dict[Session, SessionLocks] = {}
 
-    def update(self, report: Report) -> set[Session]:
-        """Apply the next report, or an earlier one; return the sessions whose locks changed."""
+    def read(self, report: Report, changed: set[Session]) -> Iterator[None]:
+        """Apply the next report, or an earlier one; add the sessions whose locks changed.
+
+        Many changed locks are read in steps.
+        """
         before, self.report = self.report, report
         if before is report:
-            return set()
-        changed: Iterable[Text] = (
-            report.parts if before is None else report.parts.changed_since(before.parts)
-        )
-        sessions: set[Session] = set()
-        for path in list(changed):
+            return
+        paths = report.paths if before is None else report.parts.changed_since(before.parts)
+        members = 0
+        for path in paths:
             if before is not None:
-                sessions.update(self._remove(path, before))
-            sessions.update(self._add(path, report))
-        return sessions
+                changed.update(self._remove(path, before))
+            changed.update(self._add(path, report))
+            members += record.lock.size if (record := report.parts.get(path)) is not None else 1
+            if members >= MEMBERS_AT_ONCE:
+                members = 0
+                yield
 
     def _remove(self, path: Text, report: Report) -> Iterator[Session]:
         for member, _ in _owned(path, report):

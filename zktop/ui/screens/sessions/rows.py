@@ -1,6 +1,6 @@
 """All sessions as rows, updated from each report: locks, connection, risk and packet rate."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -8,20 +8,19 @@ import msgspec
 
 from zktop.model.facts import Millis, Session
 from zktop.model.format import fold_name
-from zktop.model.report import LockRecord, Report
+from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.model.world.persistent_map import PersistentMap
 from zktop.model.world.tables_of_all_servers import ExpiryWindow
 from zktop.model.world.tables_of_one_server import Presence
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
-from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.live_rows import LiveRows
 from zktop.ui.screens.sessions.directory import NO_LOCKS, SessionDirectory, SessionLocks
 from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, SessionRisks
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
+ROWS_AT_ONCE: Final = 1_000  # some 10 ms
 MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not make it more urgent
 
 
@@ -158,32 +157,28 @@ class SessionRows(LiveRows[SessionRow]):
         self.connected: set[Session] = set()  # without zktop's own session
 
     @property
-    def records(self) -> PersistentMap[Text, LockRecord]:
-        """The locks that the rows come from."""
-        return PersistentMap() if self.report is None else self.report.parts
-
-    @property
     def shown(self) -> Report:
         """The newest report, for code that runs only after the first one."""
         assert self.report is not None  # noqa: S101  for the type checker
         return self.report
 
-    def update(self, report: Report, tape: Tape | None = None) -> set[Session]:
-        """Apply the next report, or an earlier one; return the sessions whose rows changed."""
+    def read(self, report: Report) -> Iterator[None]:
+        """Apply the next report, or an earlier one, in steps if many sessions have changed."""
         before, self.report = self.report, report
         if before is report:
-            return set()
-        changed = self.directory.update(report)
-        changed |= self.risks.update(report, changed)
+            return
+        changed = set[Session]()
+        yield from self.directory.read(report, changed)
+        yield from self.risks.read(report, changed)
         if before is None or before.ensemble.tables != report.ensemble.tables:
             changed |= self._reconnected(report, before)
         if before is not None:
             changed |= {*before.ours} ^ {*report.ours}
-        if tape is not None:
-            self.rates.update(report, tape)
-        for session in changed:
+        for number, session in enumerate(changed, start=1):
             self._set(session)
-        return changed
+            if number % ROWS_AT_ONCE == 0:
+                yield
+        self.has_changed |= bool(changed)
 
     def set_grouped(self, *, on: bool) -> None:
         """List every session, or only those with locks or risks, in groups."""

@@ -14,7 +14,7 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.ui.filters import FilterCount
+from zktop.ui.filters import NO_FILTER, FilterCount
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.past.contacts_and_packet_rates import recent_contacts
 from zktop.ui.screens.common.empty_screen import empty_state
@@ -22,7 +22,7 @@ from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.live_rows import RowSorter
-from zktop.ui.screens.common.partial_reports import PartReader, partial_reports
+from zktop.ui.screens.common.reading_in_steps import ReadingInSteps
 from zktop.ui.screens.page import OrderedTable, Page
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.detail import details
@@ -41,7 +41,6 @@ from zktop.ui.view_state import Selection, ViewState
 from zktop.ui.widgets.panel import FrameWords, LinkPanel, TextPanel, set_height
 from zktop.ui.widgets.text_view import StaticText
 
-AT_ONCE: Final = 2_000  # members of locks; reading them takes some 30 ms
 MAX_BLIND_LINES: Final = 2  # about missing tables
 MAX_SERVERS: Final = 6  # without scrolling
 MAX_EVENTS: Final = 20
@@ -98,7 +97,8 @@ class SessionsScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._sessions = SessionRows()
-        self._parts = PartReader(self, self._sessions.update)
+        self._reading = ReadingInSteps(self)
+        self._shown: Report | None = None
         self._table = SessionTable()
         self._table.newest = self._sessions.rows
         self._sorter = RowSorter(self._table, self._order, self._prepare, aging_s=inf)
@@ -124,16 +124,17 @@ class SessionsScreen(Page):
             detail = self.query_one("#detail", TextPanel)
             detail.show(empty_state(state, detail.room.width))
             return
-        parts = partial_reports(state.report, self._sessions.records, AT_ONCE)
-        if not self._parts.is_reading and not self._parts.begins(parts):
+        if self._reading.is_over(self._sessions, state.report):
             self._show_report(state, state.report)
-        elif self._sessions.report is not None:
+        else:
             self._draw_panes(state)
 
     def _show_report(self, state: ViewState, report: Report) -> None:
-        is_new = report is not self._sessions.report
-        changed = self._sessions.update(report, state.tape)
-        if changed or (is_new and (self._table.has_order or state.filter)):
+        is_new, self._shown = report is not self._shown, report
+        if is_new:
+            self._sessions.rates.update(report, state.tape)
+        has_changed = self._sessions.take_changed()
+        if has_changed or (is_new and (self._table.has_order or state.filter)):
             self._sorter.changed()
         self._follow(state)
         if (state.filter.text, state.past_frame) != self._ordered_for:
@@ -146,15 +147,15 @@ class SessionsScreen(Page):
         call_in_steps(self, self._sessions.prepare())
 
     def _prepare(self) -> Iterator[None]:
-        """Prepare the filter."""
-        searched = self.view_state.filter.fields if self.view_state is not None else ()
-        return self.search(self._sessions.prepare(searched), self._table, "Sessions")
+        """Find the rows that match the filter."""
+        wanted = self.view_state.filter if self.view_state is not None else NO_FILTER
+        return self.search(self._sessions.search(wanted), self._table, "Sessions")
 
     def _order(self) -> None:
         """Put the rows in order, grouped or filtered."""
         state, report = self.view_state, self.report
         rows, table = self._sessions, self._table
-        if state is None or report is None or self._parts.is_reading:
+        if state is None or report is None or self._reading.is_under_way:
             return
         listed = rows.listed(report.now, state.filter, {table.kept}, is_sorted=table.has_order)
         self._ordered_for = state.filter.text, state.past_frame
@@ -179,7 +180,7 @@ class SessionsScreen(Page):
         self._lines_above = len(blind) + height
         table.frame(FrameWords("Servers", count(len(rows), "server")))
         table.show(rows)
-        if self._parts.is_reading and state.report is not None:
+        if self._reading.is_under_way and state.report is not None:
             total = count(len(state.report.locks_of), "session")
             counts = line((f"reading {total} ...", "dim"))
         else:
@@ -197,7 +198,7 @@ class SessionsScreen(Page):
             detail.show(about_group(group))
         elif row is None or not width:
             self._detail_for = None
-            is_empty = not row and not self._parts.is_reading
+            is_empty = not row and not self._reading.is_under_way
             detail.show([line((" No session uses a lock.", "dim"))] if is_empty else [])
         else:
             contacts = recent_contacts(state.tape, row.session, row.report)
