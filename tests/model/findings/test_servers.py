@@ -2,7 +2,19 @@
 
 import pytest
 from model.builders import NOW, ZK1, ZK2, ZK3, figures, no_connections, out, session
-from model.findings.cases import SECOND, all_rules, ctx, ensemble_context, found, k, lacks, only
+from model.findings.cases import (
+    PATH,
+    SECOND,
+    At,
+    all_rules,
+    ctx,
+    ensemble_context,
+    facts,
+    found,
+    k,
+    lacks,
+    only,
+)
 from msgspec.structs import replace
 
 from zktop.model.facts import Link, Server, ServerState
@@ -227,6 +239,13 @@ def test_p11_fires_for_a_node_from_the_future() -> None:
     """Its time is later than the moment it was read."""
     assert only("P11", ctx(k("a", 0, age_ms=-5 * SECOND))).confidence == "C3"
     assert "P11" in all_rules(ctx(k("a", 0, age_ms=-5 * SECOND)))
+
+
+def test_p11_is_quiet_about_a_newcomer_at_the_gate_of_a_semaphore() -> None:
+    """It was read when it came; the leases were read five seconds before."""
+    gate = facts(k("ann", 0, age_ms=0), path=f"{PATH}-__lock__", at=NOW + 5 * SECOND)
+
+    assert not found("P11", ctx(At("a" * 32, "bob"), data=b"1", more_facts=gate))
 
 
 @pytest.mark.parametrize("ages", [(10_000, 10_500), (-500, -900)])

@@ -17,6 +17,7 @@ from zktop.model.findings.finding import (
     RuleResult,
 )
 from zktop.model.format import clock, count, short, span
+from zktop.model.history.all_locks import changed_at
 from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.waits.confidence import Confidence
 
@@ -227,7 +228,8 @@ def clock_skew(ctx: LockContext) -> Iterator[RuleResult]:
         if latest - created > jump:
             jump, earlier = latest - created, member
         latest = max(latest, created)
-    ahead = latest - ctx.lock.at if ctx.lock.at else 0
+    read_at = changed_at(ctx.lock)
+    ahead = latest - read_at if read_at else 0
     if jump > MIN_SKEW_MS and earlier is not None:
         yield _skew(ctx, f"went back by {span(jump)}", "C4", "a later node has an earlier time")
     elif ahead > MIN_SKEW_MS:
