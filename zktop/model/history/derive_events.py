@@ -36,6 +36,7 @@ from zktop.model.history.events import (
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
 from zktop.model.history.lock_load import MinuteRing
 from zktop.model.history.missed_events import RootCounters
+from zktop.model.history.semaphore_gates import SemaphoreGates
 from zktop.model.locks.lock import Lock, Member, absolute
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
@@ -62,6 +63,7 @@ class LockLog:
         )
         self._holds, self._waits = DurationSamples(), DurationSamples()
         self._attempts = AttemptLog()
+        self._gates = SemaphoreGates()
         self._departures: tuple[Departure, ...] = ()
         self._stays: PersistentMap[Text, Stay] = PersistentMap()
         self._newest: LockHistory | None = None
@@ -73,8 +75,10 @@ class LockLog:
         self._pass_time(ctx.now_ms)
         self._newest = None
         zxid = _deleted_at(change, ctx) if len(change.deleted) == 1 else None
+        places = self._gates.after(change)
+        since = {node: self._since(place, holds=False) for node, place in places.items()}
         events = list(self._exits(change, ctx, zxid)) if change.deleted else []
-        events += self._arrivals(change, ctx) if change.created else ()
+        events += self._arrivals(change, ctx, since) if change.created else ()
         events += self._grants(change, ctx, zxid) if change.granted else ()
         events += self._losses(change, ctx) if change.lost else ()
         missed = list(self._misses(change, ctx))
@@ -129,6 +133,8 @@ class LockLog:
         held = {member.node for member in change.lost}
         deleted = {member.node for member in change.deleted}
         for member in change.deleted:
+            if self._gates.served(member.node):
+                continue
             unclear = member.node not in held and is_unclear(change, member, deleted)
             departure, why = self._departure(member, change, ctx, held=member.node in held)
             self._count(member, departure, is_clear=not unclear)
@@ -177,12 +183,16 @@ class LockLog:
         if gone.ending == "abandoned" and gone.waited and is_clear:
             self._attempts.gave_up(member, gone.waited.ms)
 
-    def _arrivals(self, change: LockChange, ctx: ChangeContext) -> Iterator[Event]:
-        since = _now(ctx)
+    def _arrivals(
+        self, change: LockChange, ctx: ChangeContext, since: dict[Text, Since]
+    ) -> Iterator[Event]:
+        """Clients queued now, or at the gate of the semaphore since an earlier time."""
+        now = _now(ctx)
         for member in change.created:
-            yield _event("queued", change, ctx, member, member.czxid or None)
+            if member.node not in since:
+                yield _event("queued", change, ctx, member, member.czxid or None)
         self._stays = self._stays.with_changes(
-            {member.node: Stay(since) for member in change.created}
+            {member.node: Stay(since.get(member.node, now)) for member in change.created}
         )
 
     def _grants(self, change: LockChange, ctx: ChangeContext, zxid: int | None) -> Iterator[Event]:

@@ -1,7 +1,7 @@
 """Semaphores and leases recognised by sub-nodes or siblings: those of Curator and kazoo."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -18,7 +18,7 @@ from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
 from zktop.model.locks.queue import RankedQueue
 from zktop.model.locks.queues_by_name import Queues, queue_in
-from zktop.model.locks.semaphore_queue import LeasePool
+from zktop.model.locks.semaphore_queue import GateHead, LeasePool
 from zktop.model.locks.shapes.shape import LockShape, ShapeContext, next_end
 from zktop.model.locks.shapes.single_node import SingleNodeQueue
 from zktop.model.text import Text
@@ -92,7 +92,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
     return Queues((pool,), known, found, asks_watches=isinstance(gate, MixedQueue))
 
 
-def _taken_by_head(leases: list[Member], gate: LockQueue) -> Member | None:
+def _taken_by_head(leases: Sequence[Member], gate: LockQueue) -> Member | None:
     """Find the lease that the first member of the gate has created."""
     head = next(iter(gate.members), None)
     if head is None or not head.owner:
@@ -129,7 +129,9 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     number = context.leases if number is None else number
     taken = [foreign(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
-    pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched)
+    is_served = _taken_by_head(leases, gate) is not None
+    head: GateHead = "hidden" if is_served else "waiting"
+    pool = LeasePool((*leases, *taken), gate, leases=number, watched=watched, head=head)
     strangers = tuple(z.name for z in others) + rest
     known = Leases(number, "known" if number is not None else None)
     return Queues((pool,), known, strangers, asks_watches=isinstance(gate, MixedQueue))

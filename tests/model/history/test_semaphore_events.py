@@ -1,0 +1,142 @@
+"""A client that takes a lease leaves the queue of the semaphore with it: it did not give up."""
+
+from collections.abc import Sequence
+
+from model.builders import kazoo_name
+from model.semaphores import (
+    ANN_AT_CURATOR_GATE,
+    ANN_AT_GATE,
+    ANN_CURATOR_LEASE,
+    ANN_LEASE,
+    BOB_CURATOR_LEASE,
+    GATE,
+    POOL,
+    created,
+    curator_pool,
+    gone,
+    kazoo_pool,
+    named,
+    reports,
+)
+
+from zktop.model.facts import join
+from zktop.model.history.events import Event
+from zktop.model.report import Report
+from zktop.model.text import Text
+
+
+def said(found: Sequence[Report]) -> list[tuple[str, str | None, int | None]]:
+    """Each event of a client, with how long it waited."""
+    return [
+        (one.event, one.owner, _waited(one))
+        for report in found
+        for one in report.events
+        if one.node is not None
+    ]
+
+
+def _waited(event: Event) -> int | None:
+    return None if event.waited is None else event.waited.ms
+
+
+def test_a_kazoo_client_waits_from_the_gate_to_its_lease() -> None:
+    """One arrival and one acquisition; that it leaves the gate is no event."""
+    found = reports(
+        kazoo_pool(leases=1),
+        [created(ANN_AT_GATE, "ann", 100)],
+        [created(ANN_LEASE, "ann", 130)],
+        [gone(ANN_AT_GATE, 140)],
+    )
+
+    assert said(found) == [("queued", "ann", None), ("acquired", "ann", 30)]
+
+
+def test_it_is_the_same_if_all_of_it_is_seen_at_once() -> None:
+    """The lease came and the place went between two looks."""
+    found = reports(
+        kazoo_pool(leases=1),
+        [created(ANN_AT_GATE, "ann", 100)],
+        [created(ANN_LEASE, "ann", 130), gone(ANN_AT_GATE, 140)],
+    )
+
+    assert said(found) == [("queued", "ann", None), ("acquired", "ann", 40)]
+
+
+def test_it_is_the_same_if_the_lease_is_read_later() -> None:
+    """Its name comes with the event, its owner when it is read."""
+    found = reports(
+        kazoo_pool(leases=1),
+        [created(ANN_AT_GATE, "ann", 100)],
+        [named(ANN_LEASE, 130), gone(ANN_AT_GATE, 131)],
+        [created(ANN_LEASE, "ann", 130)],
+    )
+
+    assert said(found) == [("queued", "ann", None), ("acquired", None, 31)]
+
+
+def test_a_lease_of_another_client_serves_nobody_at_the_gate() -> None:
+    """Cem was too quick to be seen there; bob gives up."""
+    place = join(GATE, kazoo_name("bob", 1))
+    found = reports(
+        kazoo_pool(leases=1),
+        [created(place, "bob", 100)],
+        [named(ANN_LEASE, 130)],
+        [created(ANN_LEASE, "cem", 130)],
+        [gone(place, 150)],
+    )
+
+    assert said(found)[-1] == ("abandoned", "bob", 50)
+
+
+def test_a_client_that_leaves_the_gate_without_a_lease_gave_up() -> None:
+    """Ann has the only lease; bob waited for it."""
+    place = join(GATE, kazoo_name("bob", 1))
+    found = reports(
+        [*kazoo_pool(leases=1), created(ANN_LEASE, "ann", 90)],
+        [created(place, "bob", 100)],
+        [gone(place, 150)],
+    )
+
+    assert said(found) == [("queued", "bob", None), ("abandoned", "bob", 50)]
+
+
+def test_two_threads_of_a_session_are_told_apart() -> None:
+    """The first takes the lease and leaves; the second gives up."""
+    first, second = (join(GATE, kazoo_name(thread, n)) for n, thread in enumerate("ab"))
+    found = reports(
+        kazoo_pool(leases=1),
+        [created(first, "ann", 100)],
+        [created(second, "ann", 110)],
+        [created(ANN_LEASE, "ann", 130)],
+        [gone(first, 140)],
+        [gone(second, 190)],
+    )
+
+    assert [kind for kind, *_ in said(found)] == ["queued", "queued", "acquired", "abandoned"]
+
+
+def test_a_served_client_does_not_wait_any_more() -> None:
+    """Its place is left for some milliseconds, beside its lease."""
+    *_, found = reports(
+        kazoo_pool(leases=1), [created(ANN_AT_GATE, "ann", 100)], [created(ANN_LEASE, "ann", 130)]
+    )
+
+    lock = found.parts[Text(POOL)].lock
+    assert [one.label for one in lock.holders] == ["ann"]
+    assert [*lock.waiters] == []
+
+
+def test_a_curator_client_waits_from_the_gate_to_its_lease() -> None:
+    """Its lease exists before it is granted, which shows when it leaves the gate."""
+    found = reports(
+        curator_pool(),
+        [created(ANN_AT_CURATOR_GATE, "ann", 100)],
+        [created(ANN_CURATOR_LEASE, "ann", 110)],
+        [gone(BOB_CURATOR_LEASE, 150)],
+        [gone(ANN_AT_CURATOR_GATE, 160)],
+    )
+
+    assert [one for one in said(found) if one[1] == "ann"] == [
+        ("queued", "ann", None),
+        ("acquired", "ann", 60),
+    ]

@@ -1,0 +1,80 @@
+"""Matches each new lease of a semaphore with its client's node at the gate.
+
+A client queues at the gate, takes a lease, and then leaves the gate: that is one request. Clients
+take leases in the order of the gate, so a lease belongs to the first node of its session there
+that has no lease yet.
+"""
+
+from collections.abc import Iterable
+
+from zktop.model.history.change import LockChange
+from zktop.model.locks.lock import Lock, LockQueue, Member
+from zktop.model.locks.semaphore_queue import LeasePool
+from zktop.model.text import Text
+
+
+class SemaphoreGates:
+    """A fold over the changes of one lock.
+
+    A lease that was not read yet is taken for that of the first at the gate, until it is read.
+    """
+
+    __slots__ = ("_served", "_unsure")
+
+    def __init__(self) -> None:
+        self._served: set[Text] = set()  # nodes at the gate whose clients have a lease
+        self._unsure: dict[Text, Member] = {}  # lease that was not read -> node at the gate
+
+    def after(self, change: LockChange) -> dict[Text, Member]:
+        """Return the node at the gate of each new lease."""
+        self._check(change)
+        after = _gates(change.after) if change.created else ()
+        if not after:
+            return {}
+        before = _gates(change.before)
+        heads = (one for gate in after for one in gate.members[:1])
+        places = (*(one for one in change.deleted if _has(before, one)), *heads)
+        found: dict[Text, Member] = {}
+        for lease in change.created:
+            place = None if _has(after, lease) else self._place_of(lease, places)
+            if place is not None:
+                self._served.add(place.node)
+                found[lease.node] = place
+                if not lease.czxid:
+                    self._unsure[lease.node] = place
+        return found
+
+    def served(self, node: Text) -> bool:
+        """Return whether the client of a node that leaves has a lease; forget the node."""
+        is_served = node in self._served
+        self._served.discard(node)
+        return is_served
+
+    def _place_of(self, lease: Member, places: Iterable[Member]) -> Member | None:
+        free = (one for one in places if one.node not in self._served)
+        return next((one for one in free if _may_belong(lease, one)), None)
+
+    def _check(self, change: LockChange) -> None:
+        """Correct what was assumed of leases that have been read now."""
+        for lease in change.read:
+            place = self._unsure.pop(lease.node, None)
+            if place is not None and not _may_belong(lease, place):
+                self._served.discard(place.node)
+        for gone in change.deleted:
+            self._unsure.pop(gone.node, None)
+
+
+def _may_belong(lease: Member, place: Member) -> bool:
+    """Return whether one client may have made both; a node that was not read is anybody's."""
+    if not (lease.czxid and place.czxid):
+        return True
+    return lease.owner == place.owner and place.czxid < lease.czxid
+
+
+def _gates(lock: Lock | None) -> tuple[LockQueue, ...]:
+    queues = lock.queues if lock else ()
+    return tuple(queue.gate for queue in queues if isinstance(queue, LeasePool))
+
+
+def _has(gates: Iterable[LockQueue], member: Member) -> bool:
+    return any(gate.find(member.node) is not None for gate in gates)
