@@ -3,6 +3,15 @@
 import pytest
 from model.accounting.accounts_of import accounts, charged, leaves
 from model.builders import NOW, own
+from model.semaphores import (
+    ANN_AT_CURATOR_GATE,
+    ANN_CURATOR_LEASE,
+    BOB_CURATOR_LEASE,
+    created,
+    curator_pool,
+    gone,
+    reports,
+)
 from output.metrics.scrapes import INCIDENT, of_recording
 
 from zktop.app.replay import Replay
@@ -82,6 +91,23 @@ def test_a_deadlock_counts_for_its_clients_locks_and_class() -> None:
         "/locks/x": 1,
         "/locks/y": 1,
     }
+
+
+def test_a_client_waits_once_for_a_semaphore() -> None:
+    """Ann has a node at the gate and a lease that is not granted: ten seconds, not twenty."""
+    ledger = Ledger()
+    for report in reports(
+        curator_pool(),
+        [created(ANN_AT_CURATOR_GATE, "ann", 100)],
+        [created(ANN_CURATOR_LEASE, "ann", 110)],
+        [gone(BOB_CURATOR_LEASE, 10_100)],
+        [gone(ANN_AT_CURATOR_GATE, 10_100)],
+    ):
+        ledger.look(report)
+    found = ledger.accounts()
+
+    assert {actor.name: actor.waited_ms for actor in found.actors} == {"ann": 10_000, "bob": 0}
+    assert found.blocked_ms == 10_000
 
 
 def test_locks_that_differ_in_ids_are_one_class() -> None:

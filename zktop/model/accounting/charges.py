@@ -11,18 +11,20 @@ from zktop.model.actors import UNKNOWN, Actors
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
+from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text
 
 
 class LockCharges:
     """The members of one lock, and what their waits have cost so far."""
 
-    __slots__ = ("at", "blocked_ms", "by_actor", "holders", "lock", "members", "waiting")
+    __slots__ = ("at", "blocked_ms", "by_actor", "holders", "lock", "members", "served", "waiting")
 
     def __init__(self, at: Millis) -> None:
         self.lock: Lock | None = None
         self.members: dict[Text, str] = {}  # node -> actor
         self.holders: set[Text] = set()  # nodes
+        self.served: frozenset[Text] = frozenset()  # nodes whose clients wait with another one
         self.waiting = 0
         self.at = at
         self.blocked_ms: Millis = 0
@@ -114,6 +116,7 @@ class Charges:
             self._move(path, one, member.node, at, holds=False)
         for node in (*held, *(member.node for member in change.granted)):
             self._move(path, one, node, at, holds=True)
+        self._serve(one, _served(after) & one.members.keys(), at)
 
     def _enter(self, one: LockCharges, member: Member, at: Millis) -> None:
         """Add a member, as one that waits unless it is known to hold."""
@@ -127,6 +130,7 @@ class Charges:
         actor = one.members.get(node)
         if actor is None:
             return
+        self._serve(one, one.served - {node}, at)
         self._move(path, one, node, at, holds=False)
         if one.blocks:
             self._wait(self.actors[actor], -1, at)
@@ -143,6 +147,13 @@ class Charges:
         charge = one.by_actor.pop(unknown, None)
         if charge is not None:
             one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
+
+    def _serve(self, one: LockCharges, served: frozenset[Text], at: Millis) -> None:
+        """Let these nodes not count as waiting."""
+        if one.blocks:
+            for node in served ^ one.served:
+                self._wait(self.actors[one.members[node]], -1 if node in served else 1, at)
+        one.served = served
 
     def _move(self, path: Text, one: LockCharges, node: Text, at: Millis, *, holds: bool) -> None:
         """A member got the lock, or no longer holds it."""
@@ -183,6 +194,11 @@ class Charges:
                 itself_ms=ms if time is not None and time.waits else 0,
             )
             one.by_actor[actor] = one.by_actor.get(actor, Charge()) + charge
+
+
+def _served(lock: Lock | None) -> frozenset[Text]:
+    pools = (queue for queue in lock.queues if isinstance(queue, LeasePool)) if lock else ()
+    return frozenset(pool.hidden.node for pool in pools if pool.hidden is not None)
 
 
 def _kind(lock: Lock) -> tuple[str, bool]:
