@@ -82,6 +82,7 @@ class ImportSummary(Fact, frozen=True, tag="import"):
     with_digest: int  # transactions for which the server wrote a digest of its tree
     proven: int  # those of them after which the replayed tree has the same digest
     notes: tuple[str, ...] = ()  # what is missing or was skipped
+    known_until: Millis | None = None  # later looks assume that nothing happened
 
 
 StoryLine = Header | LookMark | ImportSummary | AnyFact

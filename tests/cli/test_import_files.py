@@ -96,15 +96,20 @@ def test_a_node_deleted_under_its_holder_is_a_finding(zktop: Zktop, tmp_path: Pa
     assert "S5" not in {one["rule"] for one in shot["blind"]}
 
 
-def test_a_deadlock_needs_no_second_listing(zktop: Zktop, tmp_path: Path) -> None:
-    """Nothing is missing up to the last transaction, so the ring is proven to exist."""
+def deadlock() -> LogWriter:
+    """Ann and Bob hold a lock each, and wait for the other's."""
     log = LogWriter().opened(ANN).opened(BOB)
     log.add(ANN, 1, create("/locks", 1, ephemeral=False))
     for number, lock in enumerate(("a", "b")):
         log.add(ANN, 1, create(f"/locks/{lock}", number + 1, ephemeral=False))
     for session, lock, number in ((ANN, "a", 0), (BOB, "b", 0), (ANN, "b", 1), (BOB, "a", 1)):
         log.add(session, 1, create(f"/locks/{lock}/lock-{number:010d}", number + 1))
-    (tmp_path / "log.1").write_bytes(log.bytes())
+    return log
+
+
+def test_a_deadlock_needs_no_second_listing(zktop: Zktop, tmp_path: Path) -> None:
+    """Nothing is missing up to the last transaction, so the ring is proven to exist."""
+    (tmp_path / "log.1").write_bytes(deadlock().bytes())
 
     zktop("import", "log.1", "-o", "a.zktop")
     code, out, _ = zktop("check", "--from", "a.zktop")
@@ -112,6 +117,23 @@ def test_a_deadlock_needs_no_second_listing(zktop: Zktop, tmp_path: Path) -> Non
 
     assert (code, "D1" in out) == (1, True)
     assert [one["coexistence_proven"] for one in shot["deadlocks"]] == [True]
+
+
+def test_a_report_has_what_later_looks_find_in_the_files(zktop: Zktop, tmp_path: Path) -> None:
+    """They are not part of its period."""
+    log = deadlock().add(ANN, 1, create("/locks/c", 3, ephemeral=False))
+    log.add(ANN, 1, create("/locks/c/lock-0000000000", 1))
+    log.add(BOB, 2, delete("/locks/c/lock-0000000000"), 7)
+    (tmp_path / "log.1").write_bytes(log.bytes())
+
+    zktop("import", "log.1", "-o", "a.zktop")
+    period = json.loads(zktop("report", "--from", "a.zktop", "--format", "json")[1])
+
+    until = "2026-01-31T12:00:00.110Z"
+    assert period["until"] == until
+    assert [one["deadlock"]["confidence"] for one in period["deadlocks"]] == ["C2"]
+    assert {one["finding"]["rule"] for one in period["findings"]} >= {"S5"}
+    assert {one["last_seen"] for one in period["findings"]} == {until}
 
 
 def test_only_what_is_below_a_chroot(zktop: Zktop, version_2: Path) -> None:

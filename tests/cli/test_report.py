@@ -71,6 +71,26 @@ def test_an_import_gives_exact_times(zktop: Zktop, tmp_path: Path) -> None:
     assert (expired["owner"], [one["lock"] for one in expired["freed"]]) == ("bob", ["/locks/a"])
 
 
+@pytest.mark.parametrize(
+    ("records", "until", "held_s"),
+    [(6, None, 0.01), (6, "12:05:00Z", 0.01), (8, "12:00:00.055Z", 0.015)],
+)
+def test_an_import_says_nothing_about_the_time_after_its_files(
+    records: int, until: str | None, held_s: float, zktop: Zktop, tmp_path: Path
+) -> None:
+    """Ann has held for 10 ms at the last transaction; 5 ms later the next one ends it."""
+    log = story()
+    del log.records[records:]
+    (tmp_path / "log.1").write_bytes(log.bytes())
+    options = ("--until", f"2026-01-31T{until}") if until else ()
+    zktop("import", "log.1", "-o", "a.zktop", *options)
+
+    _, out, _ = zktop("report", "--from", "a.zktop", "--format", "json")
+
+    ann, _ = json.loads(out)["accounting"]["clients"]
+    assert ann["figures"]["holds"]["max"] == {"s": held_s, "is": "at-least"}
+
+
 def test_ctrl_c_ends_the_watch_and_writes_the_report(tmp_path: Path) -> None:
     """The exit code says that it was interrupted."""
     page = tmp_path / "a.html"

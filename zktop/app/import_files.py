@@ -329,4 +329,5 @@ def _summary(replay: LogReplay) -> ImportSummary:
         with_digest=replay.with_digest,
         proven=replay.proven,
         notes=tuple(replay.notes),
+        known_until=max(at, replay.known_until),
     )

@@ -46,6 +46,12 @@ class Replay:
         imported = self._recording.imported
         return imported.notes if imported else ()
 
+    @property
+    def known_until(self) -> Millis | None:
+        """When the files of an import end; known after reading to the end."""
+        imported = self._recording.imported
+        return imported.known_until if imported else None
+
     def start_near(self, at: Millis | None) -> None:
         """In a flight recorder's folder, begin a quarter of an hour before a time or the end.
 

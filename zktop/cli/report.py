@@ -112,6 +112,8 @@ def _recorded(
             last = end  # nothing changed until then
             break
         period.look(report)
+    if recording.known_until is not None:
+        last = min(recording.known_until, end or recording.known_until)
     print_notes(recording)
     notes = (*recording.notes, *_cut_off(recording))
     return _summary(period, Origin(recording.hosts, recording.chroot, notes), last)

@@ -65,6 +65,7 @@ class LogReplay:
         self.transactions = self.with_digest = self.proven = 0
         self.first: tuple[int, Millis] | None = None
         self.last: tuple[int, Millis] | None = None
+        self.known_until: Millis = 0  # nothing else happened until then
         self._damage = 0
         self._wrong_from: int | None = None  # the first transaction with another digest
         self._tree = ZnodeTree()
@@ -88,6 +89,7 @@ class LogReplay:
             transaction = self._decoded(body)
             at = max(at, transaction.at)
             if until is not None and at > until:
+                self.known_until = until
                 break
             if not has_begun and zxid > self._exact_from and (since is None or at >= since):
                 has_begun = True
@@ -112,6 +114,7 @@ class LogReplay:
         self.transactions += 1
         self.first = self.first or (zxid, at)
         self.last = zxid, at
+        self.known_until = at
 
     def _prove(self, zxid: int, digest: int) -> None:
         """Compare the digest that the server wrote with that of the tree."""

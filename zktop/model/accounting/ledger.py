@@ -119,10 +119,10 @@ class Ledger:
         return self._charges.actor_of(path, node)
 
     def accounts(self, until: Millis | None = None) -> Accounts:
-        """Sum up the period until now, or until a later time up to which nothing changed."""
+        """Sum up the period until now, or until another time; nothing changed between them."""
         report = self._report
-        now = report.now if report else self._since
-        until = now if until is None else max(until, now)
+        if until is None:
+            until = report.now if report else self._since
         self._charges.settle(until)
         if report is not None:
             self._add_unfinished(report, until)

@@ -70,12 +70,13 @@ class Period:
     def summary(self, origin: Origin, until: Millis | None = None) -> PeriodSummary | None:
         """Sum up the period; None if it begins after the last report.
 
-        With `until`, nothing changed from the last report until then.
+        With `until`, nothing changed between the last report and then.
         """
         report = self._report
-        if report is None or max(report.now, until or 0) < self._since:
+        if report is None or (until or report.now) < self._since:
             return None
         accounts = self._ledger.accounts(until)
+        until = accounts.until
         findings = self._cases.findings(report.now)
         summary = PeriodJson(
             hosts=origin.hosts,
@@ -86,7 +87,7 @@ class Period:
             locks=len(report.paths),
             seen=_seen(accounts, report, origin.notes),
             deadlocks=[_deadlock(case) for case in self._cases.deadlocks()],
-            findings=[_finding(case) for case in findings[:MAX_FINDINGS]],
+            findings=[_finding(case, until) for case in findings[:MAX_FINDINGS]],
             findings_left_out=max(0, len(findings) - MAX_FINDINGS),
             expiries=[
                 expired_json(one) for one in self._cases.expiries(accounts.since)[-MAX_ACCOUNTS:]
@@ -131,11 +132,12 @@ def _deadlock(case: DeadlockCase) -> PeriodDeadlockJson:
     )
 
 
-def _finding(case: FindingCase) -> PeriodFindingJson:
+def _finding(case: FindingCase, until: Millis) -> PeriodFindingJson:
+    """Later looks of an import may find more in what its files tell."""
     return PeriodFindingJson(
         finding=finding_json(case.finding),
-        first_seen=iso(case.first_at),
-        last_seen=iso(case.last_at),
+        first_seen=iso(min(case.first_at, until)),
+        last_seen=iso(min(case.last_at, until)),
         is_over=case.is_over,
         times=case.times,
         follows_from=case.finding.cause,
