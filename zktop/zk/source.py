@@ -66,6 +66,7 @@ class Source:
         self.is_read = False  # True once all roots have been read
         self.is_sampled = not self.plan.introspect  # True once all servers' tables have been read
         self._facts: list[SourceFact] = []
+        self._taken = self._from_tables = 0  # facts so far
         self._emit: Callable[[SourceFact], None] = self._facts.append
         self._while_waiting = while_waiting
         self._loop = EventLoop(self._after_batch, while_waiting, self.log)
@@ -120,11 +121,16 @@ class Source:
             *self._watcher.tree.hidden,
             *self._discovery.denied,
         )
+        self._introspection.changes = self._count_changes
         if any(pattern.wide for pattern in root_patterns(self.plan.roots)):
             self._introspection.on_ephemerals = self._note_places
         self._introspection.on_round = lambda: self._loop.post(
             self._barrier.after, self._end_round
         )
+
+    def _count_changes(self) -> int:
+        """Count the facts so far that are not about servers. Thread-safe."""
+        return self._taken + len(self._facts) - self._from_tables
 
     def _note_places(self, ephemerals: Sequence[str]) -> None:
         """Let discovery look at places with ephemerals first. Called on introspection's thread."""
@@ -177,6 +183,7 @@ class Source:
         """Return the facts since the last call, in wire order."""
         facts = self._facts.copy()
         self._facts.clear()
+        self._taken += len(facts)
         if flavours.has_plain_stats(self._traits):
             return facts
         return [flavours.trusted(fact, self._traits) for fact in facts]
@@ -274,10 +281,15 @@ class Source:
 
     def _emit_tables(self, facts: Sequence[ServerFact]) -> None:
         """Emit table facts after earlier events, but report a silent server at once."""
-        if any(isinstance(fact, Server) and fact.is_up for fact in facts):
-            self._barrier.after(lambda: self._facts.extend(facts))
-        else:
+
+        def emit() -> None:
             self._facts.extend(facts)
+            self._from_tables += len(facts)
+
+        if any(isinstance(fact, Server) and fact.is_up for fact in facts):
+            self._barrier.after(emit)
+        else:
+            emit()
 
 
 def _names(probes: Iterable[Probe]) -> dict[str, str]:

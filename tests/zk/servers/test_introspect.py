@@ -15,7 +15,12 @@ from zktop.model.facts import Server
 from zktop.model.session_ids import session_id
 from zktop.model.world.world import TableFacts, World
 from zktop.zk.connect.address import Address, AdminAccess
-from zktop.zk.servers.introspect import REST_FACTOR, ServerSchedule
+from zktop.zk.servers.introspect import (
+    LONGEST_REST_S,
+    QUIET_RESTS,
+    REST_FACTOR,
+    ServerSchedule,
+)
 
 pytestmark = pytest.mark.zookeeper
 
@@ -226,11 +231,30 @@ def test_tables_come_after_the_events_before_them(
 
 def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
     """The pause grows with the time that the tables took."""
-    rest = ServerSchedule()
-    rest.after(took=0.5, spent=0.2, every=2.0)
-    left = rest.due - time.monotonic()
+    schedule = ServerSchedule()
+    schedule.sampled(at=100.0, changes=0, took=0.5, spent=0.2, every=2.0)
+    end = 100.0 + REST_FACTOR * 0.2
 
-    assert 0.9 * REST_FACTOR * 0.2 < left <= REST_FACTOR * 0.2
+    assert not schedule.is_due(end - 0.1, changes=1)
+    assert schedule.is_due(end, changes=1)
+
+
+def test_tables_are_read_less_often_while_no_znode_changes() -> None:
+    """They cannot show anything new about locks."""
+    schedule = ServerSchedule()
+    schedule.sampled(at=100.0, changes=7, took=0.1, spent=0.1, every=2.0)
+    end = 100.0 + REST_FACTOR * QUIET_RESTS * 0.1
+
+    assert not schedule.is_due(end - 0.1, changes=7)
+    assert schedule.is_due(end, changes=7)
+
+
+def test_large_tables_are_not_older_than_a_minute_at_rest() -> None:
+    """Clients may be gone or silent although no znode has changed."""
+    schedule = ServerSchedule()
+    schedule.sampled(at=100.0, changes=7, took=1.0, spent=1.0, every=2.0)
+
+    assert schedule.is_due(100.0 + LONGEST_REST_S, changes=7)
 
 
 def test_a_server_that_never_answers_does_not_hold_up_the_others(

@@ -6,7 +6,7 @@ incomplete or malformed, its table is unknown.
 """
 
 import ssl
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -52,11 +52,10 @@ def command(
     context: ssl.SSLContext | None = None,
     seconds: float = ANSWER_TIMEOUT_S,
     count_bytes: Callable[[int], None] = lambda _bytes: None,
-    leave_out: Collection[str] = (),
 ) -> JsonAnswer:
     """Run a command and return its JSON object; raises RefusedError with the reason.
 
-    The keys in `leave_out` are not decoded: some of their values are megabytes.
+    Large tables are not decoded: they are the `bytes` that the server sent.
     """
     if name not in READ_ONLY_COMMANDS:
         raise ValueError(f"{name!r} is not a read-only command")
@@ -72,10 +71,10 @@ def command(
         where = f"port {address.port}" + (f", at {address.via}" if address.via else "")
         raise RefusedError(f"AdminServer on {where}: {reason}") from problem
     count_bytes(len(answer))
-    return _decode(name, answer, leave_out)
+    return _decode(name, answer)
 
 
-def _decode(name: str, answer: bytes, leave_out: Collection[str]) -> JsonAnswer:
+def _decode(name: str, answer: bytes) -> JsonAnswer:
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 1)
     if not status[0].startswith("HTTP/"):
@@ -84,15 +83,25 @@ def _decode(name: str, answer: bytes, leave_out: Collection[str]) -> JsonAnswer:
         raise RefusedError(f"AdminServer {name}: {status[-1][:60].strip()}")
     try:
         raw = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        answered = {key: msgspec.json.decode(raw[key]) for key in raw if key not in leave_out}
+        answered = {
+            key: bytes(value) if key in LARGE_TABLES else msgspec.json.decode(value)
+            for key, value in raw.items()
+        }
     except msgspec.DecodeError:
         raise RefusedError(f"AdminServer {name}: this is not an AdminServer") from None
     if answered.get("error") is not None:
-        raise RefusedError(f"AdminServer {name}: {answered['error']}")
+        raise RefusedError(f"AdminServer {name}: {answered['error']!s}")
     return answered
 
 
-EPHEMERALS = "session_id_to_ephemeral_paths"
+WATCHES, EPHEMERALS = "session_id_to_watched_paths", "session_id_to_ephemeral_paths"
+LARGE_TABLES = frozenset({WATCHES, EPHEMERALS})
+
+
+def large_table(answer: JsonAnswer, name: str) -> bytes:
+    """The text of a large table."""
+    text: bytes = answer.get(name, b"null")
+    return text
 
 
 def connections(answer: dict[str, Any]) -> tuple[Connection, ...]:
@@ -147,7 +156,7 @@ def newest_answer(answer: dict[str, Any]) -> int | None:
 
 def watched(answer: dict[str, Any]) -> PathsBySession:
     """Parse `watches`."""
-    return _paths("watches", answer.get("session_id_to_watched_paths"))
+    return _paths("watches", large_table(answer, WATCHES))
 
 
 def total_watches(answer: dict[str, Any]) -> int:
@@ -158,16 +167,13 @@ def total_watches(answer: dict[str, Any]) -> int:
     return count
 
 
-def ephemerals(answer: dict[str, Any], wanted: WantedPaths | None = None) -> PathsBySession:
-    """Parse the owners of ephemeral znodes from `dump`; with `wanted`, of those paths only."""
-    if wanted is not None and not wanted:
+def ephemerals(answer: dict[str, Any], wanted: WantedPaths) -> PathsBySession:
+    """Parse the owners of ephemeral znodes from `dump`, of these paths only."""
+    if not wanted:
         return {}
-    table = _paths("dump", answer.get(EPHEMERALS))
-    if wanted is None:
-        return table
     kept = (
         (session, tuple(path for path in map(wanted.get, paths) if path is not None))
-        for session, paths in table.items()
+        for session, paths in _paths("dump", large_table(answer, EPHEMERALS)).items()
     )
     return {session: paths for session, paths in kept if paths}
 
@@ -184,7 +190,8 @@ def expiry(answer: dict[str, Any]) -> dict[int, tuple[Session, ...]]:
         raise unreadable("AdminServer dump", str(buckets)) from None
 
 
-def _paths(command: str, table: object) -> PathsBySession:
+def _paths(command: str, answered: bytes) -> PathsBySession:
+    table = msgspec.json.decode(answered)
     if not isinstance(table, dict):
         raise unreadable(f"AdminServer {command}", str(table))
     found: PathsBySession = {}

@@ -20,8 +20,9 @@ from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers.answer_state import AnswerState
 from zktop.zk.servers.flavours import ServerKind
 from zktop.zk.servers.four_letter import RefusedError
+from zktop.zk.servers.known_tables import KnownTables, share
 from zktop.zk.servers.large_table_reader import TableReader, TableSizeEstimate
-from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, share, unreached
+from zktop.zk.servers.sample import Sample, SampleSettings, by_admin, by_words, unreached
 from zktop.zk.servers.server_clock import ServerClock
 from zktop.zk.servers.table_facts import facts
 from zktop.zk.servers.table_formats import EnsembleMember, PathsBySession
@@ -87,6 +88,7 @@ ANSWER_S = 1.5  # for a probe
 RETRY_S = 0.5  # between a first miss and the second probe
 SLOW_S = 1.0
 REST_FACTOR = 50  # pause after a sample, as a multiple of its CPU time
+QUIET_RESTS = 8  # such pauses, while no znode of the locks changes
 LONGEST_REST_S = 60.0
 ADMIN_AGAIN_S = 60.0  # until a server without AdminServer is asked again
 MEMBERS_WITHIN_S = 1.0  # longest wait of the first round for the list of members
@@ -99,21 +101,40 @@ class ServerSchedule:
         self.clock = ServerClock()
         self.answer_state = AnswerState(is_given=is_given)
         self.sizes = TableSizeEstimate()
+        self.known = KnownTables()
         self.kind: ServerKind | None = None  # as last reported
-        self.due = 0.0
         self.admin_due = 0.0
         self.why_no_admin = ""
         self.watches: PathsBySession = {}  # of the last sample
         self.facts: Sequence[ServerFact] = ()  # of the last sample
+        self._sampled_at: float | None = None
+        self._changes = 0  # of znodes, when the last sample began
+        self._spent = 0.0  # CPU time of the last sample
         self._pause = 0.0
 
-    def after(self, took: float, spent: float, every: float) -> None:
-        """Set the next time: later while the server is slow or our own cost is high."""
+    def is_due(self, now: float, changes: int) -> bool:
+        """Whether to ask now: later while the server is slow or our own cost is high.
+
+        With many locks, tables are read again soon after one of them changed.
+        """
+        if self._sampled_at is None:
+            return True
+        rest = REST_FACTOR * self._spent
+        if changes == self._changes:
+            rest = max(rest, min(QUIET_RESTS * rest, LONGEST_REST_S))
+        return now >= self._sampled_at + max(self._pause, rest)
+
+    def ask_now(self) -> None:
+        """Be due, whatever the last sample took."""
+        self._sampled_at = None
+
+    def sampled(self, at: float, changes: int, *, took: float, spent: float, every: float) -> None:
+        """Note a sample that ended now and began after so many changes."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
             self._pause = 0.0
-        self.due = time.monotonic() + max(self._pause, REST_FACTOR * spent)
+        self._sampled_at, self._spent, self._changes = at, spent, changes
 
 
 class Introspection:
@@ -146,7 +167,9 @@ class Introspection:
         self.ensemble = KnownServers(access.hosts)
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
-        # receives the full paths of all ephemerals that one server lists; None: not needed
+        self.changes: Callable[[], int] = int  # how often a znode changed so far
+        # receives the full paths of all ephemerals that one server lists, when they changed;
+        # None: not needed
         self.on_ephemerals: Callable[[Sequence[str]], None] | None = None
         self.probed: Mapping[Address, Probe] = {}  # from the preflight, for the first round
         self.asked = self.bytes_in = 0
@@ -192,7 +215,7 @@ class Introspection:
             if self._woken.is_set():
                 self._woken.clear()
                 for schedule in self._schedules.values():
-                    schedule.due = 0.0
+                    schedule.ask_now()
 
     def _round(self) -> None:
         """Ask the servers that are due."""
@@ -200,7 +223,12 @@ class Introspection:
         servers = self.ensemble.servers()
         for name in servers:
             self._schedules.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
-        due = {name: one for name, one in servers.items() if self._schedules[name].due <= now}
+        changes = self.changes()
+        due = {
+            name: one
+            for name, one in servers.items()
+            if self._schedules[name].is_due(now, changes)
+        }
         for name, probe in self._probe(due).items():
             if self._stopped.is_set():
                 return
@@ -256,10 +284,11 @@ class Introspection:
         self.bytes_in += count
 
     def _sample(self, name: str, address: Address, schedule: ServerSchedule) -> None:
-        seen, begun, busy = self._newest_zxid(), time.monotonic(), time.thread_time()
+        seen, changes = self._newest_zxid(), self.changes()
+        begun, busy = time.monotonic(), time.thread_time()
         ephemerals: list[str] = []
         sample = self._request_sample(address, schedule, ephemerals)
-        if self.on_ephemerals is not None:
+        if self.on_ephemerals is not None and ephemerals:
             self.on_ephemerals(ephemerals)
         sample.state = schedule.answer_state.state
         took = time.monotonic() - begun
@@ -269,7 +298,8 @@ class Introspection:
         share(new_facts, schedule.facts)
         schedule.watches, schedule.facts = sample.watches or {}, new_facts
         self._deliver(new_facts)
-        schedule.after(took, time.thread_time() - busy, self._every)
+        ended, spent = time.monotonic(), time.thread_time() - busy
+        schedule.sampled(ended, changes, took=took, spent=spent, every=self._every)
 
     def _request_sample(
         self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
@@ -288,6 +318,7 @@ class Introspection:
             self._take_request,
             self._table_reader,
             schedule.sizes,
+            schedule.known,
             tuple(other.watches for other in self._schedules.values() if other is not schedule),
             self._asked_hidden,
             None if self.on_ephemerals is None else ephemerals.append,

@@ -48,8 +48,9 @@ class TableSizeEstimate:
 
     def read_dump(self, dump: bytes) -> None:
         """Measure the paths in `dump`; ignored once a table has been read."""
-        paths = dump.count(b"\n\t/")
-        if paths and not self._is_measured:
+        if self._is_measured:
+            return
+        if paths := dump.count(b"\n\t/"):
             others = dump.count(b"\n") - paths
             named = max(paths, len(dump) - others * SESSION_LINE_BYTES)
             self._bytes_per_watch = named / paths + SESSION_LINE_BYTES

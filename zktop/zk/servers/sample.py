@@ -1,14 +1,13 @@
 """Samples one server's tables, by its AdminServer or by four-letter words, as facts."""
 
 import ssl
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import force_setattr
 
-from zktop.model.facts import Connection, Expiry, ServerFact, ServerState, Watches
+from zktop.model.facts import Connection, ServerState
 from zktop.model.text import Text
 from zktop.zk.connect.address import Address, AdminAccess, Hosts
 from zktop.zk.connect.read_only_exchange import ANSWER_TIMEOUT_S
@@ -16,6 +15,7 @@ from zktop.zk.read.requests_in_flight import now_ms
 from zktop.zk.servers import admin, flavours, four_letter, table_formats
 from zktop.zk.servers.flavours import OPERATIONS, ServerKind
 from zktop.zk.servers.four_letter import HungUpError, RefusedError
+from zktop.zk.servers.known_tables import KnownTables
 from zktop.zk.servers.large_table_reader import (
     READ_AT_ONCE_BYTES,
     SAFE_UNREAD_BYTES,
@@ -47,9 +47,11 @@ class SampleSettings(msgspec.Struct, frozen=True):
     table_reader: TableReader | None = None  # reads watch tables; None: read in this process
     # the size of this server's watch tables
     sizes: TableSizeEstimate = msgspec.field(default_factory=TableSizeEstimate)
+    known: KnownTables = msgspec.field(default_factory=KnownTables)  # of this server
     other_watches: tuple[PathsBySession, ...] = ()  # in the last samples of the other servers
     hidden: tuple[str, ...] = ()  # znodes that zktop may not read or list
-    note_ephemeral: Callable[[str], object] | None = None  # receives the path of each
+    # receives the path of each, if they are not the same as before
+    note_ephemeral: Callable[[str], object] | None = None
 
 
 class Sample(msgspec.Struct):
@@ -82,14 +84,13 @@ def by_admin(settings: SampleSettings, clock: ServerClock) -> Sample:
     """Ask the AdminServer; raises RefusedError if none belongs to this server."""
     port = settings.admin.port_of(settings.address)
 
-    def ask(name: str, leave_out: Collection[str] = ()) -> dict[str, Any]:
+    def ask(name: str) -> dict[str, Any]:
         settings.take_request()
         return admin.command(
             settings.hosts.server(settings.address.host, port),
             name,
             context=settings.admin_context,
             count_bytes=settings.count_bytes,
-            leave_out=leave_out,
         )
 
     configuration = ask("configuration")
@@ -130,7 +131,10 @@ def _admin_watches(
         raise RefusedError(
             f"{count} watches would take the AdminServer a lot of memory; {ALLOW_IT} anyway"
         )
-    sample.watches = admin.watched(ask("watches"))
+    answer = ask("watches")
+    sample.watches = settings.known.rows(
+        "watches", admin.large_table(answer, admin.WATCHES), lambda: admin.watched(answer)
+    )
 
 
 def _admin_dump(
@@ -139,9 +143,13 @@ def _admin_dump(
     clock: ServerClock,
     settings: SampleSettings,
 ) -> None:
-    wanted = _wanted_znodes(sample, settings)
-    answer = ask("dump", leave_out=() if wanted else (admin.EPHEMERALS,))
-    sample.ephemerals = admin.ephemerals(answer, wanted)
+    answer = ask("dump")
+    sample.ephemerals = settings.known.rows(
+        "ephemerals",
+        admin.large_table(answer, admin.EPHEMERALS),
+        lambda: admin.ephemerals(answer, _wanted_znodes(sample, settings)),
+        _basis(sample, settings),
+    )
     buckets, at = admin.expiry(answer), now_ms()
     clock.saw_expiry(min(buckets, default=None), at)
     sample.expires_in_ms = from_monotonic(buckets, clock.now(at)) or None
@@ -251,7 +259,11 @@ def _read_watches(kind: ServerKind, count: int, settings: SampleSettings) -> Pat
         return {}
     table = _table("wchc", kind, settings)
     settings.sizes.read_table(len(table), count)
-    return table_formats.watched(four_letter.lines(table), blank_end=blank_end)
+    return settings.known.rows(
+        "watches",
+        table,
+        lambda: table_formats.watched(four_letter.lines(table), blank_end=blank_end),
+    )
 
 
 def _safe_bytes(settings: SampleSettings) -> int:
@@ -285,10 +297,21 @@ def _read_dump(
     if not traits.expiry and sample.kind.flavour:
         title = flavours.TITLES[sample.kind.flavour]
         sample.why["expiry"] = f"{title} does not report when sessions expire"
-    found = table_formats.dump(four_letter.lines(dump), _wanted_znodes(sample, settings))
-    sample.ephemerals, sample.timeouts_ms = found.ephemerals, found.timeouts_ms
+    found = table_formats.dump(four_letter.lines(dump), WantedPaths())
+    sample.ephemerals = settings.known.rows(
+        "ephemerals",
+        table_formats.ephemerals_in(dump),
+        lambda: _ephemerals(sample, dump, settings),
+        _basis(sample, settings),
+    )
+    sample.timeouts_ms = found.timeouts_ms
     sample.sessions = found.sessions if traits.all_sessions else None
     sample.expires_in_ms = from_dates(found.buckets, at, clock.now(at)) or None
+
+
+def _ephemerals(sample: Sample, dump: bytes, settings: SampleSettings) -> PathsBySession:
+    wanted = _wanted_znodes(sample, settings)
+    return table_formats.dump(four_letter.lines(dump), wanted).ephemerals or {}
 
 
 def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
@@ -296,6 +319,11 @@ def _ask(word: str, kind: ServerKind, settings: SampleSettings) -> bytes:
     with _explained_refusal(kind, word):
         context, count_bytes = settings.context, settings.count_bytes
         return four_letter.ask(settings.address, word, context, count_bytes=count_bytes)
+
+
+def _basis(sample: Sample, settings: SampleSettings) -> object:
+    """What decides which znodes are wanted; usually the same objects as before."""
+    return (sample.watches, *settings.other_watches), settings.hidden
 
 
 def _wanted_znodes(sample: Sample, settings: SampleSettings) -> WantedPaths:
@@ -347,46 +375,3 @@ _NUMBERS = (
     "znode_count",
 )
 _FIGURES = frozenset({*_NUMBERS, "server_state"})
-
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
-    """Let new facts share rows with those of the previous sample.
-
-    The past keeps old tables. With fifty thousand sessions a table takes megabytes, and hardly any
-    row changes from one table to the next. Only rows of connections do: each has a new silence.
-    """
-    known = {type(fact): fact for fact in before}
-    for fact in facts:
-        earlier = known.get(type(fact))
-        for name in _TABLES.get(type(fact), ()):
-            force_setattr(fact, name, shared(getattr(fact, name), getattr(earlier, name, None)))
-
-
-def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
-    """A table that shares rows with the previous one; the previous one itself if both are equal.
-
-    >>> before = {1: ("/a",), 2: ("/b",)}
-    >>> shared({1: ("/a",), 2: ("/b",)}, before) is before
-    True
-    >>> shared({2: ("/b",), 3: ("/c",)}, before)[2] is before[2]
-    True
-    """
-    if not now or not before:
-        return now
-    if now == before:
-        return before
-    keys = dict(zip(before, before, strict=True))
-    return {
-        keys.get(key, key): earlier if (earlier := before.get(key)) == row and earlier else row
-        for key, row in now.items()
-    }
-
-
-_TABLES: dict[type[ServerFact], tuple[str, ...]] = {
-    Watches: ("rows",),
-    Expiry: ("expires_in_ms", "timeouts_ms", "ephemerals"),
-}

@@ -271,6 +271,17 @@ class Dump(msgspec.Struct, frozen=True):
     sessions: tuple[Session, ...] | None = None  # without any times
 
 
+def ephemerals_in(dump: bytes) -> memoryview:
+    r"""The part of a `dump` that lists ephemerals; the rest is different each time.
+
+    >>> bytes(ephemerals_in(b"...\nSessions with Ephemerals (0):\nConnections dump:\n..."))
+    b'Sessions with Ephemerals (0):'
+    """
+    begin = max(0, dump.find(b"Sessions with Ephemerals ("))
+    end = dump.find(b"\nConnections dump:", begin)
+    return memoryview(dump)[begin : end if end >= 0 else len(dump)]
+
+
 def dump(lines: Iterable[str], wanted: WantedPaths | None = None) -> Dump:
     """Parse any form of `dump`; its list of connections is skipped.
 

@@ -95,7 +95,7 @@ class Discovery:
         self._connection_number = -1
         self._is_walking = False
         self._met: set[str] = set()  # watched roots that this walk has come to
-        self._placed: set[str] = set()  # places of ephemeral znodes that this walk knows
+        self._placed: AbstractSet[str] = set()  # places of ephemeral znodes, as last listed
         self._mostly_empty: dict[str, Siblings] = {}  # large folders of locks by path
         self._unowned = 0  # znodes read in places where no session owns one
         self.walks = 0
@@ -148,29 +148,33 @@ class Discovery:
             self._connection_number = self._reader.connection_number
             self._under_way = 0
             self._walk(self._connection_number)
+            self._order.prefer(self._unwatched(self._placed))
 
     def prefer(self, places: AbstractSet[str]) -> None:
         """Look soon at znodes that are ephemeral or have ephemeral children."""
         if not self._roots:
             return
-        folders = self._watcher.tree.folders
-        new = [
-            path
-            for path in places - self._placed
-            if self._covers(path) and not (path in folders or split(path)[0] in folders)
-        ]
-        self._placed |= places
+        new = self._unwatched(places - self._placed)
+        self._placed = places
         self._order.prefer(new)
         for siblings in () if self._is_walking else by_parent(new):
             self._order.add(siblings.parent, siblings.names, is_all=False)
         self._go_on(self._connection_number)
+
+    def _unwatched(self, places: AbstractSet[str]) -> list[str]:
+        folders = self._watcher.tree.folders
+        return [
+            path
+            for path in places
+            if self._covers(path) and not (path in folders or split(path)[0] in folders)
+        ]
 
     # Listing
 
     def _walk(self, connection_number: int) -> None:
         if connection_number != self._connection_number:
             return
-        self._met, self._placed, self._denied, self._left_out = set(), set(), [], {}
+        self._met, self._denied, self._left_out = set(), [], {}
         self._mostly_empty.clear()
         self._is_walking, self.looked_at = True, 0
         self._order = SearchOrder()

@@ -1,11 +1,12 @@
-"""Rows that repeat in each reading of a table share one object."""
+"""Tables and rows that repeat in each reading share one object."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zktop.model.facts import Connection, Connections, Expiry, ServerFact, Watches
 from zktop.model.text import Text
-from zktop.zk.servers.sample import share, shared
+from zktop.zk.servers.known_tables import KnownTables, share, shared
+from zktop.zk.servers.table_formats import PathsBySession
 
 ZK = Text("zk1:2181")
 SESSIONS = st.integers(min_value=1, max_value=2**64 - 1) | st.integers(1, 5)
@@ -56,3 +57,31 @@ def test_unchanged_parts_are_the_same_object() -> None:
     assert after == {alice: (Text("/a"),), bob: ()}
     assert after[alice] is before[alice]
     assert next(iter(after)) is next(iter(before))
+
+
+def _fail() -> PathsBySession:
+    raise AssertionError("this table is known")
+
+
+def test_the_same_text_is_not_parsed_again() -> None:
+    """At rest, a table of megabytes is the same text each time."""
+    known = KnownTables()
+    rows = known.rows("watches", b"0x1\n\t/a\n\n", lambda: {1: (Text("/a"),)})
+
+    assert known.rows("watches", b"0x1\n\t/a\n\n", _fail) is rows
+
+
+def test_another_text_is_parsed() -> None:
+    """A watch is gone, for example."""
+    known = KnownTables()
+    known.rows("watches", b"0x1\n\t/a\n\n", lambda: {1: (Text("/a"),)})
+
+    assert known.rows("watches", b"0x1\n\t/b\n\n", lambda: {1: (Text("/b"),)}) == {1: ("/b",)}
+
+
+def test_the_same_text_is_parsed_when_other_rows_are_wanted() -> None:
+    """Of the ephemerals, only those that are watched matter: the watches decide."""
+    known = KnownTables()
+    known.rows("ephemerals", b"0x1:\n\t/a\n", dict, basis={})
+
+    assert known.rows("ephemerals", b"0x1:\n\t/a\n", lambda: {1: (Text("/a"),)}, basis={2: ()})

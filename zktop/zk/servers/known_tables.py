@@ -1,0 +1,79 @@
+"""Tables that hardly change from one reading to the next: their old rows serve again.
+
+With ten thousand locks, the watches and the ephemeral znodes of a server are megabytes of text. At
+rest they are the same text each time, which is not parsed again. When a few rows changed, the
+others stay the same objects, because the past keeps old tables.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import TypeVar
+
+from msgspec.structs import force_setattr
+
+from zktop.model.facts import Expiry, ServerFact, Watches
+from zktop.zk.servers.table_formats import PathsBySession
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class KnownTables:
+    """The tables of one server as they were last parsed."""
+
+    def __init__(self) -> None:
+        # By name: the digest of the text, what else the rows depend on, and the rows.
+        self._known: dict[str, tuple[bytes, object, PathsBySession]] = {}
+
+    def rows(
+        self,
+        name: str,
+        text: bytes | memoryview,
+        parse: Callable[[], PathsBySession],
+        basis: object = None,
+    ) -> PathsBySession:
+        """Parse a table, unless its text and everything else it depends on are as before."""
+        digest = sha256(text).digest()
+        known = self._known.get(name)
+        if known is None or known[:2] != (digest, basis):
+            known = self._known[name] = (digest, basis, parse())
+        return known[2]
+
+
+def share(facts: Sequence[ServerFact], before: Sequence[ServerFact]) -> None:
+    """Let new facts share rows with those of the previous sample.
+
+    With fifty thousand sessions a table takes megabytes. Only rows of connections all differ: each
+    has a new silence.
+    """
+    known = {type(fact): fact for fact in before}
+    for fact in facts:
+        earlier = known.get(type(fact))
+        for name in _TABLES.get(type(fact), ()):
+            force_setattr(fact, name, shared(getattr(fact, name), getattr(earlier, name, None)))
+
+
+def shared(now: dict[K, V] | None, before: dict[K, V] | None) -> dict[K, V] | None:
+    """A table that shares rows with the previous one; the previous one itself if both are equal.
+
+    >>> before = {1: ("/a",), 2: ("/b",)}
+    >>> shared({1: ("/a",), 2: ("/b",)}, before) is before
+    True
+    >>> shared({2: ("/b",), 3: ("/c",)}, before)[2] is before[2]
+    True
+    """
+    if not now or not before:
+        return now
+    if now == before:
+        return before
+    keys = dict(zip(before, before, strict=True))
+    return {
+        keys.get(key, key): earlier if (earlier := before.get(key)) == row and earlier else row
+        for key, row in now.items()
+    }
+
+
+_TABLES: dict[type[ServerFact], tuple[str, ...]] = {
+    Watches: ("rows",),
+    Expiry: ("expires_in_ms", "timeouts_ms", "ephemerals"),
+}
