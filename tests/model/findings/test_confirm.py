@@ -52,6 +52,14 @@ def test_ten_looks_at_one_table_are_one_look() -> None:
     assert severities(seen(NO_WATCH, 0, 10_000)) == [None, "critical"]
 
 
+def test_a_finding_in_the_same_words_is_the_same_object() -> None:
+    """So nothing is sorted, stored or drawn again because of a later look."""
+    first, second, third = seen(ORPHAN, 2_000, 4_000, 6_000)
+
+    assert third[0] is second[0]
+    assert second[0] is not first[0]  # confirmed
+
+
 def test_a_finding_that_was_absent_at_one_look_starts_again() -> None:
     """A watch that was there in between proves that it is being set."""
     looks = SubjectFindings().after([NO_WATCH], NOW, SETTLE)

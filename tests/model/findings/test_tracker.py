@@ -1,6 +1,8 @@
 """What a look leaves to the next one, so that it reports events without delay."""
 
 from model.builders import NOW, kazoo_name, lock, session
+from model.findings.cases import ctx, k, only
+from msgspec.structs import replace
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat
@@ -16,6 +18,9 @@ from zktop.model.world.world import World
 
 LATER = NOW + 10_000
 SETTLE = 2_000
+SETTLED = replace(
+    only("B1", ctx(k("import", 7, by="", age_ms=120_000), k("bob", 8))), at_once=True
+)
 
 
 def test_a_small_ensemble_has_its_root_blockers_ranked_at_every_look() -> None:
@@ -139,6 +144,22 @@ def test_among_thousands_a_finding_rests_no_longer_than_it_has_lasted() -> None:
     """Fifty a second are examined again; the young ones have the first turn."""
     assert _pause(30_000, crowding=200_000) == 30_000
     assert _pause(3_600_000, crowding=200_000) == 200_000
+
+
+def test_a_finding_rests_for_as_long_as_its_words_stayed_the_same() -> None:
+    """The locks that a session owns, for example, change only with the session."""
+    found = SubjectFindings().after([SETTLED], LATER - 60_000, SETTLE)
+    found = found.after([replace(SETTLED, as_of=LATER)], LATER, SETTLE)
+
+    assert next_look(None, found, LATER, SETTLE) == LATER + 60_000
+
+
+def test_a_finding_with_new_words_is_looked_at_as_often_as_before() -> None:
+    """It has an age, or a number that changes."""
+    found = SubjectFindings().after([SETTLED], LATER - 60_000, SETTLE)
+    found = found.after([replace(SETTLED, sentence=Text("once more"))], LATER, SETTLE)
+
+    assert next_look(None, found, LATER, SETTLE) == LATER + 6_000
 
 
 def _pause(lasted: int, asked: int | None = None, crowding: int = 0) -> int:

@@ -54,6 +54,7 @@ RULES: Final[tuple[AnyRule, ...]] = tuple(
 )
 RANK: Final = {rule.id: place for place, rule in enumerate(RULES)}
 SCOPES: Final = {rule.id: rule.scope for rule in RULES}
+TABLE_RULES: Final = frozenset(rule.id for rule in RULES if rule.tables)
 
 # A rule's scope decides which context its function takes; the type checker cannot know that.
 LOCK_RULES: Final = tuple(cast("Rule[LockContext]", r) for r in RULES if r.scope == "lock")

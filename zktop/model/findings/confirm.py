@@ -37,9 +37,11 @@ class SubjectFindings(msgspec.Struct, frozen=True):
 
     seen: Mapping[str, SeenTimes] = {}  # by the id of the finding
     shown: tuple[Finding, ...] = ()  # those that have lasted long enough
+    same_since: Millis = 0  # when the last of these was seen, shown or reworded
 
     def after(self, found: Iterable[Finding], now_ms: Millis, settle_ms: int) -> "SubjectFindings":
-        """Add the findings of one more look."""
+        """Add the findings of one more look; one with the same words is the same object."""
+        before = {finding.id: finding for finding in self.shown}
         seen: dict[str, SeenTimes] = {}
         shown: list[Finding] = []
         for finding in found:
@@ -49,8 +51,14 @@ class SubjectFindings(msgspec.Struct, frozen=True):
             known = replace(known, last=max(known.last, finding.as_of))
             seen[finding.id] = known
             if finding.at_once or known.lasted >= finding.patience_ms:
-                shown.append(_dated(finding, known, settle_ms))
-        return SubjectFindings(seen, tuple(shown))
+                dated, earlier = _dated(finding, known, settle_ms), before.get(finding.id)
+                shown.append(earlier if earlier and _are_same(earlier, dated) else dated)
+        is_same = seen.keys() == self.seen.keys() and tuple(shown) == self.shown
+        return SubjectFindings(seen, tuple(shown), self.same_since if is_same else now_ms)
+
+
+def _are_same(before: Finding, now: Finding) -> bool:
+    return replace(now, as_of=before.as_of) == before
 
 
 def _dated(finding: Finding, seen: SeenTimes, settle_ms: int) -> Finding:

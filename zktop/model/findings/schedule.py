@@ -1,7 +1,7 @@
 """When each lock and each session is examined next.
 
 `DueTimes` is a heap with one due time for each key. A lock that changed is due before all others.
-Old findings are examined at growing intervals: their wording changes slowly, and thousands of them
+Old findings, and those that stay the same, are examined at growing intervals: thousands of them
 would otherwise keep a processor busy.
 """
 
@@ -18,6 +18,7 @@ Subject = Text | Session  # a lock, or a session
 FIRST: Final[Millis] = 0  # due before everything that was only scheduled
 AGE_PER_PAUSE: Final = 10  # seconds of age for each second of pause
 LONGEST_PAUSE_MS: Final = 60_000
+LONGEST_SAME_MS: Final = 300_000  # pause of findings whose words have stayed the same for as long
 PAUSE_PER_FINDING_MS: Final = 20  # so at most fifty old ones are examined per second
 PLACES_PER_AGE: Final = 100  # places that let a young finding rest once more for its age
 PAUSE_PER_PLACE_MS: Final = 1  # fewer of them, if they are about sessions in hundreds of locks
@@ -89,4 +90,6 @@ def next_look(
     age = now - max(seen.since for seen in found.seen.values())
     longest = age * (1 + places // PLACES_PER_AGE)
     pause = max(settle_ms, min(age // AGE_PER_PAUSE, LONGEST_PAUSE_MS), min(longest, crowding_ms))
+    if len(found.shown) == len(found.seen):
+        pause = max(pause, min(now - found.same_since, LONGEST_SAME_MS))
     return now + pause if asked is None else min(now + pause, asked)

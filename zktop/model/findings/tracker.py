@@ -23,7 +23,7 @@ from zktop.model.findings.apply import (
     examine_lock,
     examine_session,
 )
-from zktop.model.findings.catalogue import SCOPES
+from zktop.model.findings.catalogue import SCOPES, TABLE_RULES
 from zktop.model.findings.causes import FindingList, WaitsAhead
 from zktop.model.findings.confirm import NO_FINDINGS, CurrentFindings, SubjectFindings
 from zktop.model.findings.context import (
@@ -93,6 +93,7 @@ class FindingTracker:
         self._settings = settings
         self._histories = histories
         self._found: dict[Subject, SubjectFindings] = {}
+        self._from_tables: dict[Subject, None] = {}  # those with findings that tables decide
         self._blind_spots: dict[Subject, frozenset[BlindSpot]] = {}
         self._equal: dict[frozenset[BlindSpot], frozenset[BlindSpot]] = {}  # thousands are equal
         self._root_changes: dict[Text, RootChanges] = {}
@@ -209,7 +210,7 @@ class FindingTracker:
         for session in sessions_to_examine(shared, look.locks_of.keys()):
             if session in look.locks_of and self._is_news(session):
                 self._set_due(session, FIRST)
-        for subject in self._found.keys() - {ENSEMBLE}:
+        for subject in self._from_tables:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
 
     def _is_news(self, session: Session) -> bool:
@@ -288,6 +289,9 @@ class FindingTracker:
         else:
             self._set_due(subject, due)
         self._store(subject, found, places)
+        self._from_tables.pop(subject, None)
+        if subject != ENSEMBLE and any(one.rule in TABLE_RULES for one in results.findings):
+            self._from_tables[subject] = None
         blind = frozenset(results.blinds)
         known_blind = self._blind_spots.get(subject, frozenset())
         self._list.note(before.shown, found.shown)
