@@ -8,6 +8,7 @@ Text enters the model here: every fact cleans its text when it is made.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, Literal
 
 import msgspec
@@ -188,7 +189,7 @@ class Watches(Fact, frozen=True, tag="watches"):
         """Clean the text."""
         for field, table in (("rows", self.rows), ("children", self.children)):
             rows = table or {}
-            if not all(path.isprintable() for paths in rows.values() for path in paths):
+            if not are_clean(chain.from_iterable(rows.values())):
                 tidy = {session: tuple(map(clean, paths)) for session, paths in rows.items()}
                 msgspec.structs.force_setattr(self, field, tidy)
 
