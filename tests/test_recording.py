@@ -1,9 +1,12 @@
 """A recording returns what was read, even from a truncated file."""
 
+import contextlib
+import errno
 import gzip
 import io
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from zktop.model.world.world import World
 from zktop.recording import (
     MAX_DATA_BYTES,
     STATE_INTERVAL_MS,
+    BulkRecorder,
     Header,
     LookMark,
     Recorder,
@@ -241,3 +245,36 @@ def test_nothing_read_is_an_honest_file() -> None:
     Recorder(file, HEADER).close()
 
     assert file.getvalue() == b""
+
+
+class _FullDisk(io.BytesIO):
+    """A disk with room for this number of writes."""
+
+    def __init__(self, writes: int) -> None:
+        super().__init__()
+        self._left = writes
+
+    def write(self, data: object) -> int:
+        """Write, or raise."""
+        self._left -= 1
+        if self._left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(data)  # type: ignore[arg-type]  # bytes
+
+
+@pytest.mark.parametrize("writes", range(22))
+def test_a_disk_that_is_full_ends_an_import_with_an_error(writes: int) -> None:
+    """Whichever write fails, the last one included; it never waits for its thread for ever."""
+    recorder = BulkRecorder(_FullDisk(writes))
+
+    def write_all() -> None:
+        with contextlib.suppress(OSError):
+            for at in (FIRST, FIRST + 1):
+                recorder.begin(at)
+                recorder.write([HEADER])
+        recorder.close()
+
+    thread = threading.Thread(target=pytest.raises, args=(OSError, write_all), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()

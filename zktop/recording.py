@@ -17,8 +17,9 @@ import queue
 import re
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal
 
@@ -177,6 +178,7 @@ class BulkRecorder:
         self._file = file
         self._blocks: queue.Queue[bytes | Millis | None] = queue.Queue(_MAX_BLOCKS)
         self._error: Exception | None = None
+        self._member: gzip.GzipFile | None = None
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
@@ -202,25 +204,27 @@ class BulkRecorder:
 
     def _run(self) -> None:
         """Write blocks; after an error discard them, so that the caller never waits for ever."""
-        try:
-            self._write_blocks()
-        except OSError as error:
-            self._error = error
-            while self._blocks.get() is not None:
-                pass
-
-    def _write_blocks(self) -> None:
-        member: gzip.GzipFile | None = None
         while (block := self._blocks.get()) is not None:
-            if not isinstance(block, int):
-                if member is not None:
-                    member.write(block)
-                continue
-            if member is not None:
-                member.close()
-            member = _gzip_member(self._file, block, _BULK_LEVEL)
-        if member is not None:
-            member.close()
+            self._try(partial(self._write_block, block))
+        self._try(self._end_member)
+
+    def _try(self, write: Callable[[], None]) -> None:
+        if self._error is None:
+            try:
+                write()
+            except OSError as error:
+                self._error = error
+
+    def _write_block(self, block: bytes | Millis) -> None:
+        if isinstance(block, int):
+            self._end_member()
+            self._member = _gzip_member(self._file, block, _BULK_LEVEL)
+        elif self._member is not None:
+            self._member.write(block)
+
+    def _end_member(self) -> None:
+        if self._member is not None:
+            self._member.close()
 
 
 def _gzip_member(file: IO[bytes], at: Millis, level: int) -> gzip.GzipFile:
