@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from bench.figure import Figure, milliseconds
 from tests.model.waits.scale_case import longer, scale_case, shorter
-from tests.model.waits.stuck import stuck_classes
-from zktop.model.waits.assess import assess
+from tests.model.waits.stuck import assess, stuck_classes
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.root_blockers import root_blockers
@@ -76,10 +75,10 @@ def _event(graph: WaitGraph, lock: str, actor: str) -> float:
 
     def come() -> None:
         graph.replace(came, created=(request,), deleted=())
-        len(graph.stuck_set.cores)
+        len(graph.cores)
 
     def go() -> None:
         graph.replace(went, created=(), deleted=(request,))
-        len(graph.stuck_set.cores)
+        len(graph.cores)
 
     return median(max(milliseconds(come, 1), milliseconds(go, 1)) for _ in range(9))

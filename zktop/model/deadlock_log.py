@@ -6,6 +6,7 @@ disappear one after another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final, TypeVar
 
 import msgspec
@@ -38,6 +39,7 @@ class DeadlockLog:
     def __init__(self) -> None:
         self.over: tuple[EndedDeadlock, ...] = ()
         self._alive: dict[str, Deadlock] = {}
+        self._found: dict[str, Deadlock] = {}  # as found, without their numbers
         self._inversions: dict[str, Inversion] = {}  # as last reported
         self._count = 0
 
@@ -47,27 +49,32 @@ class DeadlockLog:
         hints: Iterable[Deadlock],
         departed: Departed,
         now: Millis,
+        changed: AbstractSet[str],
     ) -> tuple[Deadlock, ...]:
-        """Number the deadlocks of this look; record those that are over."""
-        numbered = tuple(map(self._with_number, found))
+        """Number the deadlocks of this look; record those that are over.
+
+        What happened in the changed locks may show how a deadlock ended a moment ago.
+        """
+        before, self._found = self._found, {deadlock.id: deadlock for deadlock in found}
+        numbered = tuple(
+            self._alive[name] if one is before.get(name) else self._with_number(one)
+            for name, one in self._found.items()
+        )
         alive = {deadlock.id: deadlock for deadlock in numbered}
         gone = [deadlock for name, deadlock in self._alive.items() if name not in alive]
         self._alive = alive
         if gone:
             threaded = {deadlock.id for deadlock in hints}
-            ends = (
-                EndedDeadlock(
-                    deadlock,
-                    now,
-                    _why_refuted(deadlock)
-                    if deadlock.id in threaded
-                    else _how_ended(deadlock, departed),
-                )
-                for deadlock in gone
-            )
-            self.over = (*self.over, *ends)[-MAX_ENDED:]
+            ends = (_why_refuted(o) if o.id in threaded else _how_ended(o, departed) for o in gone)
+            ended = (EndedDeadlock(one, now, how) for one, how in zip(gone, ends, strict=True))
+            self.over = (*self.over, *ended)[-MAX_ENDED:]
         if any(ended.at < now <= ended.at + CLEAR_AFTER_MS for ended in self.over):
-            self.over = tuple(self._with_ending(ended, departed, now) for ended in self.over)
+            self.over = tuple(
+                ended
+                if changed.isdisjoint(ended.deadlock.locks)
+                else self._with_ending(ended, departed, now)
+                for ended in self.over
+            )
         return numbered
 
     def with_last_times(self, inversions: Iterable[Inversion]) -> tuple[Inversion, ...]:

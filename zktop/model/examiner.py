@@ -116,7 +116,11 @@ class Examiner:
         cost: Cost | None,
     ) -> Report:
         deadlocks = self._deadlock_log.look(
-            (*waits.deadlocks, *found.deadlocks), waits.hints, self._departure_of, look.now
+            (*waits.deadlocks, *found.deadlocks),
+            waits.hints,
+            self._departure_of,
+            look.now,
+            changed={change.path for change in look.changes},
         )
         return Report(
             world=look.world,

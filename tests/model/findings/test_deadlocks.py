@@ -5,11 +5,10 @@ import pytest
 from model.builders import session
 from model.findings.cases import ensemble_context, found, only
 from model.waits.notation import graph, learned
+from model.waits.stuck import assess
 
 from zktop.model.findings.context import EnsembleContext
-from zktop.model.findings.deadlocks import deadlock_by_node
-from zktop.model.text import Text
-from zktop.model.waits.assess import assess
+from zktop.model.findings.deadlocks import tangled_nodes
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.lock_order_story import inversions
 from zktop.model.waits.ring import ActorEvidence
@@ -62,7 +61,7 @@ def test_a_finding_of_a_deadlock_names_all_its_places_and_locks() -> None:
 
     assert finding.locks == ("/X", "/Y")
     assert len(finding.nodes) == 4
-    assert set(deadlock_by_node(judged(RING)).values()) == {finding.id}
+    assert {node for _, node in tangled_nodes(judged(RING)[0])} == set(finding.nodes)
 
 
 def test_sessions_are_given_where_an_actor_is_one() -> None:
@@ -132,4 +131,3 @@ def test_d10_is_quiet_for_sorted_keys() -> None:
 def test_nothing_is_said_of_elections_and_chains() -> None:
     """Followers on standby and queues that move are healthy (T14)."""
     assert not judged("E elect: L A B")
-    assert Text("/E") not in {lock for lock, _ in deadlock_by_node(judged("E elect: L A B"))}

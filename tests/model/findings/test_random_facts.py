@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from model.builders import NOW, ZK1, ZK2, connections, expiry, session, watches
 from model.findings.cases import At, ctx, ensemble_context, found, history, k, sessions
 from model.waits.notation import graph
+from model.waits.stuck import assess
 
 from zktop.model.facts import Connection, Expiry, Stat
 from zktop.model.findings.apply import examine_ensemble, examine_lock, examine_session
@@ -16,7 +17,6 @@ from zktop.model.findings.finding import Finding
 from zktop.model.history.attempts import Attempts
 from zktop.model.history.events import Departure
 from zktop.model.text import clean
-from zktop.model.waits.assess import assess
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
 

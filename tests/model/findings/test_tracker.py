@@ -61,7 +61,7 @@ def test_an_actor_that_releases_is_no_root_blocker_from_then_on() -> None:
 
 def test_root_blockers_are_ranked_although_every_look_reports_an_event() -> None:
     """A busy ensemble has new ones after the same interval, at the second such look."""
-    examiner, world = _among_many()
+    examiner, world = _among_many(4_500)
     examiner.look(world, LATER)
     blocked = []
     for number, owner, late in ((2, "carol", 2_000), (1, "bob", 2_050)):
@@ -87,9 +87,9 @@ def test_a_session_with_findings_is_examined_once_a_second() -> None:
     assert owned == ["4", "4", "3"]
 
 
-def _among_many() -> tuple[Examiner, World]:
+def _among_many(number: int = 7_500) -> tuple[Examiner, World]:
     """A lock of three with the oldest waits, among so many that they are ranked every 1.5 s."""
-    quiet = [fact for n in range(7_500) for fact in lock(f"/many/{n:04}", f"h{n}")]
+    quiet = [fact for n in range(number) for fact in lock(f"/many/{n:04}", f"h{n}")]
     return Examiner(), World().after(*lock("/orders", "alice", "bob", "carol"), *quiet)
 
 

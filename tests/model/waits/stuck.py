@@ -3,21 +3,27 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from zktop.model.waits.cores import StuckQueue
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.assess import Assessment, assessment, judge, with_blocking_elections
+from zktop.model.waits.cores import StuckQueue, StuckSet
+from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
+from zktop.model.waits.ring import ActorEvidence
+from zktop.model.waits.sentences import DisplayNames
 
+IDS = DisplayNames()  # each actor and each lock is shown by its id
 StuckClass = Literal["core", "behind", "dead-end", "standby"]
 
 
 def stuck_classes(graph: WaitGraph) -> dict[str, StuckClass]:
     """The class of every stuck actor."""
-    stuck_set = graph.stuck_set
-    waiting = {actor for rest in stuck_set.queues.values() for actor in _waiting(rest)}
-    found = {a: _stuck_class(graph, a) for a in stuck_set.actors | (waiting - stuck_set.frozen)}
-    found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
-    for lock in stuck_set.queues:
-        for actor, groups in graph.stuck_tail(lock):
-            found[actor] = "behind" if groups - {len(stuck_set.cores)} else "dead-end"
+    found: dict[str, StuckClass] = {}
+    for stuck_set in graph.stuck_sets:
+        waiting = {actor for rest in stuck_set.queues.values() for actor in _waiting(rest)}
+        actors = stuck_set.actors | (waiting - stuck_set.frozen)
+        found.update((actor, _stuck_class(graph, stuck_set, actor)) for actor in actors)
+        found.update((actor, "core") for core in stuck_set.cores for actor in core.actors)
+        for lock in stuck_set.queues:
+            for actor, groups in graph.stuck_tail(stuck_set, lock):
+                found[actor] = "behind" if groups - {len(stuck_set.cores)} else "dead-end"
     return found
 
 
@@ -26,20 +32,29 @@ def _waiting(rest: StuckQueue) -> Iterator[str]:
     return (member.actor for member, waits in pairs if waits)
 
 
-def _stuck_class(graph: WaitGraph, actor: str) -> StuckClass:
-    stuck_set = graph.stuck_set
+def _stuck_class(graph: WaitGraph, stuck_set: StuckSet, actor: str) -> StuckClass:
     if stuck_set.reach.get(actor, frozenset()) - {len(stuck_set.cores)}:
         return "behind"
     kinds = {graph.queues[lock].kind for lock in graph.locks(actor)}
     return "standby" if kinds == {"election"} else "dead-end"
 
 
-def actors_behind(graph: WaitGraph, number: int) -> Iterator[str]:
-    """The actors that merely queue behind the core of this number."""
-    stuck_set = graph.stuck_set
+def actors_behind(one: StuckCore) -> Iterator[str]:
+    """The actors that merely queue behind a core."""
+    stuck_set, number = one.stuck_set, one.number
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     for actor, groups in stuck_set.reach.items():
         if number in groups and actor not in in_cores:
             yield actor
     for lock in stuck_set.queues:
-        yield from (actor for actor, groups in graph.stuck_tail(lock) if number in groups)
+        tail = one.graph.stuck_tail(stuck_set, lock)
+        yield from (actor for actor, groups in tail if number in groups)
+
+
+def assess(graph: WaitGraph, known: ActorEvidence, names: DisplayNames = IDS) -> Assessment:
+    """Judge every core of a graph, and those it would have if elections blocked."""
+    cores = list(stuck_cores(graph))
+    supposed = with_blocking_elections(graph)
+    if supposed is not None:
+        cores += stuck_cores(supposed, is_supposed=True)
+    return assessment(filter(None, (judge(one, known, names) for one in cores)))

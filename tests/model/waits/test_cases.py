@@ -2,9 +2,9 @@
 
 import pytest
 from model.waits.notation import graph, merged, queues
-from model.waits.stuck import stuck_classes
+from model.waits.stuck import assess, stuck_classes
 
-from zktop.model.waits.assess import Assessment, assess
+from zktop.model.waits.assess import Assessment
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 
@@ -83,7 +83,7 @@ def test_a_self_edge_in_a_pool_is_no_core_while_another_client_has_a_lease():
     found = graph("P sem(2): orphan A A")
 
     assert stuck_classes(found) == {"A": "dead-end"}
-    assert not found.stuck_set.cores
+    assert not found.cores
 
 
 def test_followers_stand_by():
@@ -198,7 +198,7 @@ def test_a_stuck_actor_that_asks_for_more_takes_others_along():
 def test_a_newcomer_to_an_election_that_is_entangled_takes_those_behind_it_along():
     """It closes a ring while another candidate leaves the same election."""
     found = graph("E elect!: L@1 F@2 ; X x: A@3 L@9 ; Y x: L@4 B@10")
-    len(found.stuck_set.cores)
+    len(found.cores)
     (later,) = queues("E elect!: L@1 A@11")
     found.replace(later)
 

@@ -7,12 +7,13 @@ from itertools import pairwise
 import pytest
 from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session, world
 from model.waits.notation import graph
+from model.waits.stuck import assess
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.model.waits.assess import Assessment, assess
+from zktop.model.waits.assess import Assessment
 from zktop.model.waits.ring import ActorEvidence
 
 LATE = 10_000_000

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from model.waits import random_states as w
 from model.waits.notation import graph, queues
-from model.waits.stuck import stuck_classes
+from model.waits.stuck import assess, stuck_classes
 from msgspec.structs import replace
 
-from zktop.model.waits.assess import assess
 from zktop.model.waits.deadlock import Deadlock
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence

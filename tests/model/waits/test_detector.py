@@ -7,6 +7,7 @@ from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.waits.detector import (
+    JUDGED_PER_LOOK,
     LARGE_KNOT,
     PAUSE_MS,
     RANKED_AT_ONCE,
@@ -85,14 +86,45 @@ def test_a_deadlock_whose_locks_are_deleted_is_never_shown():
 
 
 def test_beside_a_large_knot_a_new_deadlock_appears_after_a_pause():
-    """A large knot is judged only now and then, so that it keeps no processor busy."""
+    """A large knot is tested only now and then, so that it keeps no processor busy."""
+    looks = Looks(1)
+    crowd = [f"waiter{number}" for number in range(LARGE_KNOT)]
+    looks.world = looks.world.after(*lock("/locks/a0", "a0", "b0", *crowd))
+    looks.deadlocks(0)
+
+    looks.world = looks.world.after(*knot(2))
+
+    assert looks.deadlocks(PAUSE_MS - 1) == 1
+    assert looks.deadlocks(PAUSE_MS) == 2
+
+
+def test_beside_many_deadlocks_a_new_one_appears_at_once():
+    """Each of them is tested and judged by itself."""
     looks = Looks(PAIRS)
     looks.deadlocks(0)
 
     looks.world = looks.world.after(*knot(PAIRS + 1))
 
-    assert looks.deadlocks(PAUSE_MS - 1) == PAIRS
-    assert looks.deadlocks(PAUSE_MS) == PAIRS + 1
+    assert looks.deadlocks(1) == PAIRS + 1
+
+
+def test_many_deadlocks_are_judged_in_steps():
+    """The first look shows the locks at once, and the next ones all deadlocks."""
+    looks = Looks(JUDGED_PER_LOOK)  # four requests each
+    found = [looks.deadlocks(number) for number in range(4)]
+
+    assert found == [number * JUDGED_PER_LOOK // 4 for number in (1, 2, 3, 4)]
+
+
+def test_a_change_in_one_of_many_deadlocks_is_judged_at_once():
+    """The others rest meanwhile."""
+    looks = Looks(PAIRS)
+    looks.deadlocks(0)
+
+    looks.world = looks.world.after(*lock("/locks/a7", "a7", "b7", "late", czxid=170))
+    report = looks.examiner.look(looks.world, NOW + 1, thorough=False)
+
+    assert [one.behind for one in report.deadlocks if "/locks/a7" in one.locks] == [1]
 
 
 def test_beside_many_tangled_requests_a_new_deadlock_appears_at_once():

@@ -9,7 +9,7 @@ from model.waits.stuck import actors_behind, stuck_classes
 from msgspec.structs import replace
 
 from zktop.model.waits.cores import StuckQueue, components, keep_stuck, sparse_edges
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.graph import WaitGraph, stuck_cores
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 PLAIN = ("exclusive", "read-write")
@@ -23,12 +23,8 @@ def stuck(queues: list[WaitQueue]) -> set[str]:
 
 def verdict(graph: WaitGraph) -> tuple[object, ...]:
     """All that a graph says, in a form that can be compared."""
-    cores = graph.stuck_set.cores
-    return (
-        stuck_classes(graph),
-        [core.actors for core in cores],
-        [sorted(actors_behind(graph, number)) for number in range(len(cores))],
-    )
+    behind = {one.core.actors: frozenset(actors_behind(one)) for one in stuck_cores(graph)}
+    return stuck_classes(graph), behind
 
 
 @given(w.worlds(), ORDERS)
@@ -121,7 +117,7 @@ def _with(queues: list[WaitQueue], queue: WaitQueue, request: WaitRequest) -> li
 @given(w.worlds(odd=False))
 def test_every_core_is_stuck_all_alone(queues: list[WaitQueue]):
     """Q7: a core needs no actor outside of it."""
-    for core in WaitGraph(queues).stuck_set.cores:
+    for core in WaitGraph(queues).cores:
         alone = [
             replace(q, requests=tuple(r for r in q.requests if r.actor in core.actors))
             for q in queues

@@ -117,7 +117,7 @@ def test_they_are_what_the_definition_says(queues: list[WaitQueue], data: st.Dat
 
 def defined(queues: list[WaitQueue], now_ms: int) -> set[tuple[tuple[str, ...], int, int, int]]:
     """The root blockers by definition."""
-    cores = {a: core.actors for core in WaitGraph(queues).stuck_set.cores for a in core.actors}
+    cores = {a: core.actors for core in WaitGraph(queues).cores for a in core.actors}
     waits: dict[str, tuple[int, str, str, WaitRequest, str]] = {}
     for queue in queues:
         for place, request in enumerate(queue.requests):

@@ -2,10 +2,9 @@
 
 import pytest
 from model.waits.scale_case import longer, scale_case, shorter
-from model.waits.stuck import actors_behind, stuck_classes
+from model.waits.stuck import actors_behind, assess, stuck_classes
 
-from zktop.model.waits.assess import assess
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.graph import WaitGraph, stuck_cores
 from zktop.model.waits.ring import ActorEvidence
 
 
@@ -17,7 +16,7 @@ def graph() -> WaitGraph:
 
 def sizes(graph: WaitGraph) -> list[int]:
     """How many actors each core has."""
-    return sorted(len(core.actors) for core in graph.stuck_set.cores)
+    return sorted(len(core.actors) for core in graph.cores)
 
 
 def test_the_state_has_its_size():
@@ -39,7 +38,12 @@ def test_only_four_rings_and_their_victims_are_stuck(graph: WaitGraph):
     assert {actor for actor in found if found[actor] == "behind"} == {
         f"victim{i}" for i in range(1_000)
     }
-    assert sorted(sum(1 for _ in actors_behind(graph, n)) for n in range(4)) == [0, 0, 0, 1_000]
+    assert sorted(sum(1 for _ in actors_behind(one)) for one in stuck_cores(graph)) == [
+        0,
+        0,
+        0,
+        1_000,
+    ]
 
 
 def test_the_last_of_the_chain_closes_it_and_any_deletion_opens_it(graph: WaitGraph):

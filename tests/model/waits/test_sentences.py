@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from model.waits import random_states as w
 from model.waits.notation import graph
+from model.waits.stuck import assess
 
-from zktop.model.waits.assess import assess
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames

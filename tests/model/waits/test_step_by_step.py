@@ -1,9 +1,9 @@
 """Verdicts that need several looks: phantoms, threads, abandoned waits."""
 
 from model.waits.notation import graph, queues
+from model.waits.stuck import assess
 from msgspec.structs import replace
 
-from zktop.model.waits.assess import assess
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.ring import ActorEvidence

@@ -60,6 +60,12 @@ def examine_session(ctx: SessionContext) -> Examination:
     return _apply(SESSION_RULES, ctx, ctx.now_ms)
 
 
+def examine_deadlock(ctx: EnsembleContext) -> Examination:
+    """Apply the rules of the deadlocks in this context."""
+    present = {deadlock.rule for deadlock in ctx.deadlocks}
+    return _apply((rule for rule in ENSEMBLE_RULES if rule.id in present), ctx, ctx.now_ms)
+
+
 def examine_ensemble(ctx: EnsembleContext) -> Examination:
     """Apply the rules about the whole ensemble; add a blind spot for each missing table."""
     examination = _apply(ENSEMBLE_RULES, ctx, ctx.now_ms)

@@ -3,7 +3,7 @@
 Each also gives access to server tables, history, settings and time.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -39,7 +39,7 @@ class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=Tr
     sessions: SessionHistories
     settings: Settings
     now_ms: Millis
-    tangled: Mapping[tuple[Text, Text], str] = {}  # (lock, node) in a deadlock -> its id
+    tangled: Container[tuple[Text, Text]] = ()  # each lock and node in a deadlock
     is_lock: Callable[[str], bool] = lambda _: False
     is_read: Callable[[str], bool] = lambda _: False  # whether its children are known
     client_names: ClientNames = ClientNames()

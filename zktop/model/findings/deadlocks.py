@@ -4,7 +4,7 @@ The wait graph (model/waits) finds D1 to D6, D8, D9 and D10; here they become fi
 D7 is found here, because only the watch tables show it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -38,14 +38,10 @@ _PROCESS = (
 )
 
 
-def deadlock_by_node(deadlocks: Iterable[Deadlock]) -> dict[LockNode, str]:
-    """For each node that a deadlocked actor owns, the id of the deadlock."""
-    return {
-        (Text(place.lock), Text(place.node)): deadlock.id
-        for deadlock in deadlocks
-        for step in deadlock.steps
-        for place in (*step.holds, step.waits)
-    }
+def tangled_nodes(deadlock: Deadlock) -> Iterator[LockNode]:
+    """The nodes that the actors of a deadlock own."""
+    places = (place for step in deadlock.steps for place in (*step.holds, step.waits))
+    return ((Text(place.lock), Text(place.node)) for place in places)
 
 
 @lru_cache(maxsize=2_048)  # most deadlocks are the same at every look

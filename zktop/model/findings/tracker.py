@@ -8,9 +8,10 @@ look examines at most `MAX_PER_LOOK` of the subjects that are due; the others fo
 looks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -19,6 +20,7 @@ from zktop.model.facts import SECOND_MS, Millis, Session
 from zktop.model.findings.apply import (
     NO_RESULTS,
     Examination,
+    examine_deadlock,
     examine_ensemble,
     examine_lock,
     examine_session,
@@ -37,7 +39,7 @@ from zktop.model.findings.context import (
     places_in,
     waits_of,
 )
-from zktop.model.findings.deadlocks import LockNode, deadlock_by_node, watch_knots
+from zktop.model.findings.deadlocks import LockNode, tangled_nodes, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.findings.schedule import (
     FIRST,
@@ -67,6 +69,8 @@ REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
 REST_PER_LOCK_MS: Final = 20  # of a session in many locks: it may change at every look
 FRESH_FINDINGS: Final = 40  # about a screenful: their wording is hardly ever old
 FRESH_PAUSE_PER_PLACE_MS: Final = 100  # it is older for a session in hundreds of locks
+
+Key = TypeVar("Key")
 
 ENSEMBLE: Final[Subject] = Text("")  # the subject of findings about no single lock or session
 
@@ -104,9 +108,9 @@ class FindingTracker:
         self._rests_until: dict[Subject, Millis] = {}
         self._ensemble = NO_ENSEMBLE
         self._now: Millis = 0
-        self._deadlocks: tuple[Deadlock, ...] = ()
-        self._tangled: dict[LockNode, str] = {}  # by node: the id of its deadlock
-        self._deadlocked: frozenset[Text] = frozenset()  # the locks
+        self._deadlocks: dict[Text, Deadlock] = {}  # by id
+        self._tangled: Counter[LockNode] = Counter()  # the nodes in deadlocks
+        self._deadlocked: Counter[Text] = Counter()  # their locks
         self._fresh: frozenset[Subject] = frozenset()  # the subjects of the first findings
         self._current = CurrentFindings()
         self._list = FindingList()
@@ -122,14 +126,11 @@ class FindingTracker:
     def look(self, look: LookInput) -> CurrentFindings:
         """Examine what is due; return everything that is wrong now."""
         self._now = look.now
-        are_same = look.deadlocks == self._deadlocks
-        if not are_same:
-            self._deadlocks, self._tangled = look.deadlocks, deadlock_by_node(look.deadlocks)
         shared = self._shared(look)
         for change in look.changes:
             self._mark_change(change, look)
-        if not are_same:
-            self._mark_deadlocked(look)
+        if look.deadlocks != tuple(self._deadlocks.values()):
+            self._update_deadlocks({Text(one.id): one for one in look.deadlocks}, look, shared)
         if look.ensemble.tables != self._ensemble.tables:
             self._mark_tables(look, shared)
         self._ensemble = look.ensemble
@@ -191,14 +192,30 @@ class FindingTracker:
         if (newer := known.after(before, after)) != NO_ROOT_CHANGES:
             self._root_changes[path] = newer
 
-    def _mark_deadlocked(self, look: LookInput) -> None:
-        """Make due the locks that joined or left a deadlock: it explains their other findings."""
-        deadlocked = frozenset(
-            Text(path) for deadlock in look.deadlocks for path in deadlock.locks
-        )
-        for path in sorted(deadlocked ^ self._deadlocked):
+    def _update_deadlocks(
+        self, found: dict[Text, Deadlock], look: LookInput, shared: SharedContext
+    ) -> None:
+        """Examine deadlocks that changed; make due the locks that joined or left one.
+
+        A deadlock explains the other findings of its locks.
+        """
+        before, self._deadlocks = self._deadlocks, found
+        over = {name: one for name, one in before.items() if found.get(name) is not one}
+        new = {name: one for name, one in found.items() if before.get(name) is not one}
+        paths = {Text(path) for one in (*over.values(), *new.values()) for path in one.locks}
+        was = paths & self._deadlocked.keys()
+        for deadlock in over.values():
+            _subtract(self._tangled, tangled_nodes(deadlock))
+            _subtract(self._deadlocked, map(Text, deadlock.locks))
+        for deadlock in new.values():
+            self._tangled.update(tangled_nodes(deadlock))
+            self._deadlocked.update(map(Text, deadlock.locks))
+        for path in sorted(was ^ (paths & self._deadlocked.keys())):
             self._set_due(path, FIRST)
-        self._deadlocked = deadlocked
+        for name in over.keys() - new.keys():
+            self._remember(name, NO_RESULTS)
+        for name in new:
+            self._examine(name, look, shared)
 
     def _mark_tables(self, look: LookInput, shared: SharedContext) -> None:
         """Make due every subject that new tables may affect."""
@@ -247,6 +264,9 @@ class FindingTracker:
                 self._rests_until[subject] = look.now + REST_PER_LOCK_MS * len(paths)
         elif lock := look.locks.get(subject):
             self._examine_lock(lock, look, shared)
+        elif deadlock := self._deadlocks.get(subject):
+            context = EnsembleContext(shared=shared, deadlocks=(deadlock,))
+            self._remember(subject, examine_deadlock(context))
 
     def _examine_lock(self, lock: Lock, look: LookInput, shared: SharedContext) -> None:
         path = lock.path
@@ -268,7 +288,6 @@ class FindingTracker:
         context = EnsembleContext(
             shared=shared,
             world=look.world,
-            deadlocks=look.deadlocks,
             inversions=look.inversions,
             owners=look.locks_of.keys(),
             expired=self._histories.expiries.most_at_once(),
@@ -321,6 +340,14 @@ class FindingTracker:
         for subject in fresh - self._fresh:
             self._due.set_within(subject, now + SECOND_MS)
         self._fresh = fresh
+
+
+def _subtract(counts: Counter[Key], keys: Iterable[Key]) -> None:
+    """Subtract one for each key, and drop those that are over."""
+    for key in keys:
+        counts[key] -= 1
+        if not counts[key]:
+            del counts[key]
 
 
 def _subjects(findings: Sequence[Finding]) -> Iterator[Subject]:

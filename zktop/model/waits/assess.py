@@ -6,14 +6,15 @@ waits to lead deserves a hint, and more than a hint if actor names identify thre
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.waits.concurrent_actors import multi_threaded
 from zktop.model.waits.confidence import WORKING_RING_MS, confidence
-from zktop.model.waits.cores import Core
+from zktop.model.waits.cores import Core, StuckSet
 from zktop.model.waits.deadlock import (
     Deadlock,
     deadlock_id,
@@ -22,10 +23,9 @@ from zktop.model.waits.deadlock import (
     signature,
     steps,
 )
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.graph import StuckCore, WaitGraph
 from zktop.model.waits.ring import (
     ActorEvidence,
-    Coexistence,
     Ring,
     RingCase,
     WaitEdge,
@@ -34,7 +34,7 @@ from zktop.model.waits.ring import (
     first_closed,
     kind,
     queued,
-    rings,
+    ring_of,
 )
 from zktop.model.waits.sentences import DisplayNames, sentence
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
@@ -66,13 +66,13 @@ def _may_entangle(graph: WaitGraph, queue: WaitQueue) -> bool:
     return any(graph.locks(actor) for actor in actors[1:]) and any(waits)
 
 
-def count_behind(graph: WaitGraph) -> Counter[frozenset[int]]:
-    """Number of actors outside all cores, by the cores they are behind."""
-    stuck_set = graph.stuck_set
+@lru_cache(maxsize=8)
+def count_behind(graph: WaitGraph, stuck_set: StuckSet) -> Counter[frozenset[int]]:
+    """Number of actors outside all cores of a stuck set, by the cores they are behind."""
     in_cores = {actor for core in stuck_set.cores for actor in core.actors}
     counts = Counter(g for actor, g in stuck_set.reach.items() if actor not in in_cores)
     for lock in stuck_set.queues:
-        counts.update(groups for _, groups in graph.stuck_tail(lock))
+        counts.update(groups for _, groups in graph.stuck_tail(stuck_set, lock))
     return counts
 
 
@@ -84,29 +84,31 @@ class Assessment(Struct, frozen=True, gc=False):
     relist: tuple[str, ...]
 
 
+class Judgement(Struct, frozen=True, gc=False):
+    """The verdict on one core: a deadlock, and the locks that may prove it if listed again."""
+
+    deadlock: Deadlock
+    relist: tuple[str, ...]
+
+
 class _View(Struct, frozen=True):
-    graph: WaitGraph
+    one: StuckCore
     known: ActorEvidence
     names: DisplayNames
-    is_supposed: bool = False  # elections count as waits although they may not block
+
+    @property
+    def graph(self) -> WaitGraph:
+        return self.one.graph
 
 
-def assess(
-    graph: WaitGraph, known: ActorEvidence, names: DisplayNames | None = None
-) -> Assessment:
-    """Judge every core of the graph, and those it would have if elections blocked."""
-    names = names or DisplayNames()
-    found = list(_judgements(_View(graph, known, names)))
-    supposed = with_blocking_elections(graph)
-    if supposed is not None:
-        view = _View(supposed, known, names, is_supposed=True)
-        found += [pair for pair in _judgements(view) if pair[0].rule == "D8"]
-    found.sort(key=lambda pair: (pair[0].since_ms or 0, pair[0].id))
-    certain = [made for made, together in found if not together.relist]
+def assessment(judgements: Iterable[Judgement]) -> Assessment:
+    """Join the verdicts on all cores."""
+    found = sorted(judgements, key=lambda one: (one.deadlock.since_ms or 0, one.deadlock.id))
+    certain = [one.deadlock for one in found if not one.relist]
     return Assessment(
         tuple(made for made in certain if not _is_hint(made)),
         tuple(made for made in certain if _is_hint(made)),
-        tuple(sorted({lock for _, together in found for lock in together.relist})),
+        tuple(sorted({lock for one in found for lock in one.relist})),
     )
 
 
@@ -115,15 +117,18 @@ def _is_hint(made: Deadlock) -> bool:
     return made.confidence == "C1" and (made.threaded or made.rule in ("D6", "D8"))
 
 
-def _judgements(view: _View) -> Iterator[tuple[Deadlock, Coexistence]]:
-    counts = count_behind(view.graph)
-    for number, found in enumerate(rings(view.graph.stuck_set)):
-        case = _case(view, number, found)
-        if case is not None and case.is_threaded(view.known):
-            lasting = _case(view, number, _old_ring(view, number))
-            case = lasting or _unless_working(case, view.known)
-        if case is not None:
-            yield _deadlock(view, number, case, counts), case.coexistence
+def judge(one: StuckCore, known: ActorEvidence, names: DisplayNames) -> Judgement | None:
+    """Judge one core; None if it proves nothing."""
+    view = _View(one, known, names)
+    case = _case(view, ring_of(one.core))
+    if case is not None and case.is_threaded(known):
+        lasting = _case(view, _old_ring(view))
+        case = lasting or _unless_working(case, known)
+    if case is None:
+        return None
+    made = _deadlock(view, case)
+    is_other = one.is_supposed and made.rule != "D8"  # it is judged without the elections, too
+    return None if is_other else Judgement(made, case.coexistence.relist)
 
 
 def _unless_working(case: RingCase, known: ActorEvidence) -> RingCase | None:
@@ -140,7 +145,7 @@ def _is_old(edge: WaitEdge, now_ms: int) -> bool:
     return since is not None and now_ms - since >= WORKING_RING_MS
 
 
-def _old_ring(view: _View, number: int) -> Ring:
+def _old_ring(view: _View) -> Ring:
     """The first ring that old requests formed, each behind a holder; empty if there is none.
 
     It stays the same until it opens, even if other rings form in the meantime.
@@ -149,7 +154,7 @@ def _old_ring(view: _View, number: int) -> Ring:
     return first_closed(
         {
             actor: [e for e in out if _is_old(e, now_ms) and graph.holds(e.queue, e.blocker)]
-            for actor, out in edges(graph.stuck_set.cores[number]).items()
+            for actor, out in edges(view.one.core).items()
         }
     )
 
@@ -172,12 +177,12 @@ def _members(core: Core, found: Ring) -> list[tuple[str, WaitRequest]]:
     return [(queue.queue.lock, member) for queue in core.queues for member in queue.members]
 
 
-def _case(view: _View, number: int, found: Ring) -> RingCase | None:
+def _case(view: _View, found: Ring) -> RingCase | None:
     """A ring with everything needed to judge it; None if it is not closed."""
     graph = view.graph
     if not found or not _is_closed(graph, found):
         return None
-    core = graph.stuck_set.cores[number]
+    core = view.one.core
     rule, _ = kind(core, found)
     actors = core.actors if rule == "D3" else core.actors & _owners(found)
     return RingCase(
@@ -188,15 +193,14 @@ def _case(view: _View, number: int, found: Ring) -> RingCase | None:
         coexistence=coexistence(_members(core, found), graph.queues, view.known.complete_to),
         owner=view.names.owner,
         several=multi_threaded(graph, actors, view.known.threads),
-        is_supposed=view.is_supposed,
+        is_supposed=view.one.is_supposed,
     )
 
 
-def _deadlock(
-    view: _View, number: int, case: RingCase, counts: Counter[frozenset[int]]
-) -> Deadlock:
-    graph, names, known = view.graph, view.names, view.known
-    core, found = graph.stuck_set.cores[number], case.ring
+def _deadlock(view: _View, case: RingCase) -> Deadlock:
+    one, names, known = view.one, view.names, view.known
+    core, found, number = one.core, case.ring, one.number
+    counts = count_behind(one.graph, one.stuck_set)
     rule, sort = kind(core, found)
     level, clues = confidence(case, known)
     return Deadlock(
@@ -208,10 +212,10 @@ def _deadlock(
         coexistence_proven=case.coexistence.is_proven,
         actors=ordered_actors(core, found),
         locks=tuple(sorted({edge.queue.lock for edge in found})),
-        steps=steps(graph, _shown(core, found), names),
+        steps=steps(one.graph, _shown(core, found), names),
         behind=sum(many for groups, many in counts.items() if number in groups),
         sentence=sentence(rule, found, core, names, known.now_ms),
-        ways_out=ways_out(graph, number, counts, names),
+        ways_out=ways_out(one, counts, names),
         signature=signature(rule, found, names),
         evidence=clues,
         threaded=case.is_threaded(known),

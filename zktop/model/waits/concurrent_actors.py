@@ -17,7 +17,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import NOTHING_STUCK, StuckSet
+from zktop.model.waits.cores import StuckSet
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -82,7 +82,7 @@ class ConcurrencyDetector:
         self._concurrent: set[str] = set()
         self._deletions: list[_Deletion] = []
         self._released: dict[str, int] = {}  # last release of each stuck actor
-        self._seen: _Versions = NOTHING_STUCK, []
+        self._seen: AbstractSet[StuckSet] = frozenset()
         self._complete_to = 0
 
     def is_concurrent(self, actor: str) -> bool:
@@ -108,7 +108,7 @@ class ConcurrencyDetector:
         self._complete_to = complete_to
         relist: set[str] = set()
         undecided: dict[str, _Deletion] = {}
-        self._note_releases(graph.stuck_set.actors)
+        self._note_releases(graph)
         # Once per actor: a service may give up thousands of its places between two looks.
         deletions = [one for one in self._deletions if not self.is_concurrent(one.actor)]
         waits = {actor: waiting_places(graph, actor) for actor in {d.actor for d in deletions}}
@@ -123,21 +123,20 @@ class ConcurrencyDetector:
         self._note_takers(graph)
         return tuple(sorted(relist))
 
-    def _note_releases(self, stuck: AbstractSet[str]) -> None:
-        kept = {actor: zxid for actor, zxid in self._released.items() if actor in stuck}
+    def _note_releases(self, graph: WaitGraph) -> None:
+        kept = {a: zxid for a, zxid in self._released.items() if graph.is_stuck(a)}
         for one in self._deletions:
-            if one.actor in stuck:
+            if graph.is_stuck(one.actor):
                 kept[one.actor] = max(one.gone, kept.get(one.actor, 0))
         self._released = kept
 
     def _note_takers(self, graph: WaitGraph) -> None:
-        """Find actors that hold a node younger than their own wait, or that wait twice."""
-        stuck_set = graph.stuck_set
-        versions = stuck_set, [graph.queues[lock] for lock in sorted(stuck_set.locks)]
-        if _is_same(versions, self._seen):
-            return
-        self._seen = versions
-        for actor in stuck_set.actors:
+        """Find actors that hold a node younger than their own wait, or that wait twice.
+
+        A stuck set stays the same object until one of its queues changes.
+        """
+        before, self._seen = self._seen, frozenset(graph.stuck_sets)
+        for actor in (actor for one in self._seen - before for actor in one.actors):
             if self.is_concurrent(actor):
                 continue
             waits = waiting_places(graph, actor)
@@ -156,13 +155,6 @@ class ConcurrencyDetector:
             return False
         (_, newest), (queue, _) = sorted(waits, key=lambda w: w[0].seen_zxid, reverse=True)[:2]
         return 0 < newest.czxid <= self._seen_at(queue)
-
-
-_Versions = tuple[StuckSet, list[WaitQueue]]
-
-
-def _is_same(one: _Versions, other: _Versions) -> bool:
-    return one[0] is other[0] and all(a is b for a, b in zip(one[1], other[1], strict=True))
 
 
 def _is_any_between(taken: list[int], wait: int, seen: int) -> bool:

@@ -7,8 +7,11 @@ actors. With pools, perhaps only a part of it does.
 Edges are sparse: they reach the same actors as all edges do, at a fraction of their number.
 """
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -17,7 +20,7 @@ from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
 class StuckSet(Struct, frozen=True, eq=False):
-    """The stuck actors among the tangled ones, and why they are stuck.
+    """Tangled actors that are stuck and have queues in common, and why they are stuck.
 
     `frozen` is `actors` with those that never release anything. `reach` maps an actor to the
     numbers of the cores that it is in or behind; the number after the last core stands for nodes
@@ -29,6 +32,7 @@ class StuckSet(Struct, frozen=True, eq=False):
     queues: "Mapping[str, StuckQueue]"
     cores: "tuple[Core, ...]"
     reach: Mapping[str, frozenset[int]]
+    size: int  # requests in its queues
 
     @property
     def locks(self) -> AbstractSet[str]:
@@ -36,31 +40,26 @@ class StuckSet(Struct, frozen=True, eq=False):
         return self.queues.keys()
 
 
-NOTHING_STUCK = StuckSet(frozenset(), frozenset(), {}, (), {})
-
-
 def explain_stuck(
-    stuck: set[str],
-    unowned: set[str],
+    frozen: frozenset[str],
+    unowned: Container[str],
     thinned: Iterable[ThinnedQueue],
-    before: StuckSet = NOTHING_STUCK,
+    before: "Iterable[Core]" = (),
 ) -> StuckSet:
-    """Explain why these tangled actors are stuck, from all their queues."""
-    if not stuck and not unowned:
-        return NOTHING_STUCK
-
-    frozen = frozenset(stuck | unowned)
+    """Explain why these actors are stuck, from all their queues; a core from before may last."""
     queues = {
         one.queue.lock: keep_stuck(one.queue, one.queue.requests[: one.end], frozen)
         for one in thinned
     }
     graph = edges(queues.values())
-    known = {core.actors: core for core in before.cores}
+    known = {core.actors: core for core in before}
     fresh = sorted(cores(queues.values(), graph), key=lambda core: min(core.actors))
     found = tuple(_known_core(core, known.get(core.actors)) for core in fresh)
     dead_ends = [actor for actor, others in graph.items() if not others]
     reached = reach(graph, [*(core.actors for core in found), dead_ends])
-    return StuckSet(frozenset(stuck), frozen, queues, found, reached)
+    stuck_actors = frozenset(actor for actor in frozen if actor not in unowned)
+    size = sum(len(one.queue.requests) for one in queues.values())
+    return StuckSet(stuck_actors, frozen, queues, found, reached, size)
 
 
 def _known_core(core: "Core", known: "Core | None") -> "Core":
@@ -216,7 +215,7 @@ def _pop(vertex: str, stack: list[str], low: dict[str, int], done: int) -> list[
     return members
 
 
-class Core(Struct, frozen=True, gc=False, eq=False):
+class Core(Struct, frozen=True, eq=False, weakref=True):
     """Actors that keep each other stuck, and the queues in which they do.
 
     Compared by identity: a core that has not changed is the same object as before, so what was
@@ -225,6 +224,22 @@ class Core(Struct, frozen=True, gc=False, eq=False):
 
     actors: frozenset[str]
     queues: tuple[StuckQueue, ...]
+
+
+Found = TypeVar("Found")
+
+
+def once_per_core(find: Callable[[Core], Found]) -> Callable[[Core], Found]:
+    """Find something about each core once; it is forgotten with the core."""
+    known: WeakKeyDictionary[Core, Found] = WeakKeyDictionary()
+
+    @wraps(find)
+    def found(core: Core) -> Found:
+        if core not in known:
+            known[core] = find(core)
+        return known[core]
+
+    return found
 
 
 def edges(queues: Iterable[StuckQueue]) -> dict[str, list[str]]:

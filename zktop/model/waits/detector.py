@@ -2,12 +2,13 @@
 
 `change` takes the changed locks, `judge` returns the verdict on the newest state. Evidence beyond
 the queues is collected only for the few actors of a deadlock, and only while there is one (see
-`evidence`).
+`evidence`). Each deadlock is judged by itself, so that of a thousand only those are judged at once
+that changed; the others follow in turn.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import chain, islice, starmap
 from typing import Final
 
 import msgspec
@@ -21,10 +22,12 @@ from zktop.model.history.change import LockChange
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.settings import Settings
 from zktop.model.text import Text
+from zktop.model.waits.assess import Judgement, assessment, with_blocking_elections
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
-from zktop.model.waits.deadlock import Deadlock
+from zktop.model.waits.cores import Core, StuckSet
+from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, deadlock_place
 from zktop.model.waits.evidence import EvidenceCollector
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import lock_path, queue_updates
@@ -36,6 +39,7 @@ RANKED_PER_MS: Final = 5  # queues; so 10,000 of them are ranked every two secon
 RANKED_AT_ONCE: Final = 1_000  # queues; more of them are ranked in a look that has no other work
 LARGE_KNOT: Final = 300  # requests in stuck queues; each 300 of them add a pause
 PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
+JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
 TESTED_PER_MS: Final = 12  # requests; after a change that asks for 50,000 tests, 4 s pass
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
 RANKED_FACTOR_AT_REST: Final = 20
@@ -55,6 +59,65 @@ class DeadlockVerdict(msgspec.Struct, frozen=True):
     blockers: tuple[RootBlocker, ...] = ()
 
 
+class JudgedCores:
+    """The newest judgement of each core.
+
+    All cores are judged at each look unless they have many requests. Then the new and the changed
+    ones come first, at most `JUDGED_PER_LOOK` requests in one look; the others are judged again
+    after a pause that grows with the work for all of them, but is no longer than a deadlock has
+    lasted.
+    """
+
+    def __init__(self) -> None:
+        self.judged: dict[Core, Judgement | None] = {}
+        self.is_behind = False  # some are due, and were left to the next look
+        self._cores: dict[StuckSet, tuple[StuckCore, ...]] = {}
+        self._due: dict[StuckCore, Millis] = {}
+        self._size = 0  # of all cores
+
+    def update(self, cores: Iterable[StuckCore]) -> None:
+        """Forget the cores that are gone, and make those due whose stuck set is another one."""
+        present: dict[StuckSet, list[StuckCore]] = {}
+        for one in cores:
+            present.setdefault(one.stuck_set, []).append(one)
+        gone = [self._cores.pop(old) for old in [*self._cores] if old not in present]
+        for one in chain.from_iterable(gone):
+            del self._due[one]
+            self._size -= one.size
+        for stuck_set, found in present.items():
+            if stuck_set not in self._cores:
+                self._cores[stuck_set] = tuple(found)
+                self._due.update(dict.fromkeys(found, 0))
+                self._size += sum(one.size for one in found)
+        lasting = {one.core for found in present.values() for one in found}
+        for one in chain.from_iterable(gone):
+            if one.core not in lasting:
+                self.judged.pop(one.core, None)
+
+    def judge(self, evidence: EvidenceCollector, *, is_thorough: bool) -> bool:
+        """Judge the cores that are due; return whether a judgement changed."""
+        now_ms, is_changed, work = evidence.now_ms, False, 0
+        is_small = is_thorough or self._size <= LARGE_KNOT
+        due = [one for one, at in self._due.items() if is_small or at <= now_ms]
+        due.sort(key=self._due.__getitem__)
+        self.is_behind = False
+        for one in due:
+            if work >= JUDGED_PER_LOOK and not is_small:
+                self.is_behind = True
+                break
+            work += one.size
+            made = evidence.judge(one)
+            if made != self.judged.get(one.core):
+                self.judged[one.core], is_changed = made, True
+            self._due[one] = now_ms + self._pause_ms(made, now_ms)
+        return is_changed
+
+    def _pause_ms(self, made: Judgement | None, now_ms: Millis) -> Millis:
+        longest = JUDGED_FACTOR_AT_REST * (self._size // LARGE_KNOT) * PAUSE_MS
+        since = made.deadlock.since_ms if made else None
+        return longest if since is None else min(longest, max(now_ms - since, PAUSE_MS))
+
+
 class DeadlockDetector:
     """Keeps the wait graph, and all state about waiting that outlives one look."""
 
@@ -68,9 +131,12 @@ class DeadlockDetector:
         self._came: set[str] = set()  # actors with new requests since the last verdict
         self._elections: set[str] = set()
         self._verdict = DeadlockVerdict()
-        self._judged_at: Millis = 0
-        self._pause_ms = 0  # between two verdicts on a large knot, or in a large tangle
-        self._is_unjudged = True  # something has changed since the last verdict
+        self._cores = JudgedCores()
+        self._relist: tuple[str, ...] = ()  # to decide which actors have several threads
+        self._left: list[tuple[str, DeadlockPlace]] = []  # by stuck actors, since the last test
+        self._tested_at: Millis = 0
+        self._pause_ms = 0  # until the next test, after one of a large knot or a large tangle
+        self._is_untested = True  # something has changed since the last test
         self._wait_sums = WaitSums()
         self._blockers: tuple[RootBlocker, ...] = ()
         self._ranked_at: Millis | None = None
@@ -81,11 +147,11 @@ class DeadlockDetector:
     @property
     def is_behind(self) -> bool:
         """Whether the last look left steps of ranking the root blockers to the next ones."""
-        return self._ranking is not None
+        return self._ranking is not None or self._cores.is_behind
 
     def change(self, change: LockChange) -> None:
         """Update the graph with one changed lock."""
-        self._is_unranked = self._is_unjudged = True
+        self._is_unranked = self._is_untested = True
         lock = change.after
         gone_at = lock.seen_zxid if lock else 0
         for name, queue, created, deleted in queue_updates(
@@ -96,6 +162,8 @@ class DeadlockDetector:
                 there = was.seen_zxid if was else 0
                 self._concurrency.deleted(request, name, there=there, gone=gone_at)
                 self._orders.ended(name, request.node, lock.at if lock and queue else None)
+                if self.graph.is_stuck(request.actor):
+                    self._left.append((request.actor, deadlock_place(lock_path(name), request)))
             if queue is None:
                 self.graph.remove(name)
                 self._wait_sums.forget(name)
@@ -118,70 +186,80 @@ class DeadlockDetector:
     ) -> DeadlockVerdict:
         """Judge the newest state.
 
-        A large knot, or a large number of tangled actors, is judged again only after a pause that
-        grows with it, so that thousands of requests do not keep a processor busy; new deadlocks
-        may appear a moment late. The pause ends early if a reported deadlock is over. A thorough
-        look never waits.
+        After a test of a large knot, or of a large number of tangled actors, the next one waits
+        for a pause that grows with it, so that thousands of requests do not keep a processor busy;
+        new deadlocks may appear a moment late. The pause ends early if a reported deadlock is
+        over. A thorough look never waits.
         """
-        pause_ms = self._pause_ms if self._is_unjudged else JUDGED_FACTOR_AT_REST * self._pause_ms
         may_wait = False
-        is_due = is_thorough or not 0 <= now_ms - self._judged_at < pause_ms
-        if is_due or (self._is_unjudged and self._is_any_over(locks)):
-            has_news, self._is_unjudged = self._is_unjudged, False
-            is_first, self._judged_at = not self._judged_at, now_ms
-            self._verdict = self._judge_now(ensemble, histories, locks, now_ms, client_names)
-            self._pause_ms = self._pause_after(self.graph, is_first=is_first)
+        if is_thorough or not self._is_paused(now_ms):
+            has_news, self._is_untested = self._is_untested, False
+            evidence = EvidenceCollector(
+                graph=self.graph,
+                concurrency=self._concurrency,
+                ensemble=ensemble,
+                histories=histories,
+                locks=locks,
+                client_names=client_names,
+                now_ms=now_ms,
+                settle_ms=self._settings.thresholds.settle,
+            )
+            self._judge_now(evidence, has_news=has_news, is_thorough=is_thorough)
             may_wait = self._begin_ranking(now_ms) and has_news
         self._rank_root_blockers(may_wait=may_wait, at_once=is_thorough)
         return replace(self._verdict, blockers=self._root_blockers(now_ms))
 
-    @staticmethod
-    def _pause_after(graph: WaitGraph, *, is_first: bool) -> Millis:
-        """How long to wait for the next verdict, by the size of this one."""
-        stuck = sum(len(graph.queues[lock].requests) for lock in graph.stuck_set.locks)
-        tested = 0 if is_first else graph.tested  # only the first test is always large
-        return max(stuck // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
+    def _is_paused(self, now_ms: Millis) -> bool:
+        is_recent = 0 <= now_ms - self._tested_at < self._pause_ms
+        return self._is_untested and is_recent and not any(starmap(self._is_over, self._left))
 
-    def _is_any_over(self, locks: Mapping[Text, Lock]) -> bool:
-        """Return whether a node of a reported deadlock is gone."""
-        verdict = self._verdict
-        return any(
-            _member(locks, place.lock, place.node) is None
-            for deadlock in (*verdict.deadlocks, *verdict.hints)
-            for step in deadlock.steps
-            for place in (*step.holds, step.waits)
-        )
+    def _is_over(self, actor: str, place: DeadlockPlace) -> bool:
+        """Whether a reported deadlock needs this place, which is gone."""
+        stuck_set = self.graph.stuck_set_of(actor)
+        judged = [self._cores.judged.get(core) for core in stuck_set.cores] if stuck_set else []
+        steps = (step for one in judged if one for step in one.deadlock.steps)
+        return any(place in (*step.holds, step.waits) for step in steps)
 
     def _judge_now(
-        self,
-        ensemble: Ensemble,
-        histories: LockHistories,
-        locks: Mapping[Text, Lock],
-        now_ms: Millis,
-        client_names: ClientNames,
-    ) -> DeadlockVerdict:
-        more = self._concurrency.look(self.graph, ensemble.complete_to)
-        self._learn_orders(locks)
-        potential = self._potential()
-        if not self.graph.stuck_set.cores and not self._elections:
-            return DeadlockVerdict(relist=_paths(more), inversions=potential)
-        found = EvidenceCollector(
-            graph=self.graph,
-            concurrency=self._concurrency,
-            ensemble=ensemble,
-            histories=histories,
-            locks=locks,
-            client_names=client_names,
-            now_ms=now_ms,
-            settle_ms=self._settings.thresholds.settle,
-        ).assess()
+        self, evidence: EvidenceCollector, *, has_news: bool, is_thorough: bool
+    ) -> None:
+        complete_to, is_changed = evidence.ensemble.complete_to, has_news
+        if has_news or complete_to:
+            more = self._concurrency.look(self.graph, complete_to)
+            is_changed |= more != self._relist
+            self._relist = more
+        if has_news:
+            self._test(evidence.now_ms)
+            self._learn_orders(evidence.locks)
+        is_changed |= self._cores.judge(evidence, is_thorough=is_thorough)
+        if is_changed:
+            self._verdict = self._joined()
+
+    def _test(self, now_ms: Millis) -> None:
+        """Find the cores, and how long to wait for the next test by the work for this one."""
+        cores = list(stuck_cores(self.graph))
+        supposed = with_blocking_elections(self.graph) if self._elections else None
+        if supposed is not None:
+            cores += stuck_cores(supposed, is_supposed=True)
+        self._cores.update(cores)
+        self._left = []
+        is_first, self._tested_at = not self._tested_at, now_ms
+        largest = max((one.size for one in self.graph.stuck_sets), default=0)
+        tested = 0 if is_first else self.graph.tested  # only the first test is always large
+        self._pause_ms = max(largest // LARGE_KNOT * PAUSE_MS, tested // TESTED_PER_MS)
+
+    def _joined(self) -> DeadlockVerdict:
+        """The verdict, from those on all cores."""
+        found = assessment(filter(None, self._cores.judged.values()))
         suspected = (*found.deadlocks, *found.hints)
         return DeadlockVerdict(
             deadlocks=found.deadlocks,
             hints=found.hints,
-            relist=_paths((*more, *found.relist)),
+            relist=_paths((*self._relist, *found.relist)),
             inversions=tuple(
-                inversion for inversion in potential if not _has_happened(inversion, suspected)
+                inversion
+                for inversion in self._potential()
+                if not _has_happened(inversion, suspected)
             ),
         )
 
@@ -258,7 +336,7 @@ def _paths(names: Iterable[str]) -> tuple[Text, ...]:
 
 def _has_happened(inversion: Inversion, deadlocks: Iterable[Deadlock]) -> bool:
     locks = {lock_path(turn.lock) for turn in inversion.turns}
-    return any(locks <= set(map(lock_path, deadlock.locks)) for deadlock in deadlocks)
+    return any(all(lock in deadlock.locks for lock in locks) for deadlock in deadlocks)
 
 
 def _created_at(locks: Mapping[Text, Lock], name: str) -> int:

@@ -1,4 +1,4 @@
-"""Collects evidence about the actors of a deadlock, and judges the deadlocks by it.
+"""Collects evidence about the actors of a deadlock, and judges it.
 
 The wait graph shows waits and holders. Histories and server tables show the rest: whether an actor
 worked in the meantime, when it last sent a request, and whether it watches what it waits for.
@@ -18,12 +18,13 @@ from zktop.model.history.attempts import identity_of
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.text import Text
-from zktop.model.waits.assess import Assessment, assess
+from zktop.model.waits.assess import Judgement, judge
 from zktop.model.waits.concurrent_actors import ConcurrencyDetector
+from zktop.model.waits.cores import Core
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.graph import StuckCore, WaitGraph
 from zktop.model.waits.queues_from_locks import lock_path
-from zktop.model.waits.ring import ActorEvidence, rings
+from zktop.model.waits.ring import ActorEvidence, ring_of
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitRequest
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -52,19 +53,14 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
     now_ms: Millis
     settle_ms: int
 
-    def assess(self) -> Assessment:
-        """Judge all deadlocks of the graph, named by the paths of their locks."""
-        found = assess(self.graph, self._evidence(), self._names())
-        return replace(
-            found,
-            deadlocks=tuple(map(_with_paths, found.deadlocks)),
-            hints=tuple(map(_with_paths, found.hints)),
-        )
+    def judge(self, one: StuckCore) -> Judgement | None:
+        """Judge one core; locks are named by their paths."""
+        found = judge(one, self._evidence(one.core), self._names(one.core))
+        return replace(found, deadlock=_with_paths(found.deadlock)) if found else None
 
-    def _evidence(self) -> ActorEvidence:
-        actors = {actor for core in self.graph.stuck_set.cores for actor in core.actors}
-        sessions = {actor: session_of(actor) for actor in actors}
-        waits = list(self._ring_waits())
+    def _evidence(self, core: Core) -> ActorEvidence:
+        sessions = {actor: session_of(actor) for actor in core.actors}
+        waits = list(self._ring_waits(core))
         past = {wait.name: self.histories.of(wait.lock.path, self.now_ms) for wait in waits}
         verdicts = {
             (w.name, w.request.node): WatchCheck(w.lock, self.ensemble).of(w.member).verdict
@@ -77,8 +73,8 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             now_ms=self.now_ms,
             settle_ms=self.settle_ms,
             complete_to=self.ensemble.complete_to,
-            concurrent=frozenset(filter(self.concurrency.is_concurrent, actors)),
-            released={actor: self.concurrency.released(actor) for actor in actors},
+            concurrent=frozenset(filter(self.concurrency.is_concurrent, sessions)),
+            released={actor: self.concurrency.released(actor) for actor in sessions},
             threads=frozenset(a for a, session in sessions.items() if session is None),
             still_since_ms=_known(self.histories.sessions.last_active, sessions),
             quiet_ms=_known(self.histories.sessions.quiet_ms, sessions),
@@ -88,28 +84,25 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             patience_ms={actor: ms for actor, ms in patience.items() if ms is not None},
         )
 
-    def _ring_waits(self) -> Iterator[_Wait]:
-        for ring in rings(self.graph.stuck_set):
-            for edge in ring:
-                lock, member = self._member(edge.queue.lock, edge.request)
-                if lock is not None and member is not None:
-                    yield _Wait(edge.queue.lock, edge.request, lock, member)
+    def _ring_waits(self, core: Core) -> Iterator[_Wait]:
+        for edge in ring_of(core):
+            lock = self._lock(edge.queue.lock)
+            member = lock.member(edge.request.node) if lock else None
+            if lock is not None and member is not None:
+                yield _Wait(edge.queue.lock, edge.request, lock, member)
 
-    def _member(self, name: str, request: WaitRequest) -> tuple[Lock | None, Member | None]:
-        lock = self.locks.get(Text(lock_path(name)))
-        return lock, lock.member(request.node) if lock else None
+    def _lock(self, name: str) -> Lock | None:
+        return self.locks.get(Text(lock_path(name)))
 
-    def _names(self) -> DisplayNames:
-        """A unique name for each actor in stuck queues, and the path of each queue's lock."""
-        stuck = self.graph.stuck_set.locks
-        names = [name for name in self.graph.queues if name in stuck]
-        requests = (request for name in names for request in self.graph.queues[name].requests)
-        actors = {actor: session_of(actor) for actor in dict.fromkeys(r.actor for r in requests)}
+    def _names(self, core: Core) -> DisplayNames:
+        """A unique name for each actor of a core, and the path of each lock."""
+        actors = {actor: session_of(actor) for actor in sorted(core.actors)}
+        places = {actor: self.graph.places(actor) for actor in actors}
         labels = {
-            request.actor: label
-            for name in names
-            if (lock := self.locks.get(Text(lock_path(name)))) is not None
-            for request in self.graph.queues[name].requests
+            actor: label
+            for actor in actors
+            for queue, request in places[actor]
+            if (lock := self._lock(queue.lock)) is not None
             if (member := lock.member(request.node)) and (label := member.label)
         }
         owners = {
@@ -119,6 +112,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
         presences = {
             a: self.ensemble.presence(session) for a, session in actors.items() if session
         }
+        names = {queue.lock for found in places.values() for queue, _ in found}
         return DisplayNames(
             owners={actor: name for actor, name in owners.items() if name is not None},
             paths={name: lock_path(name) for name in names if lock_path(name) != name},

@@ -44,8 +44,8 @@ class FinishOrder:
         self._turns: dict[str, int] = {}
         self._last_turn = 0
 
-    def update(self, before: Mapping[str, ThinnedQueue | None]) -> None:
-        """Adapt to changed queues, given as they were before."""
+    def update(self, before: Mapping[str, ThinnedQueue | None]) -> set[str]:
+        """Adapt to changed queues, given as they were before; return the actors it tested."""
         untested: set[str] = set()
         for queue in before.values():
             untested.update(self._without_turn(queue))
@@ -63,15 +63,14 @@ class FinishOrder:
         for turn, actor in enumerate(finished, self._last_turn + 1):
             self._turns[actor] = turn
         self._last_turn += len(finished)
+        return untested
 
-    def stuck_with(self, fewer: Iterable[ThinnedQueue]) -> set[str]:
-        """The actors that would be stuck with these queues, in which some requests are gone."""
+    def finished_with(self, fewer: Iterable[ThinnedQueue]) -> list[str]:
+        """The stuck actors that could finish with these queues, in which requests are gone."""
         queues = ChainMap({queue.queue.lock: queue for queue in fewer}, self._queues)
         members = (member for queue in queues.maps[0].values() for member in queue.members)
         untested = {member.actor for member in members if member.actor not in self._turns}
-        return self.stuck.difference(
-            Reduction(self._locks, queues, self._turns.keys()).run(untested)
-        )
+        return Reduction(self._locks, queues, self._turns.keys()).run(untested)
 
     def _without_turn(self, queue: ThinnedQueue | None) -> Iterator[str]:
         """The tangled actors of a queue that have no turn; forget those not tangled any more."""

@@ -3,7 +3,9 @@
 Only tangled actors (see `actor_index`) matter for deadlocks. A change in a queue without any of
 them costs only that queue's changed requests. Any other change is tested when the result is next
 needed, on queues thinned to the tangled actors: only the actors whose turn to finish it refutes
-(see `finish_order`), so a burst of changes costs one test.
+(see `finish_order`), so a burst of changes costs one test. Stuck actors that have no queue in
+common, even through others, are explained apart: a change in one of a thousand deadlocks costs as
+much as that one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -11,8 +13,10 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
+
 from zktop.model.waits.actor_index import ActorIndex
-from zktop.model.waits.cores import NOTHING_STUCK, StuckSet, explain_stuck, stuck_tail
+from zktop.model.waits.cores import Core, StuckSet, explain_stuck, stuck_tail
 from zktop.model.waits.find_stuck import ThinnedQueue, granted, thin
 from zktop.model.waits.finish_order import FinishOrder
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
@@ -22,7 +26,7 @@ _ONE_HOLDER = ("exclusive", "single", "election")
 
 
 class WaitGraph:
-    """The newest version of each queue, and the stuck set that follows from all of them."""
+    """The newest version of each queue, and the stuck sets that follow from all of them."""
 
     def __init__(self, queues: Iterable[WaitQueue] = ()) -> None:
         self._queues: dict[str, WaitQueue] = {}
@@ -33,7 +37,8 @@ class WaitGraph:
         self._order = FinishOrder(
             self._index.locks, self._thinned, self._index.tangled, self._index.unowned
         )
-        self._stuck_set = NOTHING_STUCK
+        self._stuck_sets: dict[StuckSet, None] = {}
+        self._stuck_set_of: dict[str, StuckSet] = {}  # by actor
         # Cached per queue, with the version that each belongs to.
         self._granted: dict[str, tuple[WaitQueue, frozenset[str]]] = {}
         self._by_actor: dict[str, tuple[ThinnedQueue, dict[str, list[WaitRequest]]]] = {}
@@ -148,37 +153,108 @@ class WaitGraph:
         return thinned
 
     @property
-    def stuck_set(self) -> StuckSet:
-        """The actors that can never continue; the same object while they stay the same."""
+    def stuck_sets(self) -> Collection[StuckSet]:
+        """The actors that can never continue; a set is the same object until a queue changes."""
         queues = self.thinned_queues
         if self._untested:
             changed, self._untested = self._untested, {}
-            self._order.update(changed)
-            versions = (one.get(lock) for lock in changed for one in (changed, queues))
-            self._explain(filter(None, versions))
-        return self._stuck_set
+            tested = self._order.update(changed)
+            for lock in changed:
+                for queue in filter(None, (changed[lock], queues.get(lock))):
+                    tested.update([member.actor for member in queue.members])
+            self._explain(tested)
+        return self._stuck_sets.keys()
 
-    def stuck_with(self, queues: Iterable[WaitQueue]) -> set[str]:
-        """The actors that would be stuck if these queues had fewer requests, as given."""
-        return self._order.stuck_with([thin(queue, self._index.tangled) for queue in queues])
+    @property
+    def cores(self) -> tuple[Core, ...]:
+        """All independent deadlocks."""
+        return tuple(core for stuck_set in self.stuck_sets for core in stuck_set.cores)
+
+    def is_stuck(self, actor: str) -> bool:
+        """Whether an actor, at the last test, could never continue."""
+        return actor in self._order.stuck
+
+    def stuck_set_of(self, actor: str) -> StuckSet | None:
+        """The stuck set of an actor at the last test."""
+        return self._stuck_set_of.get(actor)
+
+    def finished_with(self, queues: Iterable[WaitQueue]) -> list[str]:
+        """The stuck actors that could finish if these queues had fewer requests, as given."""
+        return self._order.finished_with([thin(queue, self._index.tangled) for queue in queues])
 
     @property
     def tested(self) -> int:
         """The number of places that the last test had to look at."""
         return self._order.tested
 
-    def _explain(self, changed: Iterable[ThinnedQueue]) -> None:
-        """Explain the stuck set again, if it or one of its queues is another."""
-        stuck, unowned = self._order.stuck, self._index.unowned
-        frozen, was = stuck | unowned, self._stuck_set.frozen
-        if frozen == was and was.isdisjoint(one.actor for q in changed for one in q.members):
-            return
-        locks = sorted({lock for actor in frozen for lock in self.locks(actor)})
-        queues = [self._thinned[lock] for lock in locks]
-        self._stuck_set = explain_stuck(stuck, unowned, queues, self._stuck_set)
+    def _explain(self, actors: Iterable[str]) -> None:
+        """Explain the stuck sets again that these actors were in, or are in now."""
+        known: list[Core] = []
+        begin: list[str] = []
+        for actor in actors:
+            begin += (actor, *self._forget(actor, known))
+        for actor in sorted(set(filter(self._is_frozen, begin))):
+            if actor not in self._stuck_set_of:
+                together, locks = self._together(actor)
+                for one in together:
+                    self._forget(one, known)
+                queues = [self._thinned[lock] for lock in sorted(locks)]
+                made = explain_stuck(together, self._index.unowned, queues, known)
+                self._stuck_sets[made] = None
+                self._stuck_set_of.update(dict.fromkeys(together, made))
 
-    def stuck_tail(self, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
+    def _forget(self, actor: str, known: list[Core]) -> Collection[str]:
+        """Forget the stuck set of an actor; return its actors, and add its cores to the known."""
+        stuck_set = self._stuck_set_of.get(actor)
+        if stuck_set is None:
+            return ()
+        del self._stuck_sets[stuck_set]
+        known += stuck_set.cores
+        for one in stuck_set.frozen:
+            del self._stuck_set_of[one]
+        return stuck_set.frozen
+
+    def _is_frozen(self, actor: str) -> bool:
+        return self.is_stuck(actor) or actor in self._index.unowned
+
+    def _together(self, actor: str) -> tuple[frozenset[str], set[str]]:
+        """The frozen actors that have queues in common with this one, and all their queues."""
+        found, locks, work = {actor}, set[str](), [actor]
+        while work:
+            for lock in set(self.locks(work.pop())) - locks:
+                locks.add(lock)
+                actors = {member.actor for member in self._thinned[lock].members}
+                fresh = set(filter(self._is_frozen, actors)) - found
+                found |= fresh
+                work += fresh
+        return frozenset(found), locks
+
+    def stuck_tail(self, stuck_set: StuckSet, lock: str) -> Iterator[tuple[str, frozenset[int]]]:
         """Actors with one place that are stuck in this queue, and the cores they are behind."""
-        stuck_set, queue = self.stuck_set, self._queues[lock]
-        tail = queue.requests[self._thinned[lock].end :]
+        tail = self._queues[lock].requests[self._thinned[lock].end :]
         return stuck_tail(stuck_set.queues[lock], tail, stuck_set.reach)
+
+
+class StuckCore(Struct, frozen=True, eq=False):
+    """A core, where it is, and what is judged about it; compared by identity."""
+
+    graph: WaitGraph
+    stuck_set: StuckSet
+    number: int
+    is_supposed: bool = False  # elections count as waits although they may not block
+
+    @property
+    def core(self) -> Core:
+        return self.stuck_set.cores[self.number]
+
+    @property
+    def size(self) -> int:
+        """The number of requests that keep its actors stuck."""
+        return sum(len(one.members) for one in self.core.queues)
+
+
+def stuck_cores(graph: WaitGraph, *, is_supposed: bool = False) -> Iterator[StuckCore]:
+    """All cores of a graph."""
+    for stuck_set in graph.stuck_sets:
+        for number in range(len(stuck_set.cores)):
+            yield StuckCore(graph, stuck_set, number, is_supposed)

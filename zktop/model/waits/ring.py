@@ -14,12 +14,18 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
 
-from zktop.model.waits.cores import Core, StuckQueue, StuckSet, blockers, components, sparse_edges
+from zktop.model.waits.cores import (
+    Core,
+    StuckQueue,
+    blockers,
+    components,
+    once_per_core,
+    sparse_edges,
+)
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 _MAX_PAIRS = 2_000
@@ -112,13 +118,7 @@ def _has_cycle(graph: EdgesByWaiter) -> bool:
     return any(len(group) > 1 or group[0] in links[group[0]] for group in components(links))
 
 
-@lru_cache(maxsize=4)
-def rings(stuck_set: StuckSet) -> tuple[Ring, ...]:
-    """The cycle to show for each core."""
-    return tuple(map(ring_of, stuck_set.cores))
-
-
-@lru_cache(maxsize=1_024)  # a change leaves most cores as they are
+@once_per_core  # a change leaves most cores as they are
 def ring_of(core: Core) -> Ring:
     """The cycle to show for one core."""
     return ring(edges(core))
@@ -134,7 +134,15 @@ _PREFERENCES: tuple[Callable[[WaitEdge], bool], ...] = (
 
 
 def _shortest(graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring:
-    rings = [found for start in _starts(graph) if (found := _through(start, graph, accepts))]
+    rings: list[Ring] = []
+    ahead: dict[str, list[WaitEdge]] = {}
+    done: set[str] = set()  # actors of rings without any other way: all of them find that ring
+    for start in _starts(graph):
+        if start not in done and (found := _through(start, graph, accepts, ahead)):
+            rings.append(found)
+            actors = [edge.request.actor for edge in found]
+            if all(len(ahead[actor]) == 1 for actor in actors):
+                done.update(actors)
     return min(rings, key=_rank, default=())
 
 
@@ -155,14 +163,21 @@ def _rank(found: Ring) -> tuple[int, ...]:
     return len(found), is_local, soft, max(edge.request.czxid for edge in found)
 
 
-def _through(start: str, graph: EdgesByWaiter, accepts: Callable[[WaitEdge], bool]) -> Ring:
-    """A shortest cycle through this actor, breadth first."""
+def _through(
+    start: str,
+    graph: EdgesByWaiter,
+    accepts: Callable[[WaitEdge], bool],
+    ahead: EdgesByWaiter,
+) -> Ring:
+    """A shortest cycle through this actor, breadth first; `ahead` keeps the accepted edges."""
     came_by: dict[str, WaitEdge] = {}
     level = [start]
     while level:
         following: list[str] = []
         for actor in level:
-            for edge in filter(accepts, graph[actor]):
+            if actor not in ahead:
+                ahead[actor] = list(filter(accepts, graph[actor]))
+            for edge in ahead[actor]:
                 target = edge.blocker.actor
                 if target == start:
                     return _back(edge, start, came_by)

@@ -20,7 +20,7 @@ from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 MAX_LISTED: Final = 100
-WORK_PER_STEP: Final = 10_000  # queues, and tangled members: 10 to 25 ms
+WORK_PER_STEP: Final = 5_000  # queues, and tangled members: 5 to 12 ms
 
 Age = tuple[int, str, str]  # of a wait: czxid, lock and node, so that no two are equally old
 Root = str | int  # an actor, or the number of a core
@@ -95,7 +95,7 @@ def ranking(
     It ranks the queues of the first step, whatever changes before the last one.
     """
     queues, thinned = dict(graph.queues), dict(graph.thinned_queues)
-    cores = graph.stuck_set.cores
+    cores = graph.cores
     work = 0
     mains: dict[str, Age] = {}
     for lock, thin_queue in thinned.items():

@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.actors import session_of
-from zktop.model.waits.cores import Core, StuckSet, keep_stuck
+from zktop.model.waits.cores import Core, StuckSet, keep_stuck, once_per_core
 from zktop.model.waits.find_stuck import stuck, unthinned
-from zktop.model.waits.graph import WaitGraph
+from zktop.model.waits.graph import StuckCore, WaitGraph
 from zktop.model.waits.ring import Ring, ring_of
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
@@ -48,12 +48,12 @@ def process(name: str, actor: str, client: str | None) -> str:
 
 
 def ways_out(
-    graph: WaitGraph, number: int, counts: Counter[frozenset[int]], names: DisplayNames
+    one: StuckCore, counts: Counter[frozenset[int]], names: DisplayNames
 ) -> tuple[WayOut, ...]:
     """Cheapest first: fewest locks lost, most freed, youngest wait."""
-    breaks = breakers(graph.stuck_set.cores[number])
-    costs = {actor: (_held(graph, actor), -czxid) for (actor, czxid) in breaks}
-    frees = {a: _freed(graph, number, a, counts, breaks=does) for (a, _), does in breaks.items()}
+    breaks = breakers(one.core)
+    costs = {actor: (_held(one.graph, actor), -czxid) for (actor, czxid) in breaks}
+    frees = {a: _freed(one, a, counts, breaks=does) for (a, _), does in breaks.items()}
     fails = {actor: not does for (actor, _), does in breaks.items()}
     ranked = sorted(costs, key=lambda a: (fails[a], costs[a][0], -frees[a], costs[a][1], a))
     youngest = min(costs, key=lambda actor: (costs[actor][1], actor))
@@ -68,7 +68,7 @@ def _way(actor: str, names: DisplayNames, why: str, frees: int) -> WayOut:
     return WayOut(actor, names.owner(actor), why, frees, client, server)
 
 
-@lru_cache(maxsize=1_024)
+@once_per_core
 def breakers(core: Core) -> dict[tuple[str, int], bool]:
     """Whether stopping an actor breaks a core; tried for some actors (and waits) of it."""
     return {tried: _breaks(core, tried[0]) for tried in _tried(ring_of(core))}
@@ -96,17 +96,14 @@ def _breaks(core: Core, actor: str) -> bool:
     return not stuck([unthinned(one.queue, one.members) for one in smaller])
 
 
-def _freed(
-    graph: WaitGraph, number: int, actor: str, counts: Counter[frozenset[int]], *, breaks: bool
-) -> int:
+def _freed(one: StuckCore, actor: str, counts: Counter[frozenset[int]], *, breaks: bool) -> int:
     """The number of actors that can continue once this one is gone, itself included."""
-    stuck_set, only = graph.stuck_set, frozenset({number})
-    core = stuck_set.cores[number]
-    stands_alone = all(stuck_set.reach[a] == only for a in core.actors)
+    stuck_set, only = one.stuck_set, frozenset({one.number})
+    stands_alone = all(stuck_set.reach[a] == only for a in one.core.actors)
     if not _is_plain(stuck_set) or not stands_alone or not breaks:
-        return _freed_by_reduction(graph, actor)
+        return _freed_by_reduction(one.graph, stuck_set, actor)
     # With plain waits, this frees the actors that wait for this core and nothing else.
-    return len(core.actors) + counts[only]
+    return len(one.core.actors) + counts[only]
 
 
 @lru_cache(maxsize=4)
@@ -116,11 +113,10 @@ def _is_plain(stuck_set: StuckSet) -> bool:
     return not any(one.queue.kind in _NOT_PLAIN and any(one.waits) for one in stuck_queues)
 
 
-def _freed_by_reduction(graph: WaitGraph, actor: str) -> int:
+def _freed_by_reduction(graph: WaitGraph, stuck_set: StuckSet, actor: str) -> int:
     """Test without this actor; only queues of actors that can finish then can change."""
-    stuck_set = graph.stuck_set
     without = {lock: _without(graph.queues[lock], actor) for lock in graph.locks(actor)}
-    left = graph.stuck_with(without.values()) - {actor}
+    left = stuck_set.actors.difference(graph.finished_with(without.values()), {actor})
     finished = stuck_set.actors - left
     locks = {lock for one in finished for lock in graph.locks(one)} & stuck_set.locks
     was = [stuck_set.queues[lock].queue for lock in locks]
