@@ -277,8 +277,8 @@ class _TreeBuilder:
         kind = _kind_of(actor)
         name = actor.removeprefix(BY_NAME)
         request = Request(*held[0], "exclusive") if held else None
-        if (place := place_of(actor)) is not None:
-            path, node = place
+        if (found := node_of(actor)) is not None:
+            path, node = found
             name = absolute(path, node) if kind == "hidden" else f"{short(node)} in {path}"
             request = Request(path, node, "exclusive")
         paths = dict.fromkeys(path for path, _ in held)
@@ -387,7 +387,7 @@ def deadlock_of(root: RootBlocker, report: Report) -> Deadlock | None:
     )
 
 
-def place_of(actor: str) -> tuple[Text, Text] | None:
+def node_of(actor: str) -> tuple[Text, Text] | None:
     """Return lock and node of an actor that is a node without a session; None for others."""
     if not actor.startswith((UNOWNED, STRANDED, UNKNOWN)):
         return None
@@ -396,9 +396,9 @@ def place_of(actor: str) -> tuple[Text, Text] | None:
 
 def held_by(actor: str, report: Report) -> Iterator[tuple[Text, Text]]:
     """Yield the locks that an actor without a session holds, and its node in each."""
-    place = place_of(actor)
-    if place is not None:
-        yield place
+    found = node_of(actor)
+    if found is not None:
+        yield found
         return
     named = Actors(report.settings)
     for path, part in report.parts.items():

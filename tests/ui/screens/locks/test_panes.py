@@ -142,6 +142,15 @@ def test_root_blockers_are_clients_not_locks(report: Report) -> None:
     assert text_of(blocker_line(1, ring, 120)).split()[:6] == ["1", "ann", "+", "bob", "4", "280"]
 
 
+def test_clients_that_block_each_other_are_one_root_blocker(report: Report) -> None:
+    """All of them are named, also while no deadlock is reported."""
+    unproven = msgspec.structs.replace(report, deadlocks=(), findings=())
+    ring, *_ = blockers(unproven, 5)
+
+    assert (ring.client, ring.why) == ("ann + bob", "wait for each other")
+    assert ring.link == LineLink("sessions", Selection(session=session("ann")))
+
+
 def test_a_root_blocker_has_its_name() -> None:
     """A session with the lock that it holds; enter opens the session."""
     report, _ = seen(lock("/locks/a", "ann", "bob"))

@@ -3,6 +3,7 @@
 Only confirmed problems are red. A question mark means "likely", for terminals without colours.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.model.findings.catalogue import RANK, RULES
@@ -38,7 +39,7 @@ WORDS: Final = {
 }
 PILLS: Final[dict[Ink, Ink]] = {"critical": "alarm", "warning": "caution"}
 QUIET_RANK: Final = 10_000  # of a lock without problems
-MAX_NAMES: Final = 3  # of a deadlock
+MAX_NAMES: Final = 3  # of clients that block each other
 
 
 class LockStatus(NamedTuple):
@@ -99,9 +100,17 @@ def deadlock_name(deadlock: Deadlock) -> str:
 
 def clients_of(deadlock: Deadlock) -> str:
     """Return the names of some clients of a deadlock, and the number of others."""
-    names = [step.name for step in deadlock.steps[:MAX_NAMES]]
-    more = len(deadlock.actors) - MAX_NAMES
-    return " + ".join([*names, f"{more} more"] if more > 0 else names)
+    return names_and_rest([step.name for step in deadlock.steps], len(deadlock.actors))
+
+
+def names_and_rest(names: Sequence[str], number: int) -> str:
+    """Return the first names, and how many of this number are not among them.
+
+    >>> names_and_rest(["ann", "bob"], 2), names_and_rest("abcde", 7)
+    ('ann + bob', 'a + b + c + 4 more')
+    """
+    more = number - MAX_NAMES
+    return " + ".join([*names[:MAX_NAMES], *([f"{more} more"] if more > 0 else [])])
 
 
 def ink_of_deadlock(deadlock: Deadlock) -> Ink:

@@ -17,9 +17,15 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.states import name_in
 from zktop.ui.screens.common.format import BLOCKED_CELLS, blocked_seconds
 from zktop.ui.screens.common.line_writer import LineLink
-from zktop.ui.screens.common.lock_status import clients_of, ink_of, ink_of_deadlock
+from zktop.ui.screens.common.lock_status import (
+    MAX_NAMES,
+    clients_of,
+    ink_of,
+    ink_of_deadlock,
+    names_and_rest,
+)
 from zktop.ui.styled_text import Line, fitted, joined, line, right
-from zktop.ui.trees.wait_tree import deadlock_of, held_by, place_of
+from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
 WHO_CELLS: Final = 36
@@ -38,6 +44,10 @@ class Blocker(NamedTuple):
     is_lower_bound: bool
     link: LineLink
 
+    @classmethod
+    def of(cls, root: RootBlocker, client: str, why: str, ink: Ink, link: LineLink) -> "Blocker":
+        return cls(client, why, ink, root.blocked, root.blocked_ms, bool(root.undated), link)
+
 
 def blockers(report: Report, at_most: int) -> Iterator[Blocker]:
     """Return the root blockers with the longest total wait behind them."""
@@ -50,54 +60,64 @@ def _blocker(root: RootBlocker, report: Report) -> Blocker:
         is_sure = deadlock.is_sure
         why = "deadlock" if is_sure else "likely deadlock"
         link = LineLink("findings", Selection(case=deadlock.id))
-        return _made(root, clients_of(deadlock), why, ink_of_deadlock(deadlock), link)
+        return Blocker.of(root, clients_of(deadlock), why, ink_of_deadlock(deadlock), link)
     actor = root.actors[0]
     session = session_of(actor)
+    if root.core is not None:
+        names = [_name(one, report) for one in root.actors[:MAX_NAMES]]
+        clients = names_and_rest(names, len(root.actors))
+        subject = Selection(session=session)
+        link = LineLink("sessions" if session is not None else "locks", subject)
+        return Blocker.of(root, clients, "wait for each other", "warning", link)
     if session is not None:
         return _of_session(root, session, report)
-    if root.core is not None:
-        client, link = ", ".join(root.actors), LineLink("findings", Selection())
-        return _made(root, client, "wait for each other", "warning", link)
-    return _without_session(root, actor, report)
+    return _of_node(root, actor, report)
+
+
+def _name(actor: str, report: Report) -> str:
+    session = session_of(actor)
+    if session is None:
+        return actor.removeprefix(BY_NAME)
+    return name_in(report, session) or report.client_names(session, None)
 
 
 def _of_session(root: RootBlocker, session: Session, report: Report) -> Blocker:
-    name = name_in(report, session) or report.client_names(session, None)
+    name = _name(root.actors[0], report)
     about = (finding for finding in report.findings if session in finding.sessions)
     why, ink = _why(about) or _holding(_held(report, session))
-    return _made(root, name, why, ink, LineLink("sessions", Selection(session=session)))
+    return Blocker.of(root, name, why, ink, LineLink("sessions", Selection(session=session)))
 
 
 def _held(report: Report, session: Session) -> Text | None:
     """Find a lock that a session holds, preferably one that others wait for."""
-    idle: Text | None = None
+    without_waiters: Text | None = None
     for path in sorted({*report.locks_of.get(session, ())}):
         lock = report.parts[path].lock
         if any(holder.owner == session for holder in lock.holders):
             if lock.waiters:
                 return path
-            idle = idle or path
-    return idle
+            without_waiters = without_waiters or path
+    return without_waiters
 
 
-def _without_session(root: RootBlocker, actor: str, report: Report) -> Blocker:
-    """Describe a node that no session owns, by its name or by the label in it."""
-    client = Text(actor.removeprefix(BY_NAME))
-    place = next(held_by(actor, report), None)
-    if place is None:
-        return _made(root, client, "holds", "plain", LineLink("locks", Selection()))
-    path, node = place
-    if place_of(actor) is not None:
+def _of_node(root: RootBlocker, actor: str, report: Report) -> Blocker:
+    """Describe an actor that is no session: a node, or the label in one."""
+    client = Text(_name(actor, report))
+    held = next(held_by(actor, report), None)
+    if held is None:
+        return Blocker.of(root, client, "holds", "plain", LineLink("locks", Selection()))
+    path, node = held
+    if node_of(actor) is not None:
         client = Text(f"{short(node)} in {path}")
     about = (
         finding for finding in report.findings if path in finding.locks and node in finding.nodes
     )
     kind = actor.partition(":")[0] + ":"
-    why, ink = _why(about) or _WITHOUT_SESSION.get(kind) or _holding(path)
-    return _made(root, client, why, ink, LineLink("lock", Selection(path=path, node=node)))
+    why, ink = _why(about) or _NODE_REASONS.get(kind) or _holding(path)
+    return Blocker.of(root, client, why, ink, LineLink("lock", Selection(path=path, node=node)))
 
 
-_WITHOUT_SESSION: Final[dict[str, tuple[str, Ink]]] = {
+_NODE_REASONS: Final[dict[str, tuple[str, Ink]]] = {
     UNOWNED: ("persistent node: does not go away with any session", "warning"),
     STRANDED: ("left behind by a failed client: goes away only with its session", "warning"),
     UNKNOWN: ("owner unknown", "unknown"),
@@ -114,10 +134,6 @@ def _why(findings: Iterable[Finding]) -> tuple[str, Ink] | None:
     if finding is None:
         return None
     return f"{finding.name.replace('-', ' ')}: {finding.sentence}", ink_of(finding)
-
-
-def _made(root: RootBlocker, client: str, why: str, ink: Ink, link: LineLink) -> Blocker:
-    return Blocker(client, why, ink, root.blocked, root.blocked_ms, bool(root.undated), link)
 
 
 def blocker_head(width: int) -> Line:
