@@ -97,6 +97,11 @@ WRONG = [
         "nope.yaml: cannot be read: No such file or directory",
     ),
     (
+        ["events", "--from", "incident.zktop", "--duration", "60"],
+        2,
+        "--duration does not go with --from: use --at. See `zktop events --help`.",
+    ),
+    (
         ["layouts", "orders", "stock"],
         4,
         (

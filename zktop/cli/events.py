@@ -40,10 +40,14 @@ def command(
     Deadlocks and findings that exist at the start are printed at once; `zktop snapshot` prints
     the locks.
     """
+    if file is not None and duration is not None:
+        raise click.UsageError("--duration does not go with --from: use --at.")
+    if file is not None:
+        reports = _recorded_reports(overrides, file, at)
+    else:
+        reports = _live_reports(overrides, duration)
     stream = EventStream()
-    for report in (
-        _recorded_reports(overrides, file, at) if file else _live_reports(overrides, duration)
-    ):
+    for report in reports:
         for event in stream.events(report):
             put_json_line(event)
     for event in stream.rest():
@@ -58,7 +62,7 @@ def _recorded_reports(overrides: Overrides, file: str, at: ReplayTime | None) ->
 
 def _live_reports(overrides: Overrides, duration: Millis | None) -> Iterator[Report]:
     with live_run(overrides) as run:
-        run.read()
+        run.read()  # if it times out, the first events are about what was read
         for report in follow(run, duration):
             yield report
             if _is_output_closed():
