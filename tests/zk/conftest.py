@@ -15,7 +15,13 @@ _numbers = itertools.count()
 
 # These also run on the sandbox. The others need features of a real server, or break it in ways
 # that take time.
-ON_BOTH = ("test_client", "test_pending", "test_root_watcher", "test_requests")
+ON_BOTH = (
+    "test_client",
+    "test_overlapping_roots",
+    "test_pending",
+    "test_root_watcher",
+    "test_requests",
+)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

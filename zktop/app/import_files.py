@@ -291,9 +291,9 @@ class LockPlaces:
         for pattern in self._patterns:
             if not pattern.covers(path):
                 continue
-            if not pattern.wide:
+            if not pattern.is_ensemble_wide:
                 return True
-            if pattern.matches(path) and (not pattern.loose or self._is_lock(path, names)):
+            if pattern.matches(path) and (not pattern.is_any_depth or self._is_lock(path, names)):
                 return True
         return False
 

@@ -91,7 +91,7 @@ class Source:
             flood_per_s=plan.flood_per_second,
         )
         patterns = root_patterns(plan.roots)
-        wide = [pattern for pattern in patterns if pattern.wide]
+        wide = [pattern for pattern in patterns if pattern.is_ensemble_wide]
         items_per_s = min(BACKGROUND_ZNODES_PER_S, plan.requests_per_second)
         self._discovery = Discovery(
             reader, self._watcher, wide, plan.looks_like_a_lock, items_per_s
@@ -102,7 +102,7 @@ class Source:
         look = MissingRoots(reader, self._emit, bases).look
         self._watcher.on_missing = self._watcher.tree.on_missing = look
         for pattern in patterns:
-            if not pattern.wide:
+            if not pattern.is_ensemble_wide:
                 self._watcher.add(pattern, start=False)
         self._connection.on_event = self._watcher.event
         self._connection.on_ready = self._ready
@@ -122,7 +122,7 @@ class Source:
             *self._discovery.denied,
         )
         self._introspection.changes = self._count_changes
-        if any(pattern.wide for pattern in root_patterns(self.plan.roots)):
+        if any(pattern.is_ensemble_wide for pattern in root_patterns(self.plan.roots)):
             self._introspection.on_ephemerals = self._note_places
         self._introspection.on_round = lambda: self._loop.post(
             self._barrier.after, self._end_round

@@ -122,6 +122,21 @@ def test_a_flood_is_narrowed_to_where_the_locks_are(
         writer.delete("/app/locks/a/x__lock__0000000001")
 
 
+def test_a_flood_of_one_root_leaves_the_others_that_share_its_watch(
+    busy: RunningServer, writer: KazooClient
+) -> None:
+    """The narrow root is still watched while the other is searched."""
+    roots = ("/app/**", "/app/conf*")
+    with observing(
+        busy.address, *roots, flood_per_second=30, looks_like_a_lock=_has_places
+    ) as live:
+        _set_often(writer, "/app/deep/er/locks/c")
+        eventually(lambda: live.source.cost().watches == 3)  # and one for each folder of locks
+        writer.create("/app/config/x__lock__0000000001", b"ann", ephemeral=True)
+        live.until(lambda world: "x__lock__0000000001" in names(world, "/app/config"))
+        writer.delete("/app/config/x__lock__0000000001")
+
+
 def test_a_flood_of_locks_is_polled(busy: RunningServer, writer: KazooClient) -> None:
     """A lock with too many events is polled once a second, and reported as such."""
     with observing(busy.address, "/app/locks/*", flood_per_second=30) as live:

@@ -61,14 +61,17 @@ def test_children_that_count_by_any_name(root: str, path: str, *, covered: bool)
     ("outer", "inner", "contained"),
     [
         ("/locks/*", "/locks/a", True),
-        ("/locks/**", "/locks/a/b", True),
+        ("/a/*", "/a/b/c", True),
+        ("/locks/**", "/locks/**", True),
+        ("/locks/**", "/locks/*", False),
+        ("/locks/**", "/locks/a", False),
         ("/locks/*", "/locks/*", True),
         ("/a/*/locks", "/a/b", False),
         ("/locks/a", "/locks/*", False),
         ("/locks/a", "/locks/b", False),
     ],
 )
-def test_one_scope_may_contain_another(outer: str, inner: str, *, contained: bool) -> None:
+def test_one_root_may_contain_another(outer: str, inner: str, *, contained: bool) -> None:
     """The inner root then needs no watch of its own."""
     assert RootPattern(outer).contains(RootPattern(inner)) is contained
 
@@ -78,7 +81,7 @@ def test_one_scope_may_contain_another(outer: str, inner: str, *, contained: boo
 )
 def test_a_root_whose_watch_would_be_on_everything_is_wide(root: str, *, wide: bool) -> None:
     """A wide root is searched instead of watched."""
-    assert RootPattern(root).wide is wide
+    assert RootPattern(root).is_ensemble_wide is wide
 
 
 @pytest.mark.parametrize(

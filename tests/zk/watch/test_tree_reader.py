@@ -5,6 +5,7 @@ from zk.read.test_requests_in_flight import _reader
 from zktop.model.facts import Node, NodeBatch, SourceFact, Stat, single_facts
 from zktop.zk.read.requests_in_flight import Answer
 from zktop.zk.watch.tree_reader import MAX_DATA_BYTES, TreeReader
+from zktop.zk.watch.watched_roots import WatchedRoots
 
 STAT = Stat(1, 1, 0)
 ANSWER = Answer(None, None, 7, 8)
@@ -14,7 +15,7 @@ def test_equal_labels_are_kept_once() -> None:
     """Labels of a service are often equal and share one object."""
     facts: list[SourceFact] = []
     held = {"/a": b"worker-%d" % 1, "/b": b"worker-%d" % 1, "/c": b"other", "/d": None}
-    tree = TreeReader(_reader(), facts.append, watch_budget=0)
+    tree = TreeReader(_reader(), facts.append, watch_budget=0, roots=WatchedRoots())
     tree._emit_reads({path: (data, STAT) for path, data in held.items()}, ANSWER)
 
     nodes = [fact for fact in single_facts(facts) if isinstance(fact, Node)]
@@ -26,7 +27,7 @@ def test_equal_labels_are_kept_once() -> None:
 def test_long_data_is_cut() -> None:
     """Only the beginning of the data is kept, which has the label."""
     facts: list[SourceFact] = []
-    tree = TreeReader(_reader(), facts.append, watch_budget=0)
+    tree = TreeReader(_reader(), facts.append, watch_budget=0, roots=WatchedRoots())
     tree._emit_reads({"/a": (b"x" * 10_000, STAT)}, ANSWER)
 
     assert [fact.data for fact in facts if isinstance(fact, NodeBatch)] == [
@@ -37,7 +38,7 @@ def test_long_data_is_cut() -> None:
 def test_a_recreated_child_is_a_fact_of_its_own() -> None:
     """It counts as newer than its deletion; the facts of the others keep their zxid."""
     facts: list[SourceFact] = []
-    tree = TreeReader(_reader(), facts.append, watch_budget=0)
+    tree = TreeReader(_reader(), facts.append, watch_budget=0, roots=WatchedRoots())
     tree._clock.happened("/a", 7, gone=True)
     tree._emit_reads({"/a": (b"", STAT), "/b": (b"", STAT)}, ANSWER)
 

@@ -25,7 +25,7 @@ from zktop.zk.watch.lock_signs import (
     is_numbered,
     needs_no_owner,
 )
-from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, looks_like_a_member
+from zktop.zk.watch.root_pattern import RootPattern, looks_like_a_member
 from zktop.zk.watch.root_watcher import RootWatcher
 from zktop.zk.watch.search_order import CHUNK_ZNODES, Chunk, SearchOrder, Siblings
 
@@ -89,7 +89,7 @@ class Discovery:
         self._reader, self._watcher, self._roots = reader, watcher, roots
         self._looks_like_a_lock = looks_like_a_lock
         self._items_per_s = items_per_s
-        self._watched: dict[str, WatchedRoot] = {}
+        self._watched: dict[str, RootPattern] = {}
         self._order = SearchOrder()
         self._under_way = 0  # requests
         self._connection_number = -1
@@ -251,7 +251,7 @@ class Discovery:
         rest: Iterable[str] = children
         is_mostly_empty = found.chunk.parent in self._mostly_empty
         names_count = not is_mostly_empty and is_lockish("\n".join(children))
-        if not names_count and all(root.loose for root in self._roots):
+        if not names_count and all(root.is_any_depth for root in self._roots):
             rest = [name for name, names in children.items() if names]
             found.leaves = [name for name, names in children.items() if not names]
         for name in rest:
@@ -278,7 +278,9 @@ class Discovery:
 
     def _may_be_a_lock(self, path: str, names: Sequence[str]) -> bool:
         is_one = (names or not is_numbered(path)) and self._looks_like_a_lock(path, names)
-        return any((is_one or not root.loose) and root.matches(path) for root in self._roots)
+        return any(
+            (is_one or not root.is_any_depth) and root.matches(path) for root in self._roots
+        )
 
     def _on_stats(
         self, visit: _Visit, batch: Sequence[Item], results: list[Result], _answer: Answer
@@ -342,7 +344,7 @@ class Discovery:
         for name in found.possible:
             path = found.path(name)
             content = content_of(stats[one] for one in found.members(name) if one in stats)
-            if any(not root.loose and root.matches(path) for root in self._roots):
+            if any(not root.is_any_depth and root.matches(path) for root in self._roots):
                 content = "lock"
             if content == "lock":
                 locks.append(name)
@@ -389,9 +391,9 @@ class Discovery:
     def _watch(self, root: str) -> None:
         self._met.add(root)
         if root not in self._watched:
-            watched_root = self._watcher.add(RootPattern(root), flood_per_s=FLOOD_PER_S)
-            if watched_root is not None:
-                self._watched[root] = watched_root
+            pattern = RootPattern(root)
+            if self._watcher.add(pattern, flood_per_s=FLOOD_PER_S):
+                self._watched[root] = pattern
 
     def _finish(self, connection_number: int) -> None:
         self.walks += 1

@@ -11,8 +11,8 @@ from math import ceil
 from zktop.model.facts import Stat
 from zktop.zk.read.requests import GET_DATA
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
-from zktop.zk.watch.root_pattern import WatchedRoot
 from zktop.zk.watch.root_watcher import RootWatcher
+from zktop.zk.watch.watched_roots import WatchedRoot
 
 POLL_EVERY_S = 1.0  # folders without a watch
 DENIED_AT_ONCE = 50  # folders, in case their ACL has opened
@@ -87,7 +87,7 @@ class Polling:
 
     def _polled_paths(self) -> list[str]:
         tree = self._watcher.tree
-        if not any(root.polled for root in self._watcher.all_roots()):
+        if not any(root.polled for root in self._watcher.roots):
             return list(tree.polled)
         folders = tree.folders.values()
         return [
@@ -97,7 +97,7 @@ class Polling:
     def _absent_roots(self) -> dict[str, WatchedRoot]:
         """Roots that have no watch and do not exist yet."""
         folders = self._watcher.tree.folders
-        roots = self._watcher.all_roots()
+        roots = self._watcher.roots
         return {root.base: root for root in roots if root.polled and root.base not in folders}
 
     def _look_at(self, paths: Sequence[str]) -> None:

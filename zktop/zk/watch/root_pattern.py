@@ -1,4 +1,4 @@
-"""The paths that a root covers, and the path of its watch."""
+"""The paths that a root covers."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from zktop.model.settings import path_pattern
 
 ANY_DEPTH: Final = "**"
 ANY_NAME: Final = re.compile("[^/]*")
-BESIDE: Final = "-__lock__"  # suffix of the queue of a kazoo semaphore, a sibling of its leases
+SEMAPHORE_QUEUE: Final = "-__lock__"  # its suffix in kazoo; a sibling of the leases
 
 _UUID = r"[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _SEQUENCE = 9  # digits at least: ten, or a minus sign and nine
@@ -41,69 +41,71 @@ def upwards(path: str) -> list[str]:
     return found
 
 
+def depth(path: str) -> int:
+    """How many names a path has.
+
+    >>> depth("/"), depth("/locks/orders")
+    (0, 2)
+    """
+    return path.count("/") if path != "/" else 0
+
+
 class RootPattern:
     """One root, exact or with `*` and `**`, as the paths that it covers."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         parts = [part for part in path.split("/") if part]
-        literal = next((i for i, part in enumerate(parts) if "*" in part), len(parts))
-        self.base = "/" + "/".join(parts[:literal])
-        self.exact = literal == len(parts)
+        fixed = next((i for i, part in enumerate(parts) if "*" in part), len(parts))
+        self.base = "/" + "/".join(parts[:fixed])
+        self.is_exact = fixed == len(parts)
         self._pattern = path_pattern(path)
         self._levels = [_level(part) for part in parts]
-        self._loose = next((i for i, part in enumerate(parts) if ANY_DEPTH in part), None)
-        self._whole = len(parts) if self._loose is None else self._loose
+        any_depth = next((i for i, part in enumerate(parts) if ANY_DEPTH in part), None)
+        self.is_any_depth = any_depth is not None  # its locks may lie at any depth
+        self._covered_from = len(parts) if any_depth is None else any_depth  # level, by any name
 
     @property
-    def wide(self) -> bool:
+    def is_ensemble_wide(self) -> bool:
         """True if its watch would cover the whole ensemble."""
-        return self.base == "/" and not self.exact
+        return self.base == "/" and not self.is_exact
 
     def covers(self, path: str) -> bool:
         """True if a path may be a lock of this root, an ancestor, or inside one."""
         parts = [part for part in path.split("/") if part]
         if parts[:1] == ["zookeeper"] and not self.base.startswith("/zookeeper"):
             return False
-        for index, (part, level) in enumerate(zip(parts, self._levels, strict=False)):
-            if self._loose is not None and index >= self._loose:
-                return True
-            if level.fullmatch(part) is None:
-                return False
-        return len(parts) >= self._depth_of_base
+        levels = self._levels[: self._covered_from]
+        if any(level.fullmatch(part) is None for part, level in zip(parts, levels, strict=False)):
+            return False
+        return len(parts) >= depth(self.base)
 
     def covers_children(self, path: str) -> bool:
         """True if every child of a covered path is covered, whatever its name."""
-        depth = path.count("/")
         if path == "/":
             return False
-        return depth >= self._whole or self._levels[depth] is ANY_NAME
+        level = depth(path)
+        return level >= self._covered_from or self._levels[level] is ANY_NAME
 
     def matches(self, path: str) -> bool:
         """True if a path may be a lock of this root."""
         return self._pattern.fullmatch(path) is not None
 
-    @property
-    def loose(self) -> bool:
-        """True if its locks may lie at any depth."""
-        return self._loose is not None
-
-    def leads_on(self, path: str) -> bool:
+    def leads_to_locks(self, path: str) -> bool:
         """True if the children of this path are folders or locks, not members of a lock."""
-        depth = path.count("/") if path != "/" else 0
-        return self._loose is None and depth < len(self._levels)
+        return not self.is_any_depth and depth(path) < len(self._levels)
 
     def contains(self, other: "RootPattern") -> bool:
-        """True if this root covers everything that the other covers."""
-        if not self.covers(other.base):
-            return False
-        depth = other.base.count("/") if other.base != "/" else 0
-        whole = len(self._levels) if self._loose is None else self._loose + 1
-        return depth >= whole or self.path == other.path
+        """True if the other needs no watch of its own, because this root covers everything in it.
 
-    @property
-    def _depth_of_base(self) -> int:
-        return self.base.count("/") if self.base != "/" else 0
+        `/a/*` contains `/a/b/c`: whatever is below a lock is read too. `/a/**` contains no
+        narrower root, since a flood of events ends its watch.
+        """
+        if self.path == other.path:
+            return True
+        if self.is_any_depth or not self.covers(other.base):
+            return False
+        return depth(other.base) >= len(self._levels)
 
 
 def root_patterns(roots: Iterable[str]) -> list[RootPattern]:
@@ -117,8 +119,8 @@ def root_patterns(roots: Iterable[str]) -> list[RootPattern]:
         path = root.rstrip("/") or "/**"
         pattern = RootPattern(path)
         patterns.append(pattern)
-        if pattern.exact and not path.endswith(BESIDE):
-            patterns.append(RootPattern(path + BESIDE))
+        if pattern.is_exact and not path.endswith(SEMAPHORE_QUEUE):
+            patterns.append(RootPattern(path + SEMAPHORE_QUEUE))
     return patterns
 
 
@@ -126,27 +128,3 @@ def _level(part: str) -> re.Pattern[str]:
     if part == "*":
         return ANY_NAME
     return re.compile("[^/]*".join(map(re.escape, re.split(r"\*+", part))))
-
-
-class WatchedRoot:
-    """A root that is watched at its first fixed path."""
-
-    def __init__(self, pattern: RootPattern, *, recursive: bool, flood_per_s: int) -> None:
-        self.pattern = pattern
-        self.recursive = recursive  # one persistent watch, not one for each listed znode
-        self.polled = False  # after a flood, or beyond the watch budget
-        self.events = 0  # since the last flood check
-        self.flood_per_s = flood_per_s
-
-    @property
-    def watched_singly(self) -> bool:
-        """True if each listed znode has a one-shot watch of its own."""
-        return not self.recursive and not self.polled
-
-    @property
-    def base(self) -> str:
-        """The path of the watch."""
-        return self.pattern.base
-
-    def __repr__(self) -> str:
-        return f"WatchedRoot({self.pattern.path!r})"

@@ -14,8 +14,9 @@ from zktop.model.text import Text
 from zktop.zk.read.requests import NO_AUTH, NO_NODE, AddWatch, Exists, RemoveWatches
 from zktop.zk.read.requests_in_flight import Answer, Reader
 from zktop.zk.watch.pending import ChangedFolders, UnreadZnodes, has_many_deletions
-from zktop.zk.watch.root_pattern import RootPattern, WatchedRoot, upwards
+from zktop.zk.watch.root_pattern import RootPattern
 from zktop.zk.watch.tree_reader import ListedZnode, TreeReader
+from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots
 
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
 
@@ -40,22 +41,19 @@ class RootWatcher:
         self._clock, self._loop = reader.clock, reader.loop
         self._watch_budget, self._flood_per_s = watch_budget, flood_per_s
         self.persistent = True  # whether persistent watches are used
-        self.tree = TreeReader(reader, emit, watch_budget)
+        self.roots = WatchedRoots()
+        self.tree = TreeReader(reader, emit, watch_budget, self.roots)
         self.tree.on_hidden = self._on_hidden
         self.tree.on_listed = self._on_listed
         self.on_missing: Callable[[str], None] = lambda _base: None
         self.on_flood: Callable[[RootPattern], None] = lambda _pattern: None
-        self.roots: dict[str, list[WatchedRoot]] = {}  # by base
         self._unread = UnreadZnodes()
         self.unconfirmed = ChangedFolders()
         self._waking = self._confirming = self._counting = False
 
-    def all_roots(self) -> list[WatchedRoot]:
-        return [root for roots in self.roots.values() for root in roots]
-
     def watches(self) -> int:
         """The number of watches that the server keeps for zktop."""
-        return sum(not one.polled for one in self.all_roots()) + len(self.tree.single_watches)
+        return sum(not one.polled for one in self.roots) + len(self.tree.single_watches)
 
     @property
     def settled(self) -> bool:
@@ -64,23 +62,34 @@ class RootWatcher:
 
     def add(
         self, pattern: RootPattern, *, start: bool = True, flood_per_s: int | None = None
-    ) -> WatchedRoot | None:
-        """Watch another root, unless a watched one covers it."""
-        known = (root for base in upwards(pattern.base) for root in self.roots.get(base, ()))
-        if any(root.pattern.contains(pattern) for root in known):
-            return None
+    ) -> bool:
+        """Watch another root; False if a watched one covers it."""
+        if self.roots.contain(pattern):
+            return False
+        root = self.roots.at(pattern.base)
+        if root is not None:
+            root.patterns.append(pattern)
+            if start:
+                self._start(root)
+            return True
         most = min(flood_per_s or self._flood_per_s, self._flood_per_s)
         root = WatchedRoot(pattern, recursive=self.persistent, flood_per_s=most)
-        self.roots.setdefault(pattern.base, []).append(root)
+        self.roots.add(root)
         if start:
             self._begin(root, len(self.roots))
-        return root
+        return True
 
-    def drop(self, root: WatchedRoot) -> None:
+    def drop(self, pattern: RootPattern) -> None:
         """Stop watching a root."""
-        self.roots[root.base].remove(root)
-        if not self.roots[root.base]:
-            del self.roots[root.base]
+        root = self.roots.at(pattern.base)
+        if root is None or pattern not in root.patterns:
+            return
+        root.patterns.remove(pattern)
+        if root.patterns:
+            for one in self.roots.within(root.base):
+                self._start(one)
+        else:
+            self.roots.remove(root)
             self._unwatch(root)
             self.tree.forget(root.base)
 
@@ -89,9 +98,8 @@ class RootWatcher:
         self._unread.clear()
         self.unconfirmed.clear()
         self.tree.forget_all()
-        for count, roots in enumerate(self.roots.values(), 1):
-            for root in roots:
-                self._begin(root, count)
+        for count, root in enumerate(self.roots, 1):
+            self._begin(root, count)
 
     def _begin(self, root: WatchedRoot, count: int) -> None:
         """Watch the root if the budget allows it; otherwise poll it."""
@@ -100,6 +108,8 @@ class RootWatcher:
         self._start(root)
 
     def _start(self, root: WatchedRoot) -> None:
+        """Watch a root, and read all that is below it: more may be covered than before."""
+        self.tree.forget(root.base)
         if root.watched_singly:
             self._watch_base(root)
             return
@@ -151,9 +161,9 @@ class RootWatcher:
             self._on_deleted(path, bound, at)
         else:
             self._on_created_or_changed(root, path, bound, at, created=kind == CREATED)
-        for rooted in self.roots.get(path, ()):
-            if rooted.watched_singly:
-                self._watch_base(rooted)
+        rooted = self.roots.at(path)
+        if rooted is not None and rooted.watched_singly:
+            self._watch_base(rooted)
 
     def _on_created_or_changed(
         self, root: WatchedRoot, path: str, bound: int, at: Millis, *, created: bool
@@ -212,15 +222,9 @@ class RootWatcher:
     def _root_of(self, path: str) -> WatchedRoot | None:
         parent = split(path)[0]
         folder = self.tree.folders.get(parent)
-        if folder is not None:
-            pattern = folder.root.pattern
-            if pattern.covers_children(parent) or pattern.covers(path):
-                return folder.root
-        for base in upwards(path):
-            for root in self.roots.get(base, ()):
-                if root.pattern.covers(path):
-                    return root
-        return None
+        if folder is not None and folder.root.covers_child(parent, path):
+            return folder.root
+        return next((root for root in self.roots.above(path) if root.covers(path)), None)
 
     def _on_hidden(self, root: WatchedRoot, path: str) -> None:
         """Watch or poll the parent of a hidden znode: the server hides its events too."""
@@ -228,7 +232,7 @@ class RootWatcher:
         folder = self.tree.folders.get(parent)
         if folder is None or not root.recursive:
             return
-        if root.pattern.exact and parent == root.base:
+        if root.is_exact and parent == root.base:
             self._unwatch(root)
             self._watch_singly(root)
         else:
@@ -273,16 +277,18 @@ class RootWatcher:
     def _check_floods(self) -> None:
         """Look for roots with more events than can be processed."""
         self._counting = False
-        for root in self.all_roots():
+        for root in self.roots:
             flooded, root.events = root.events > root.flood_per_s, 0
             if flooded and not root.polled:
                 self._on_flood(root)
 
     def _on_flood(self, root: WatchedRoot) -> None:
         """Watch only known lock folders, or poll if those are watched already."""
-        if root.pattern.loose:
-            self.drop(root)
-            self.on_flood(root.pattern)
+        searched = [pattern for pattern in root.patterns if pattern.is_any_depth]
+        for pattern in searched:
+            self.drop(pattern)
+            self.on_flood(pattern)
+        if searched:
             return
         self._unwatch(root)
         root.recursive, root.polled = False, True
@@ -292,8 +298,7 @@ class RootWatcher:
         if (
             root.polled
             and connection_number == self._reader.connection_number
-            and root in self.all_roots()
+            and root in self.roots
         ):
             root.recursive, root.polled = self.persistent, False
-            self.tree.forget(root.base)
             self._start(root)

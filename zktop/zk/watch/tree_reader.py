@@ -36,7 +36,8 @@ from zktop.zk.read.requests import (
     decode_stat,
 )
 from zktop.zk.read.requests_in_flight import MAX_BATCH_ITEMS, Answer, Item, Reader, Result
-from zktop.zk.watch.root_pattern import WatchedRoot, looks_like_a_member
+from zktop.zk.watch.root_pattern import looks_like_a_member
+from zktop.zk.watch.watched_roots import WatchedRoot, WatchedRoots, covered_names
 
 MAX_DATA_BYTES = 4096  # bytes kept of a znode's data; enough for labels and lease counts
 
@@ -94,9 +95,14 @@ class TreeReader:
     """Reads the znodes of all watched roots."""
 
     def __init__(
-        self, reader: Reader, emit: Callable[[SourceFact], None], watch_budget: int
+        self,
+        reader: Reader,
+        emit: Callable[[SourceFact], None],
+        watch_budget: int,
+        roots: WatchedRoots,
     ) -> None:
         self._reader, self._emit, self._watch_budget = reader, emit, watch_budget
+        self._roots = roots
         self._clock = reader.clock
         self.folders: dict[str, ListedZnode] = {}
         self.denied: dict[str, WatchedRoot] = {}  # listing is denied by an ACL
@@ -251,9 +257,9 @@ class TreeReader:
         fresh = self._new_names(folder, names, known, found) if known else names
         folder.stat, folder.deletions = found, 0
         self.on_listed(folder)
-        if not root.pattern.covers_children(path):
-            fresh = [name for name in fresh if root.pattern.covers(join(path, name))]
-        if root.pattern.leads_on(path):
+        covering = self._roots.covering(path)
+        fresh = covered_names(path, fresh, covering)
+        if all(pattern.leads_to_locks(path) for pattern in covering):
             self.open(root, sorted(map(below(path).__add__, fresh)))
         elif fresh:
             self.read_children(root, SiblingNames(path, fresh))
