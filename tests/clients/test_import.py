@@ -52,7 +52,7 @@ def test_an_import_has_the_holds_and_waits_of_the_clients(stage: Stage, tmp_path
     (waited,) = [one.waited for one in found if one.event == "acquired" and one.owner == "bob"]
     for elapsed, begin in ((held, acquired), (waited, asked)):
         assert elapsed is not None
-        assert elapsed.measure == "exact"
+        assert elapsed.bound == "exact"
         assert int(released.begin - begin.end) <= elapsed.ms <= released.end - begin.begin + 1
 
 

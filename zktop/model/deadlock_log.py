@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zktop.model.facts import Millis
-from zktop.model.history.events import Departure
+from zktop.model.history.events import FormerMember
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.model.waits.lock_order_story import Inversion
 
@@ -22,7 +22,7 @@ CLEAR_AFTER_MS: Final[Millis] = 2_000
 RULES_CHANGED: Final = "the rules changed (actors, leases or kind of a lock)"
 
 Reported = TypeVar("Reported", Deadlock, Inversion)
-Departed = Callable[[DeadlockPlace], Departure | None]
+Departed = Callable[[DeadlockPlace], FormerMember | None]
 
 
 class EndedDeadlock(msgspec.Struct, frozen=True):
@@ -114,16 +114,12 @@ def _same(made: Reported, before: Reported | None) -> Reported:
 
 def _how_ended(was: Deadlock, departed: Departed) -> str:
     """How a deadlock ended, in words: which actor left first, and how."""
-    left = [
-        (min(departure.gone_at for departure in gone), step) for step, gone in _left(was, departed)
-    ]
+    left = [(min(former.gone_at for former in gone), step) for step, gone in _left(was, departed)]
     if not left:
         return RULES_CHANGED
     _, step = min(left, key=lambda pair: pair[0])
     waits, held = departed(step.waits), [departed(place) for place in step.holds]
-    if any(
-        departure is not None and departure.ending == "expired" for departure in (waits, *held)
-    ):
+    if any(former is not None and former.ending == "expired" for former in (waits, *held)):
         return f"the session of {step.name} expired: it was killed or cut off"
     if waits is not None and held and all(held):
         return f"{step.name} closed its session"
@@ -133,10 +129,10 @@ def _how_ended(was: Deadlock, departed: Departed) -> str:
     return f"{step.name} released {lock} while it waited, so it was not blocked"
 
 
-def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, list[Departure]]]:
+def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, list[FormerMember]]]:
     """The steps of actors with nodes that have left the locks, and how these left."""
     for step in was.steps:
-        gone = [departure for place in (*step.holds, step.waits) if (departure := departed(place))]
+        gone = [former for place in (*step.holds, step.waits) if (former := departed(place))]
         if gone:
             yield step, gone
 

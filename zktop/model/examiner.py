@@ -13,7 +13,7 @@ from zktop.model.findings.confirm import CurrentFindings
 from zktop.model.findings.tracker import FindingTracker, LookInput
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
-from zktop.model.history.events import Departure, Event
+from zktop.model.history.events import Event, FormerMember
 from zktop.model.lock_tracker import LockTracker
 from zktop.model.locks_of_sessions import LocksOfSessions, index_after
 from zktop.model.owner_list import OwnerList
@@ -118,7 +118,7 @@ class Examiner:
         deadlocks = self._deadlock_log.look(
             (*waits.deadlocks, *found.deadlocks),
             waits.hints,
-            self._departure_of,
+            self._former_member,
             look.now,
             changed={change.path for change in look.changes},
         )
@@ -169,7 +169,7 @@ class Examiner:
         self._records = self._records.with_changes(records)
         self._locks_of = index_after(self._locks_of, changes)
 
-    def _departure_of(self, place: DeadlockPlace) -> Departure | None:
+    def _former_member(self, place: DeadlockPlace) -> FormerMember | None:
         """How a node of a deadlock left its lock, if it did."""
-        left = self._histories.of(place.lock).departures
+        left = self._histories.of(place.lock).former_members
         return next((one for one in reversed(left) if one.node == place.node), None)

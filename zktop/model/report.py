@@ -14,7 +14,7 @@ from zktop.model.client_names import ClientNames
 from zktop.model.deadlock_log import EndedDeadlock
 from zktop.model.facts import Cost, Millis, Session
 from zktop.model.findings.finding import BlindSpot, Finding
-from zktop.model.history.events import UNKNOWN_SINCE, Event, How, Since
+from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, SinceBound
 from zktop.model.history.expiry_ledger import ExpiredSession
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
@@ -49,7 +49,7 @@ class Contender(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     name: Text  # unique among all sessions
     created: Millis | None
     since: Millis | None
-    since_is: How
+    since_is: SinceBound
     state: MemberState
     blocked_by: tuple[Text, ...]  # beyond MAX_BLOCKERS: the first holders and the nearest
     ahead: int  # number of contenders that must go first
@@ -101,7 +101,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             name=self.client_names.of(member),
             created=member.ctime,
             since=since.at,
-            since_is=since.how,
+            since_is=since.bound,
             state=state,
             blocked_by=tuple(other.node for other in self._blockers(member, ahead)),
             ahead=ahead,
@@ -135,7 +135,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
             name=self.client_names(session),
             created=None,
             since=since.at,
-            since_is=since.how,
+            since_is=since.bound,
             state="standby" if self.lock.kind == "election" else "waits",
             blocked_by=tuple(member.node for member in holders),
             ahead=len(holders),

@@ -65,7 +65,10 @@ class ContenderJson(JsonObject, frozen=True, kw_only=True):
     name: str
     created: Time | None
     since: Time | None
-    since_is: Literal["seen", "at-least", "at-most", "unknown"]
+    since_is: Annotated[
+        Literal["seen", "at-least", "at-most", "unknown"],
+        msgspec.Meta(description="at-most is reserved: no version of zktop has printed it"),
+    ]
     state: Literal["holds", "waits", "standby", "pending"]
     blocked_by: Annotated[
         list[str],

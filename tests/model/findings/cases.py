@@ -24,7 +24,7 @@ from zktop.model.findings.context import (
 )
 from zktop.model.findings.finding import Finding, MissingInput, RuleMatch
 from zktop.model.history.duration_samples import Durations
-from zktop.model.history.events import Departure, Since
+from zktop.model.history.events import FormerMember, Since
 from zktop.model.history.lock_history import FirstLook, LockHistory, Stay
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.locks.lock import Lock
@@ -145,9 +145,9 @@ def gone(
     mode: str = "exclusive",
     **more: object,
 ) -> object:
-    """One departure."""
+    """One former member."""
     node, label = Text(f"{owner}-{czxid}"), Text(owner)
-    return Departure(node, session(owner), label, mode, czxid, NOW - ago, ending, **more)
+    return FormerMember(node, session(owner), label, mode, czxid, NOW - ago, ending, **more)
 
 
 def shared_context(

@@ -112,7 +112,7 @@ def overtaken(readers: int, czxid: int = 500) -> LockContext:
     """A writer waits; so many readers with this czxid came and went."""
     reader, writer = k("r", 0, "rlock"), k("w", 1, age_ms=MINUTE)
     left = tuple(gone(f"r{n}", czxid + n, "released", mode="read") for n in range(readers))
-    return ctx(reader, writer, past=history(departures=left))
+    return ctx(reader, writer, past=history(former_members=left))
 
 
 def test_p8_fires_for_a_writer_overtaken_by_ten_readers() -> None:

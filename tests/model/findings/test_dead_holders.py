@@ -97,10 +97,10 @@ def pool(*leases: At, size: int = 2, **more: object) -> LockContext:
     return ctx(*leases, path=POOL, data=str(size).encode(), more_facts=(parent, *queue), **more)
 
 
-def leak(ms: int, *departures: object) -> object:
+def leak(ms: int, *former_members: object) -> object:
     """A pool whose first lease has been held so long."""
     past = history(
-        holds=usual(10, SECOND), stays=held(LEASES[0], ms), departures=tuple(departures)
+        holds=usual(10, SECOND), stays=held(LEASES[0], ms), former_members=tuple(former_members)
     )
     tables = (connected("user-0", "zktop"),)
     return pool(*LEASES[:2], past=past, tables=tables)
@@ -120,15 +120,15 @@ def test_b6_fires_for_a_lease_kept_while_newer_ones_came_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ms", "departures"),
+    ("ms", "former_members"),
     [
         pytest.param(10 * SECOND, NEWER, id="not yet long"),
         pytest.param(30 * SECOND, NEWER[:1], id="it returned one only"),
     ],
 )
-def test_b6_is_quiet_when(ms: int, departures: tuple[object, ...]) -> None:
+def test_b6_is_quiet_when(ms: int, former_members: tuple[object, ...]) -> None:
     """A long job is no leak."""
-    assert not found("B6", leak(ms, *departures))
+    assert not found("B6", leak(ms, *former_members))
 
 
 def test_b6_is_blind_without_a_history_of_holds() -> None:

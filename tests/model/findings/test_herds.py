@@ -149,7 +149,7 @@ def cancelled(*, at: int, watched: list[At], cxid: int = 2, czxid: int = 1) -> L
         connected("bob", at=NOW, last_cxid=cxid),
         watching({"bob": watched}),
     )
-    past = history(departures=(gone("zoe", czxid, "abandoned", ago=at),))
+    past = history(former_members=(gone("zoe", czxid, "abandoned", ago=at),))
     return ctx(CROWD[0], k("bob", 1), tables=tables, past=past, sessions=sessions(*tables[:2]))
 
 

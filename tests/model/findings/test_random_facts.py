@@ -15,7 +15,7 @@ from zktop.model.findings.confirm import SubjectFindings
 from zktop.model.findings.context import LockContext, SessionContext, SessionPlace
 from zktop.model.findings.finding import Finding
 from zktop.model.history.attempts import Attempts
-from zktop.model.history.events import Departure
+from zktop.model.history.events import FormerMember
 from zktop.model.text import clean
 from zktop.model.waits.ring import ActorEvidence
 from zktop.model.waits.sentences import DisplayNames
@@ -100,10 +100,10 @@ def cases(draw: st.DrawFn) -> LockContext | None:
         draw(st.sampled_from([expiry(ZK1, {"alice": 5}), Expiry(zxid=0, at=0, server=ZK2)]))
     )
     past = history(
-        departures=draw(
+        former_members=draw(
             st.lists(
                 st.builds(
-                    Departure,
+                    FormerMember,
                     TEXTS.map(clean),
                     st.sampled_from([0, session("alice")]),
                     st.one_of(st.none(), TEXTS.map(clean)),

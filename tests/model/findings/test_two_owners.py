@@ -131,7 +131,7 @@ def robbed(*, ended: str = "released", cxid: int = 1, ago: int = 20 * SECOND) ->
         connected("alice", at=NOW - MINUTE, last_cxid=1),
         connected("alice", last_cxid=cxid),
     )
-    past = history(departures=(gone("alice", 90, ended, ago=ago),))
+    past = history(former_members=(gone("alice", 90, ended, ago=ago),))
     return ctx(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables))
 
 
@@ -159,7 +159,7 @@ def test_s5_is_quiet_when(case: dict[str, object]) -> None:
 def deleted(by: str, *later: At, **case: object) -> LockContext:
     """A transaction log has the session that deleted alice's node; no table shows connections."""
     left = gone("alice", 90, **{"ending": "released", "deleted_by": session(by)} | case)
-    return ctx(k("bob", 1), *later, past=history(departures=(left,)))
+    return ctx(k("bob", 1), *later, past=history(former_members=(left,)))
 
 
 def test_s5_fires_for_a_node_that_a_log_shows_deleted_by_another_session() -> None:

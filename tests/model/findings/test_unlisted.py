@@ -144,7 +144,7 @@ def test_p8_hints_at_readers_that_a_fair_queue_would_not_have_served() -> None:
     """They left without having been granted, or were served by a recipe that prefers readers."""
     writer = plain("will", 1, "write-", age_ms=MINUTE)
     left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
-    case = ctx(plain("r", 0, "read-"), writer, past=history(departures=left))
+    case = ctx(plain("r", 0, "read-"), writer, past=history(former_members=left))
 
     finding = only("P8", case)
 
@@ -157,7 +157,7 @@ def test_p8_is_quiet_while_a_writer_holds() -> None:
     writer = plain("will", 1, "write-", age_ms=MINUTE)
     left = tuple(gone(f"r{n}", 500 + n, "abandoned", mode="read") for n in range(10))
 
-    assert not found("P8", ctx(plain("w", 0, "write-"), writer, past=history(departures=left)))
+    assert not found("P8", ctx(plain("w", 0, "write-"), writer, past=history(former_members=left)))
 
 
 def test_s5_waits_for_a_second_table() -> None:
@@ -166,7 +166,7 @@ def test_s5_waits_for_a_second_table() -> None:
         connected("alice", at=NOW - MINUTE, last_cxid=1),
         connected("alice", last_cxid=1),
     )
-    past = history(departures=(gone("alice", 90, "released"),))
+    past = history(former_members=(gone("alice", 90, "released"),))
     finding = only("S5", ctx(k("bob", 1), tables=tables, past=past, sessions=sessions(*tables)))
 
     assert finding.patience_ms == 2 * SECOND

@@ -497,15 +497,15 @@ def test_after_an_outage_lengths_are_exact_again() -> None:
     assert acquired.waited == Elapsed(0, EXACT)
 
 
-def test_departures_name_the_owner() -> None:
-    """The newest departures are kept whole."""
+def test_former_members_name_the_owner() -> None:
+    """The newest ones are kept whole."""
     root = Root()
     alice = root.create("alice")
     watcher = Watcher(root)
     root.delete(alice)
     watcher.look(1_000)
 
-    (gone,) = watcher.histories.of(root.path).departures
+    (gone,) = watcher.histories.of(root.path).former_members
 
     assert (gone.node, gone.session, gone.label) == (alice.node, session("alice"), "alice")
     assert (gone.ending, gone.gone_at, gone.czxid) == ("released", NOW + 1_000, alice.czxid)

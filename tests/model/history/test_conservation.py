@@ -74,9 +74,9 @@ def test_no_length_is_exact_by_chance(script: list[tuple[str, int]]) -> None:
     acquired = {event.node: event.at for event in events if event.event == "acquired"}
 
     for event in events:
-        if event.waited and event.waited.measure == "exact":
+        if event.waited and event.waited.bound == "exact":
             assert event.waited.ms == event.at - queued[event.node]
-        if event.held and event.held.measure == "exact":
+        if event.held and event.held.bound == "exact":
             assert event.held.ms == event.at - acquired[event.node]
 
 

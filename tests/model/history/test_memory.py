@@ -8,7 +8,7 @@ from model.plain_locks import Root, note
 from zktop.model.history.all_locks import MAX_VANISHED_ROOTS, LockHistories
 from zktop.model.history.attempts import MAX_IDENTITIES
 from zktop.model.history.change import LockChange
-from zktop.model.history.derive_events import MAX_DEPARTURES
+from zktop.model.history.derive_events import MAX_FORMER_MEMBERS
 from zktop.model.history.duration_samples import MAX_SAMPLES
 from zktop.model.history.events import Since
 from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE
@@ -52,7 +52,7 @@ def test_a_busy_lock_has_a_bound() -> None:
 
     assert (len(history.holds.samples), history.holds.count) == (MAX_SAMPLES, 999)
     assert len(history.waits.samples) == MAX_SAMPLES
-    assert len(history.departures) == MAX_DEPARTURES
+    assert len(history.former_members) == MAX_FORMER_MEMBERS
     assert len(history.attempts) == MAX_IDENTITIES
     assert len(history.stays) == 1
 
@@ -82,11 +82,11 @@ def test_a_returned_history_does_not_change() -> None:
     second = root.look()
     note(histories, root.path, first, second, NO_ENSEMBLE, NOW + 1)
     history = histories.of(root.path)
-    before = (history.queue, tuple(history.stays), history.departures, history.waits.count)
+    before = (history.queue, tuple(history.stays), history.former_members, history.waits.count)
     root.delete(alice)
     note(histories, root.path, second, root.look(), NO_ENSEMBLE, NOW + 2)
 
-    after = (history.queue, tuple(history.stays), history.departures, history.waits.count)
+    after = (history.queue, tuple(history.stays), history.former_members, history.waits.count)
     assert before == after
-    assert history.granted(bob.node).how == "unknown"
+    assert history.granted(bob.node).bound == "unknown"
     assert histories.of(root.path).granted(bob.node) == Since(NOW + 2, "seen")

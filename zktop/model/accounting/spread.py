@@ -37,7 +37,7 @@ class DurationTally:
 
     def add(self, one: Elapsed, *, is_over: bool = True) -> None:
         """Add a duration; one that is not over is a lower bound."""
-        is_exact = is_over and one.measure == "exact"
+        is_exact = is_over and one.bound == "exact"
         (self.exact if is_exact else self.bounds).append(one.ms)
 
     def extend(self, other: "DurationTally") -> None:
@@ -53,9 +53,9 @@ def spread_of(exact: Iterable[Millis], bounds: Iterable[Millis]) -> Spread:
     """Sum up durations and lower bounds of durations.
 
     >>> spread_of([10, 20, 30], [25]).p50, spread_of([10, 20, 30], [5]).p50
-    (Elapsed(ms=20, measure='exact'), Elapsed(ms=10, measure='at-least'))
+    (Elapsed(ms=20, bound='exact'), Elapsed(ms=10, bound='at-least'))
     >>> spread_of([10, 20, 30], [25]).longest
-    Elapsed(ms=30, measure='at-least')
+    Elapsed(ms=30, bound='at-least')
     """
     known = sorted(exact)
     found = sorted([*known, *bounds])

@@ -103,7 +103,7 @@ def signs(ctx: LockContext) -> frozenset[Sign]:
         "warnings": lock.warnings,
         "foreign": lock.foreign,
         "news": news or ctx.root != NO_ROOT_CHANGES,
-        "departures": past.departures,
+        "former-members": past.former_members,
         "attempts": past.attempts,
         "watches": shared.shows_watches,
         "connections": shared.shows_connections,

@@ -53,7 +53,7 @@ def long_hold(ctx: LockContext) -> Iterator[RuleResult]:
         if ctx.now_ms - since <= bound:
             yield LookAgainAt(since + bound + 1)
         else:
-            yield _long_hold(ctx, holder, since, "at least " if granted.how != "seen" else "")
+            yield _long_hold(ctx, holder, since, "at least " if granted.bound != "seen" else "")
 
 
 def hold_bound(ctx: LockContext) -> int:
@@ -141,7 +141,7 @@ def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
     "lock",
     code="STV",
     after=(("lock", FOREVER),),
-    only_if=("waiters", "read-write", "departures"),
+    only_if=("waiters", "read-write", "former-members"),
 )
 def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     """Readers that came later keep being served before a waiting writer."""
@@ -151,7 +151,7 @@ def writer_starvation(ctx: LockContext) -> Iterator[RuleResult]:
     for writer in ctx.waiters if all(holder.mode == "read" for holder in ctx.holders) else ():
         later = [
             gone.ending == "released"
-            for gone in ctx.past.departures
+            for gone in ctx.past.former_members
             if gone.mode == "read" and gone.czxid > writer.czxid
         ]
         age = ctx.age(writer) or 0
@@ -204,7 +204,7 @@ def retry_starvation(ctx: LockContext) -> Iterator[RuleResult]:
         return
 
     present = {identity_of(member) for member in ctx.waiters}
-    recent = {g.label for g in ctx.past.departures if ctx.now_ms - g.gone_at < RECENT_MS}
+    recent = {g.label for g in ctx.past.former_members if ctx.now_ms - g.gone_at < RECENT_MS}
     for identity, tried in tries.items():
         if identity in present or identity in recent:
             yield _starved_retrier(ctx, identity, tried)

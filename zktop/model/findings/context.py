@@ -29,7 +29,7 @@ from zktop.model.world.tables_of_one_server import Presence, TableKind
 from zktop.model.world.world import World
 
 TABLES: tuple[TableKind, ...] = ("watches", "connections", "expiry")
-RECENT_MS = 10 * MINUTE_MS  # how long ago a recent departure was
+RECENT_MS = 10 * MINUTE_MS  # how long ago a recent former member left
 
 
 class SharedContext(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):

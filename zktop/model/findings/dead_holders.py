@@ -143,7 +143,7 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
 def _returned_since(ctx: LockContext, lease: Member) -> int:
     return sum(
         gone.session == lease.owner and gone.czxid > lease.czxid and gone.ending == "released"
-        for gone in ctx.past.departures
+        for gone in ctx.past.former_members
     )
 
 

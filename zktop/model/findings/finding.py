@@ -84,7 +84,7 @@ Sign = Literal[  # properties of a lock without which some rules cannot match
     "warnings",
     "foreign",
     "news",  # the root changed
-    "departures",
+    "former-members",
     "attempts",
     "watches",  # a server returned its watch table
     "connections",

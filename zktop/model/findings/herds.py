@@ -200,14 +200,14 @@ def _woken(ctx: LockContext) -> Counter[Text]:
     tables=("watches", "connections"),
     code="WAK",
     after=(("node", "L1 L3"),),
-    only_if=("waiters", "watches", "departures"),
+    only_if=("waiters", "watches", "former-members"),
 )
 def relinked(ctx: LockContext) -> Iterator[RuleResult]:
     """A waiter stopped watching when one before it gave up: it may believe it has the lock.
 
     It has been active since, and has no watch.
     """
-    quits = [gone for gone in ctx.past.departures if gone.ending == "abandoned"]
+    quits = [gone for gone in ctx.past.former_members if gone.ending == "abandoned"]
     for seen in ctx.mismatched if quits else ():
         member = seen.member
         idle = ctx.shared.sessions.idle_since(member.owner)

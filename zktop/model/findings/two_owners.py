@@ -26,7 +26,7 @@ from zktop.model.findings.wakeups import (
     may_read,
 )
 from zktop.model.format import clock, count, several
-from zktop.model.history.events import Departure
+from zktop.model.history.events import FormerMember
 from zktop.model.locks.lock import Member
 from zktop.model.locks.shapes import layout_named
 from zktop.model.session_ids import session_text
@@ -284,7 +284,7 @@ def _dual(ctx: LockContext, heads: list[Member]) -> RuleMatch:
     tables=("connections",),
     is_in_logs=True,
     code="TWO",
-    only_if=("departures",),
+    only_if=("former-members",),
 )
 def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     """Another client removed the holder's node; its session goes on as if it owned the lock.
@@ -292,10 +292,10 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
     A transaction log shows which session deleted the node. Without one, the node vanished although
     its live session has made no request since before.
     """
-    departures: Iterable[Departure] = ctx.past.departures
+    former_members: Iterable[FormerMember] = ctx.past.former_members
     if not ctx.shared.shows_connections:  # then only a transaction log can prove it
-        departures = filter(attrgetter("deleted_by"), departures)
-    for gone in departures:
+        former_members = filter(attrgetter("deleted_by"), former_members)
+    for gone in former_members:
         is_recent = ctx.now_ms - gone.gone_at <= RECENT_MS
         if not is_recent or not gone.session or gone.ending == "abandoned":
             continue
@@ -311,11 +311,11 @@ def node_deleted_under_holder(ctx: LockContext) -> Iterator[RuleResult]:
 def _label_of(ctx: LockContext, session: Session) -> Text | None:
     """The label that a session has or had in this lock."""
     members = (member.label for member in ctx.members if member.owner == session)
-    left = (gone.label for gone in ctx.past.departures if gone.session == session)
+    left = (gone.label for gone in ctx.past.former_members if gone.session == session)
     return next(filter(None, (*members, *left)), None)
 
 
-def _deleted_by_another(ctx: LockContext, gone: Departure, other: Session) -> RuleMatch | None:
+def _deleted_by_another(ctx: LockContext, gone: FormerMember, other: Session) -> RuleMatch | None:
     label = _label_of(ctx, other)
     if label is not None and label == gone.label:
         return None  # a client removed the node of its own earlier session
@@ -324,7 +324,7 @@ def _deleted_by_another(ctx: LockContext, gone: Departure, other: Session) -> Ru
     has_ended = ctx.ensemble.alive(gone.session) is False
     lives = "lived on for a while" if has_ended else "lives on"
     return RuleMatch(
-        about=_about_departure(ctx, gone),
+        about=_about_former_member(ctx, gone),
         sentence=f"{by} deleted the node of {owner}, which held {ctx.name}, at "
         f"{clock(gone.gone_at)}. The session of {owner} {lives}: it may have gone on as if it "
         "owned the lock.",
@@ -339,7 +339,7 @@ def _deleted_by_another(ctx: LockContext, gone: Departure, other: Session) -> Ru
     )
 
 
-def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
+def _vanished(ctx: LockContext, gone: FormerMember) -> RuleMatch | None:
     """Return the match if the node vanished without a request of its live session."""
     presence = ctx.ensemble.presence(gone.session)
     if presence is None or presence.at <= gone.gone_at:
@@ -350,7 +350,7 @@ def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
         return None
     owner = ctx.shared.name_of(gone.session, gone.label)
     return RuleMatch(
-        about=_about_departure(ctx, gone),
+        about=_about_former_member(ctx, gone),
         sentence=f"{owner} lost {ctx.name} at {clock(gone.gone_at)} without releasing it, and its "
         "session lives on: it may still believe that it owns the lock.",
         confidence="C1",
@@ -365,6 +365,6 @@ def _vanished(ctx: LockContext, gone: Departure) -> RuleMatch | None:
     )
 
 
-def _about_departure(ctx: LockContext, gone: Departure) -> FindingSubject:
+def _about_former_member(ctx: LockContext, gone: FormerMember) -> FindingSubject:
     key = (ctx.path, gone.node, gone.czxid)
     return FindingSubject(ctx.path, (gone.node,), (gone.session,), key)

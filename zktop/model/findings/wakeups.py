@@ -212,7 +212,7 @@ def missed_wake_up(ctx: LockContext) -> Iterator[RuleResult]:
         granted = ctx.past.granted(head.node)
         since = granted.at
         came, presence = ctx.past.queued(head).at, ctx.ensemble.presence(head.owner)
-        if since is None or granted.how != "seen" or came is None or presence is None:
+        if since is None or granted.bound != "seen" or came is None or presence is None:
             continue
         idle = ctx.shared.sessions.idle_before(head.owner, since)
         if came < since and idle and presence.at > since + ctx.thresholds.settle:

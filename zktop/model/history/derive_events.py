@@ -26,11 +26,11 @@ from zktop.model.history.change import (
 from zktop.model.history.duration_samples import DurationSamples
 from zktop.model.history.endings import deleted_by_another, judge_expiry, recorded_ending
 from zktop.model.history.events import (
-    Departure,
     Elapsed,
     Ending,
     Event,
     EventKind,
+    FormerMember,
     Since,
 )
 from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory, Stay
@@ -41,7 +41,7 @@ from zktop.model.locks.lock import Lock, Member, absolute
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
-MAX_DEPARTURES: Final = 32
+MAX_FORMER_MEMBERS: Final = 32
 UNCLEAR: Final = Text("all before it left in the same look, so it may have held in between")
 
 
@@ -64,7 +64,7 @@ class LockLog:
         self._holds, self._waits = DurationSamples(), DurationSamples()
         self._attempts = AttemptLog()
         self._gates = SemaphoreGates()
-        self._departures: tuple[Departure, ...] = ()
+        self._former_members: tuple[FormerMember, ...] = ()
         self._stays: PersistentMap[Text, Stay] = PersistentMap()
         self._newest: LockHistory | None = None
 
@@ -108,7 +108,7 @@ class LockLog:
             stays=self._stays,
             holds=self._holds.durations,
             waits=self._waits.durations,
-            departures=self._departures,
+            former_members=self._former_members,
             attempts=self._attempts.known,
             blocked_ms=self._blocked_ms + self._waiting * (now_ms - self._at),
             missed_creates=counters.missed_creates,
@@ -136,22 +136,22 @@ class LockLog:
             if self._gates.served(member.node):
                 continue
             unclear = member.node not in held and is_unclear(change, member, deleted)
-            departure, why = self._departure(member, change, ctx, held=member.node in held)
-            self._count(member, departure, is_clear=not unclear)
-            self._departures = (*self._departures[1 - MAX_DEPARTURES :], departure)
+            gone, why = self._former_member(member, change, ctx, held=member.node in held)
+            self._count(member, gone, is_clear=not unclear)
+            self._former_members = (*self._former_members[1 - MAX_FORMER_MEMBERS :], gone)
             yield replace(
-                _event(departure.ending, change, ctx, member, zxid),
-                waited=departure.waited,
-                held=departure.held,
+                _event(gone.ending, change, ctx, member, zxid),
+                waited=gone.waited,
+                held=gone.held,
                 why=why or (UNCLEAR if unclear else None),
             )
         self._stays = self._stays.with_changes(
             {node: None for node in deleted if node in self._stays}
         )
 
-    def _departure(
+    def _former_member(
         self, member: Member, change: LockChange, ctx: ChangeContext, *, held: bool
-    ) -> tuple[Departure, Text | None]:
+    ) -> tuple[FormerMember, Text | None]:
         removal = ctx.removal_of(absolute(change.path, member.node))
         if removal is not None:
             verdict = recorded_ending(member, removal)
@@ -163,7 +163,7 @@ class LockLog:
             ending = "expired"
         since = self._since(member, holds=held)
         span = _span(since, ctx)
-        departure = Departure(
+        gone = FormerMember(
             member.node,
             member.owner,
             member.label,
@@ -175,11 +175,11 @@ class LockLog:
             None if held else span,
             None if removal is None else deleted_by_another(member, removal),
         )
-        return departure, verdict.why
+        return gone, verdict.why
 
-    def _count(self, member: Member, gone: Departure, *, is_clear: bool) -> None:
+    def _count(self, member: Member, gone: FormerMember, *, is_clear: bool) -> None:
         if gone.ending == "released" and gone.held:
-            self._holds.add(gone.held.ms, is_exact=gone.held.measure == "exact")
+            self._holds.add(gone.held.ms, is_exact=gone.held.bound == "exact")
         if gone.ending == "abandoned" and gone.waited and is_clear:
             self._attempts.gave_up(member, gone.waited.ms)
 
@@ -201,7 +201,7 @@ class LockLog:
         for member in change.granted:
             since = self._since(member, holds=False)
             waited = _span(since, ctx)
-            self._waits.add(waited.ms, is_exact=waited.measure == "exact")
+            self._waits.add(waited.ms, is_exact=waited.bound == "exact")
             self._attempts.acquired(member)
             stays[member.node] = Stay(since, _now(ctx))
             cause = (member.czxid or None) if member.node in fresh else zxid
@@ -266,5 +266,5 @@ def _now(ctx: ChangeContext) -> Since:
 def _span(since: Since, ctx: ChangeContext) -> Elapsed:
     """The length of a stay that ends now; after a lost connection it may have ended earlier."""
     end = ctx.now_ms if ctx.blind_since is None else ctx.blind_since
-    is_exact = since.how == "seen" and ctx.blind_since is None
+    is_exact = since.bound == "seen" and ctx.blind_since is None
     return Elapsed(max(0, end - (since.at or end)), "exact" if is_exact else "at-least")

@@ -1,4 +1,4 @@
-"""What happened to a lock: its events, and the nodes that have left it."""
+"""What happened to a lock: its events, and its former members."""
 
 from typing import Final, Literal
 
@@ -18,30 +18,32 @@ EventKind = Literal[
     "missed",
     "lock-vanished",
 ]
+# released: a holder's node was deleted. abandoned: so was a waiter's, which never held the lock.
+# expired: the node vanished with its session. `endings` has the evidence.
 Ending = Literal["released", "abandoned", "expired"]
-How = Literal["seen", "at-least", "at-most", "unknown"]
-Measure = Literal["exact", "at-least"]
+SinceBound = Literal["seen", "at-least", "unknown"]
+ElapsedBound = Literal["exact", "at-least"]
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
-    """When a state began, and how exactly that is known.
+    """When a state began.
 
-    seen: the beginning was observed. at-least: it has lasted at least since then. at-most: it
-    began then at the earliest.
+    seen: it began at that time. at-least: it had begun by then, so it has lasted at least since
+    then. unknown: there is no time.
     """
 
     at: Millis | None
-    how: How
+    bound: SinceBound
 
 
 UNKNOWN_SINCE: Final = Since(None, "unknown")
 
 
 class Elapsed(msgspec.Struct, frozen=True, gc=False):
-    """The length of a wait or hold that is over."""
+    """The length of a wait or hold that is over; at-least if its beginning was not observed."""
 
     ms: int
-    measure: Measure
+    bound: ElapsedBound
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
@@ -61,8 +63,8 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     why: Text | None = None
 
 
-class Departure(msgspec.Struct, frozen=True, gc=False):
-    """A node that has left a lock."""
+class FormerMember(msgspec.Struct, frozen=True, gc=False):
+    """A member that has left a lock."""
 
     node: Text
     session: Session

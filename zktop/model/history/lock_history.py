@@ -12,7 +12,7 @@ from zktop.model.facts import Millis, Stat
 from zktop.model.history.attempts import Attempts, Identity
 from zktop.model.history.change import all_members, is_direct_child
 from zktop.model.history.duration_samples import NO_DURATIONS, Durations
-from zktop.model.history.events import UNKNOWN_SINCE, Departure, Since
+from zktop.model.history.events import UNKNOWN_SINCE, FormerMember, Since
 from zktop.model.history.lock_load import WINDOW_S
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.text import Text
@@ -51,7 +51,7 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     stays: PersistentMap[Text, Stay] = PersistentMap()
     holds: Durations = NO_DURATIONS
     waits: Durations = NO_DURATIONS
-    departures: tuple[Departure, ...] = ()  # the newest, oldest first
+    former_members: tuple[FormerMember, ...] = ()  # the newest, oldest first
     attempts: Mapping[Identity, Attempts] = {}
     queue: tuple[int | None, ...] = (None,) * WINDOW_S  # the longest queue of each second
     requests_per_s: float | None = None

@@ -92,9 +92,9 @@ class RunCounters:
         self._events.labels(root, event.event).inc()
         if event.event == "queued":
             self._created[root] += 1
-        elif event.event == "acquired" and event.waited and event.waited.measure == "exact":
+        elif event.event == "acquired" and event.waited and event.waited.bound == "exact":
             self._waits.labels(root).observe(event.waited.ms / SECOND_MS)
-        elif event.event == "released" and event.held and event.held.measure == "exact":
+        elif event.event == "released" and event.held and event.held.bound == "exact":
             self._holds.labels(root).observe(event.held.ms / SECOND_MS)
         elif event.event == "expired" and event.session:
             self._expire(event.session)

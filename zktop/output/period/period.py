@@ -8,7 +8,7 @@ from zktop.model.accounting.ledger import Ledger
 from zktop.model.accounting.spread import Spread
 from zktop.model.facts import Millis
 from zktop.model.format import iso
-from zktop.model.history.events import Elapsed, Measure
+from zktop.model.history.events import Elapsed, ElapsedBound
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.output.period.cases import CaseLog, DeadlockCase, FindingCase
@@ -99,7 +99,7 @@ class Period:
 
 def accounting_json(accounts: Accounts) -> AccountingJson:
     names = {actor.actor: actor.name for actor in accounts.actors}
-    bound: Measure = "at-least" if accounts.is_lower_bound else "exact"
+    bound: ElapsedBound = "at-least" if accounts.is_lower_bound else "exact"
     parts = (accounts.actors, accounts.locks, accounts.classes)
     return AccountingJson(
         blocked_s=_seconds(accounts.blocked_ms),
@@ -205,7 +205,7 @@ def _spread(one: Spread) -> SpreadJson:
 
 
 def _bounded(one: Elapsed | None) -> BoundedJson | None:
-    return None if one is None else BoundedJson(s=_seconds(one.ms), is_=one.measure)
+    return None if one is None else BoundedJson(s=_seconds(one.ms), is_=one.bound)
 
 
 def _seconds(ms: Millis) -> float:

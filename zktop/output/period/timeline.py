@@ -184,8 +184,8 @@ class Timeline:
                     member.mode,
                     self._relative(member.queued),
                     self._relative(member.granted),
-                    member.queued.how == "at-least",
-                    member.granted.how == "at-least",
+                    member.queued.bound == "at-least",
+                    member.granted.bound == "at-least",
                 )
                 for member in track.members.values()
             ],

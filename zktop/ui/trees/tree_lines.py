@@ -140,7 +140,7 @@ class WaitTreeLines:
         waits = f"waits{MODE_WORDS[request.mode]}" if request else "waits"
         since = request.since if request else None
         if since is not None and since.at is not None:
-            waits += f" {age(since.at, since.how, self.report.now, is_ascii=self.is_ascii)}"
+            waits += f" {age(since.at, since.bound, self.report.now, is_ascii=self.is_ascii)}"
         if client.kind == "again":
             says = line((f"  {waits}", "waits"), (f"  {client.elsewhere}", "critical"))
         elif client.kind == "no-owner":

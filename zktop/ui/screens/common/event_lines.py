@@ -188,4 +188,4 @@ def _more(event: Event) -> str:
 
 def span(length: Elapsed, at_least: str = "at least ") -> str:
     """Write how long something lasted, as a lower bound if its start was not seen."""
-    return ("" if length.measure == "exact" else at_least) + spoken(length.ms / 1000)
+    return ("" if length.bound == "exact" else at_least) + spoken(length.ms / 1000)

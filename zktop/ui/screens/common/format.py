@@ -8,7 +8,7 @@ from typing import Final
 
 from zktop.model.facts import MINUTE_MS, SECOND_MS, Millis, Session
 from zktop.model.format import fold_name, spoken
-from zktop.model.history.events import How
+from zktop.model.history.events import SinceBound
 from zktop.model.layouts.layout import LockMode
 from zktop.model.session_ids import session_text
 from zktop.ui.styled_text import Line, Run, fitted
@@ -119,10 +119,9 @@ def blocked_seconds(ms: Millis, bound: str = "") -> str:
 
 TEN_S_MS = 10 * SECOND_MS
 COARSE_MS = 5 * SECOND_MS
-SIGNS: dict[How, tuple[str, str]] = {
+SIGNS: dict[SinceBound, tuple[str, str]] = {
     "seen": ("", ""),
     "at-least": ("≥", ">="),
-    "at-most": ("≤", "<="),
     "unknown": ("", ""),
 }
 
@@ -143,7 +142,7 @@ def elapsed(ms: Millis) -> str:
     return spoken(ms // step_ms * step_ms / SECOND_MS)
 
 
-def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> str:
+def age(at: Millis | None, bound: SinceBound, now: Millis, *, is_ascii: bool = False) -> str:
     """Write the time since `at`, with a sign if it is only a bound.
 
     >>> age(0, "seen", 12_000), age(0, "at-least", 12_000), age(None, "unknown", 12_000)
@@ -151,9 +150,9 @@ def age(at: Millis | None, how: How, now: Millis, *, is_ascii: bool = False) -> 
     >>> age(0, "at-least", 12_000, is_ascii=True)
     '>=12s'
     """
-    if at is None or how == "unknown":
+    if at is None or bound == "unknown":
         return "?"
-    return SIGNS[how][is_ascii] + elapsed(now - at)
+    return SIGNS[bound][is_ascii] + elapsed(now - at)
 
 
 GAP = 3

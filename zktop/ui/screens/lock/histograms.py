@@ -95,6 +95,6 @@ def _oldest(
     history: LockHistory, first: Member, now: int, *, holds: bool, is_ascii: bool
 ) -> tuple[str, int | None]:
     since = history.since(first, holds=holds)
-    text = age(since.at, since.how, now, is_ascii=is_ascii)
-    known = since.at is not None and since.how in ("seen", "at-least")
+    text = age(since.at, since.bound, now, is_ascii=is_ascii)
+    known = since.at is not None and since.bound in ("seen", "at-least")
     return text, max(0, now - (since.at or now)) if known else None

@@ -95,7 +95,7 @@ def _seen(detail: LockDetail) -> Iterator[str]:
         yield f"{seen}: {missed} came and went between two reads"
     first = history.first_look
     if first is not None and any(
-        history.since(m, holds=True).how == "at-least"
+        history.since(m, holds=True).bound == "at-least"
         for m in detail.queue.members[: detail.queue.holding][:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"

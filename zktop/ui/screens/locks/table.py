@@ -101,7 +101,7 @@ class LockCells:
         return self._age(row.waited)
 
     def _age(self, since: Since) -> Line:
-        text = age(since.at, since.how, self.report.now, is_ascii=self.is_ascii)
+        text = age(since.at, since.bound, self.report.now, is_ascii=self.is_ascii)
         return UNKNOWN if text == "?" else (Run(text),)
 
     def blocked(self, row: LockRow) -> Line:

@@ -128,5 +128,5 @@ def _ongoing_waits(
             since = part.history.since(member, holds=False) if part else None
             if since is not None and since.at is not None:
                 name = report.client_names.of(member)
-                duration = age(since.at, since.how, report.now, is_ascii=is_ascii)
+                duration = age(since.at, since.bound, report.now, is_ascii=is_ascii)
                 yield OngoingWait(since.at, path, name, duration)
