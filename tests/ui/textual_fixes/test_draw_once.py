@@ -50,6 +50,22 @@ async def test_a_page_is_drawn_once_when_it_is_opened_again(
         assert drawings == ["LayoutUpdate"]
 
 
+async def test_the_page_below_a_dialog_is_drawn_once_when_that_closes(
+    drawn: Callable[[Zktop], list[str]],
+) -> None:
+    """Its layout is the same as before the dialog."""
+    app = app_of(*busy().news)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(pilot)
+        await pilot.press("question_mark")
+        await settled(pilot)
+        drawings = drawn(app)
+        await pilot.press("escape")
+        await settled(pilot)
+
+        assert drawings == ["LayoutUpdate"]
+
+
 async def test_the_first_frame_does_not_wait_for_the_first_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,11 +2,12 @@
 
 Textual draws a screen as soon as it is laid out, and again when the widgets have filled their new
 sizes; a scroll bar that got its size in between, once more; and a whole screen three times when it
-comes to the top.
+comes to the top. When a dialog has been removed, it lays out and draws the page below once more.
 """
 
 from typing import Generic
 
+from textual.await_remove import AwaitRemove
 from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.screen import Screen, ScreenResultType
@@ -24,6 +25,10 @@ class DrawnOnce(Screen[ScreenResultType], Generic[ScreenResultType]):
         """Draw everything later, except the first frame; Textual's own handler comes next."""
         if self._has_first_frame:
             self.refresh()
+
+    def remove(self) -> AwaitRemove:
+        """Remove it as Textual does, without a new layout of the screen below."""
+        return self.app._prune(self)  # noqa: SLF001  `Screen.remove` calls it, too
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: FBT001, FBT002  as Textual declares it
         """Lay the screen out, and draw it when the widgets have filled their new sizes."""
