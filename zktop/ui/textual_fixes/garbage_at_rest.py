@@ -8,7 +8,7 @@ import asyncio
 import gc
 from typing import Final
 
-REST_S: Final = 0.2  # after the last key: its effect is on the screen, and no other has come
+REST_S: Final = 0.5  # after the last key: its effect is on the screen, and no other has come
 MIN_ROUNDS: Final = 3  # small collections since the last full one; from 10 on, Python may start it
 
 

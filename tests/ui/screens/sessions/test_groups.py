@@ -42,7 +42,10 @@ class Plain(NamedTuple):
     is_quiet: bool
     size: int = 0
 
-    def urgency(self, _now: int) -> int:
+    growth: int = 0
+
+    @property
+    def urgency(self) -> int:
         """Rows that are not quiet come first."""
         return 10 * (not self.is_quiet) + self.size
 

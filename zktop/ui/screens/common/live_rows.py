@@ -33,8 +33,13 @@ class LiveRow(Protocol):
     def is_quiet(self) -> bool:
         """True if nothing is wrong with it."""
 
-    def urgency(self, now: Millis) -> int:
-        """Return a number by which rows are ordered, the largest first."""
+    @property
+    def urgency(self) -> int:
+        """The number by which rows are ordered, the largest first, as it was at time 0."""
+
+    @property
+    def growth(self) -> int:
+        """What is added to the urgency in each millisecond."""
 
 
 R = TypeVar("R", bound=LiveRow)
@@ -79,7 +84,7 @@ class LiveRows(Generic[R]):
         self._groups: set[str] = set()
         self._groups_of: Sequence[R] = ()  # the rows in which they were found
         self._quiet_from: dict[Hashable, Millis] = {}  # when rows that linger join their group
-        self._keys: list[Any] | None = None  # in order; None: rows were added or removed
+        self._is_by_key = False  # the rows are in the order of their keys; not after one is added
         self._ordered: list[R] | None = None  # all rows; None: a row has changed since
         self._ordered_at: Millis = 0
         self._texts: dict[str, OfRows[R, str]] = {}  # by field; kept while a filter is set
@@ -100,7 +105,7 @@ class LiveRows(Generic[R]):
         before = self.rows.get(row.key)
         self._forget(before)
         if before is None:
-            self._keys = None
+            self._is_by_key = False
         elif at is not None and self._linger_ms and row.is_quiet and not before.is_quiet:
             self._quiet_from[row.key] = at + self._linger_ms
         self.rows[row.key] = row
@@ -108,7 +113,6 @@ class LiveRows(Generic[R]):
     def remove(self, key: Hashable) -> R | None:
         row = self.rows.pop(key, None)
         if row is not None:
-            self._keys = None
             self._forget(row)
             self._quiet_from.pop(key, None)
         return row
@@ -169,11 +173,14 @@ class LiveRows(Generic[R]):
 
     def ordered(self, now: Millis) -> Sequence[R]:
         """Return all rows, the most urgent first. Every key of a filter needs the same order."""
-        if self._keys is None:
-            self._keys = sorted(self.rows)
+        if not self._is_by_key:
+            by_key = {key: self.rows[key] for key in sorted(self.rows)}
+            self.rows.clear()
+            self.rows.update(by_key)
+            self._is_by_key = True
         if self._ordered is None or (self.is_aging and self._ordered_at != now):
-            rows = [self.rows[key] for key in self._keys]
-            rows.sort(key=lambda row: row.urgency(now), reverse=True)
+            rows = [*self.rows.values()]
+            rows.sort(key=lambda row: row.urgency + row.growth * now, reverse=True)
             self._ordered, self._ordered_at = rows, now
         return self._ordered
 

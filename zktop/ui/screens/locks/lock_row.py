@@ -44,8 +44,8 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
     gone_at: Millis | None = None  # the lock was deleted; its row stays for a moment
     group: str = ""  # the name of the quiet locks below the same parent
     is_quiet: bool = False  # no problem is known, and no client waits
-    _urgency: int = 0  # at time 0
-    _growth: int = 0  # of the urgency in a millisecond
+    urgency: int = 0  # the worst status first, then the most time waited; at time 0
+    growth: int = 0  # of the urgency in a millisecond
     _held: Since | UnsetType | None = UNSET
     _waited: Since | UnsetType | None = UNSET
     _mix: str | None = None
@@ -60,17 +60,13 @@ class LockRow(msgspec.Struct, eq=False, gc=False):
         now = self._known_at if end is None else end
         blocked_ms = self.blocked_ms(now)
         urgency = (-1 if blocked_ms is None else blocked_ms) - self.status.rank * RANK_MS
-        self._urgency, self._growth = urgency - growth * now, growth
+        self.urgency, self.growth = urgency - growth * now, growth
 
     @property
     def path(self) -> Text:
         return self.lock.path
 
     key = path
-
-    def urgency(self, now: Millis) -> int:
-        """Return a number to order by: the worst status first, then the most time waited."""
-        return self._urgency + self._growth * now
 
     def blocked_ms(self, now: Millis) -> int | None:
         """Add up the time that all clients have waited; candidates of an election do not wait."""

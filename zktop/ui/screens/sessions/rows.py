@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Session
 from zktop.model.format import fold_name
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
@@ -35,14 +35,16 @@ class SessionRow(msgspec.Struct, frozen=True, eq=False, gc=False):
     group: str  # the name without its numbers
     holds: int  # locks
     waits: int
-    rank: int  # the highest risk first, then the most locks
+    urgency: int  # the highest risk first, then the most locks
 
     @property
     def key(self) -> Session:
         return self.session
 
-    def urgency(self, _now: Millis) -> int:
-        return self.rank
+    @property
+    def growth(self) -> int:
+        """The order does not depend on the time."""
+        return 0
 
     @property
     def report(self) -> Report:
