@@ -38,6 +38,15 @@ async def test_each_column_has_its_full_name_and_its_meaning(size: tuple[int, in
         assert "How long all clients have waited for this lock, added up." in shown
 
 
+async def test_the_usual_order_is_explained_in_a_sentence() -> None:
+    """Like the columns below it."""
+    app = app_of(*FILM)
+    async with app.run_test(size=WIDE) as pilot:
+        await settled(pilot)
+
+        assert "The usual order: worst first." in "\n".join(await after(pilot, "o"))
+
+
 async def test_enter_sorts_at_once_and_reverses() -> None:
     """The dialog stays open, so a second enter reverses the order."""
     app = app_of(*FILM)

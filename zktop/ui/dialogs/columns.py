@@ -14,7 +14,7 @@ from zktop.ui.styled_text import Line, fitted, joined, line, wrapped
 from zktop.ui.widgets.table import Column, Table
 from zktop.ui.widgets.text_view import TextList, TextView
 
-USUAL: Final = ""  # in place of a column: the usual order
+USUAL_ORDER: Final = ""  # in the list of columns: the line of the usual order
 NAME_CELLS: Final = 14
 TITLE_CELLS: Final = 25
 ABOUT_LINES: Final = 3
@@ -22,7 +22,7 @@ BOX_CELLS: Final = 76
 
 
 class ColumnsDialog(Dialog[None]):
-    """Hides, shows and sorts by the columns of the table below it."""
+    """Hides or shows the columns of the table behind it, and sorts by them."""
 
     BINDINGS: ClassVar = [Binding("space", "show_or_hide", "Show or hide")]
     DEFAULT_CSS = f"""
@@ -43,7 +43,7 @@ class ColumnsDialog(Dialog[None]):
             yield TextView(id="about")
 
     def on_mount(self) -> None:
-        self._list.target = self._table.sorted_by or USUAL
+        self._list.target = self._table.sorted_by or USUAL_ORDER
         self._draw()
 
     def on_resize(self) -> None:
@@ -51,7 +51,7 @@ class ColumnsDialog(Dialog[None]):
 
     def on_text_list_moved(self) -> None:
         column = self._column
-        about = f"{self._usual_order}." if column is None else column.about
+        about = f"The usual order: {self._usual_order}." if column is None else column.about
         view = self.query_one("#about", TextView)
         view.show(wrapped(about, max(20, view.room.width)))
 
@@ -93,21 +93,21 @@ class ColumnsDialog(Dialog[None]):
     def _draw(self) -> None:
         table, view = self._table, self._list
         lines = [
-            _usual(self._usual_order, table),
-            *(_drawn(column, table) for column in table.columns),
+            _usual_order_line(self._usual_order, table),
+            *(_column_line(column, table) for column in table.columns),
         ]
         view.styles.height = max(1, min(len(lines), self.lines_without(ABOUT_LINES + 1)))
-        view.show(lines, [USUAL, *(column.name for column in table.columns)])
+        view.show(lines, [USUAL_ORDER, *(column.name for column in table.columns)])
         self.on_text_list_moved()
 
 
-def _usual(order: str, table: Table[Any]) -> Line:
+def _usual_order_line(order: str, table: Table[Any]) -> Line:
     is_chosen = table.sorted_by is None
     arrow = ("↑" if table.reversed else "↓") if is_chosen else " "
     return line(f"     {arrow} ", (order, "strong" if is_chosen else "plain"))
 
 
-def _drawn(column: Column[Any], table: Table[Any]) -> Line:
+def _column_line(column: Column[Any], table: Table[Any]) -> Line:
     is_hidden = column.name in table.hidden
     arrow = table.arrow if column.name == table.sorted_by else " "
     box = "[ ]" if is_hidden else "[x]"
