@@ -6,7 +6,7 @@ import pytest
 from servers import RunningServer, sandbox_server
 from ui.fake_feed import settled, until
 
-from zktop.app.clusters import Clusters, live_ports
+from zktop.app.clusters import Clusters, open_cluster
 from zktop.config.keys_and_defaults import Config, DemoSection, WebhookSection
 from zktop.model.settings import Root
 from zktop.ui.app import Zktop
@@ -29,7 +29,7 @@ async def test_switching_between_two_servers(
         for name, server in zip(("us", "eu"), servers, strict=True)
     }
     hosts = {name: one.hosts for name, one in configs.items()}
-    clusters = Clusters(hosts, lambda name: live_ports(name, configs[name]))
+    clusters = Clusters(hosts, lambda name: open_cluster(name, configs[name]))
     first = clusters.open("us")
     app = Zktop(first.feed, first.contenders, first.exports, UiSettings(), clusters)
     try:
@@ -53,17 +53,17 @@ async def test_switching_between_two_servers(
 def test_demo_clients_on_the_sandbox_raise_no_alert() -> None:
     """Their deadlock is no incident, although the user's config has a webhook."""
     config = Config(webhooks=(WebhookSection(url="http://127.0.0.1:9/"),))
-    ports = [live_ports("demo", config, sandbox) for sandbox in (None, "127.0.0.1:1")]
+    clusters = [open_cluster("demo", config, sandbox) for sandbox in (None, "127.0.0.1:1")]
 
-    assert [bool(port.feed.webhooks) for port in ports] == [True, False]
-    for one in ports:
+    assert [bool(one.feed.webhooks) for one in clusters] == [True, False]
+    for one in clusters:
         one.feed.stop()
 
 
 def test_commands_name_the_cluster_or_its_hosts() -> None:
     """A cluster of the config file has a login there, too."""
     config = Config(hosts="zk1:2181/app", demo=DemoSection(allow="never"))
-    found = [live_ports(name, config).exports for name in ("prod", config.hosts)]
+    found = [open_cluster(name, config).exports for name in ("prod", config.hosts)]
 
     options = [one.connection for one in found if one is not None]
     assert options == [("--cluster", "prod"), ("--hosts", "zk1:2181/app")]

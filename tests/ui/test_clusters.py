@@ -11,7 +11,7 @@ from ui.fake_feed import FakeFeed, frames, pressed, settled, until
 
 from zktop.ui.app import Zktop
 from zktop.ui.dialogs.clusters import ClusterDialog
-from zktop.ui.interfaces import ClusterPorts, Status
+from zktop.ui.interfaces import OpenCluster, Status
 from zktop.ui.settings import UiSettings
 from zktop.ui.styled_text import text_of
 from zktop.ui.widgets.text_view import TextList
@@ -24,12 +24,12 @@ class TwoClusters:
 
     def __init__(self) -> None:
         self.hosts: Mapping[str, str] = {"us": "zk-us:2181", "eu": "zk-eu:2181/app"}
-        self.us = ClusterPorts(FakeFeed(*trouble(), name="us"), FakeContenders())
-        self.eu = ClusterPorts(FakeFeed(*QUIET, name="eu"), FakeContenders())
+        self.us = OpenCluster(FakeFeed(*trouble(), name="us"), FakeContenders())
+        self.eu = OpenCluster(FakeFeed(*QUIET, name="eu"), FakeContenders())
         self.opened: list[str] = []
 
-    def open(self, name: str) -> ClusterPorts:
-        """The ports of this cluster."""
+    def open(self, name: str) -> OpenCluster:
+        """Open the cluster of this name."""
         self.opened.append(name)
         return self.us if name == "us" else self.eu
 

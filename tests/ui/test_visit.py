@@ -4,7 +4,7 @@ from model.builders import NOW, lock
 from msgspec.structs import replace
 from ui.fake_feed import FakeFeed, frames
 
-from zktop.ui.interfaces import ClusterPorts
+from zktop.ui.interfaces import OpenCluster
 from zktop.ui.visit import Visit
 
 
@@ -13,7 +13,7 @@ def test_the_past_begins_when_everything_is_read() -> None:
     some, more, later = frames(
         (NOW, lock("/locks/a", "ann")), (NOW + 500, lock("/locks/b", "bob")), (NOW + 900, [])
     )
-    visit = Visit(1, ClusterPorts(FakeFeed()), lambda: None, "locks")
+    visit = Visit(1, OpenCluster(FakeFeed()), lambda: None, "locks")
     for frame in (replace(some, is_early=True), more, later):
         visit.keep(frame)
 
@@ -25,7 +25,7 @@ def test_the_past_begins_when_everything_is_read() -> None:
 def test_the_first_locks_are_on_the_tape_until_all_are_read() -> None:
     """The screens show what is on the tape."""
     (some,) = frames((NOW, lock("/locks/a", "ann")))
-    visit = Visit(1, ClusterPorts(FakeFeed()), lambda: None, "locks")
+    visit = Visit(1, OpenCluster(FakeFeed()), lambda: None, "locks")
     visit.keep(replace(some, is_early=True))
 
     assert visit.tape.last is not None

@@ -11,7 +11,7 @@ from zktop.app.export_formats import ReportExports
 from zktop.app.feeds import LiveFeed
 from zktop.config.keys_and_defaults import Config
 from zktop.model.settings import Root
-from zktop.ui.interfaces import ClusterPorts
+from zktop.ui.interfaces import OpenCluster
 
 SAMPLE_EVERY_S = 2.0
 
@@ -19,15 +19,15 @@ SAMPLE_EVERY_S = 2.0
 class Clusters:
     """Opens clusters by name; implements `ClusterList`."""
 
-    def __init__(self, hosts: Mapping[str, str], open_one: Callable[[str], ClusterPorts]) -> None:
+    def __init__(self, hosts: Mapping[str, str], open_one: Callable[[str], OpenCluster]) -> None:
         """Prepare without opening anything; `hosts` are the hosts of each cluster, by name."""
         self.hosts, self._open_one = hosts, open_one
-        self._opened: list[ClusterPorts] = []
+        self._opened: list[OpenCluster] = []
 
-    def open(self, name: str) -> ClusterPorts:
-        ports = self._open_one(name)
-        self._opened.append(ports)
-        return ports
+    def open(self, name: str) -> OpenCluster:
+        cluster = self._open_one(name)
+        self._opened.append(cluster)
+        return cluster
 
     def close(self) -> None:
         """Disconnect from all clusters at once, then end their contenders."""
@@ -36,14 +36,14 @@ class Clusters:
                 list(threads.map(_close, self._opened))
 
 
-def _close(ports: ClusterPorts) -> None:
-    ports.feed.stop()
-    if ports.contenders is not None:
-        ports.contenders.close()
+def _close(cluster: OpenCluster) -> None:
+    cluster.feed.stop()
+    if cluster.contenders is not None:
+        cluster.contenders.close()
 
 
-def live_ports(name: str, config: Config, sandbox: str | None = None) -> ClusterPorts:
-    """Return the ports of a live cluster; `sandbox` is a server that zktop started for it.
+def open_cluster(name: str, config: Config, sandbox: str | None = None) -> OpenCluster:
+    """Open a live cluster; `sandbox` is a server that zktop started for it.
 
     What happens on the sandbox is no incident, so no webhook hears of it.
     """
@@ -53,7 +53,7 @@ def live_ports(name: str, config: Config, sandbox: str | None = None) -> Cluster
     contenders = Contenders(config, sandbox) if can_write else None
     feed = live_feed(name, config, contenders)
     options = ("--hosts", name) if name == config.hosts else ("--cluster", name)
-    return ClusterPorts(feed, contenders, exports_of(config.hosts, options))
+    return OpenCluster(feed, contenders, exports_of(config.hosts, options))
 
 
 def live_feed(name: str, config: Config, contenders: Contenders | None = None) -> LiveFeed:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from zktop.app.clusters import Clusters, exports_of, live_ports, recorded_options
+from zktop.app.clusters import Clusters, exports_of, open_cluster, recorded_options
 from zktop.app.feeds import ReplayFeed
 from zktop.app.replay import Replay
 from zktop.app.ui_settings import ui_settings
@@ -15,7 +15,7 @@ from zktop.config.keys_and_defaults import Config
 from zktop.errors import UsageError
 from zktop.model.facts import SECOND_MS, Millis
 from zktop.ui.app import Zktop
-from zktop.ui.interfaces import ClusterPorts
+from zktop.ui.interfaces import OpenCluster
 from zktop.ui.settings import UiSettings
 
 
@@ -56,12 +56,14 @@ def run_replay_ui(
     effective: EffectiveConfig, recording: Replay, at: Millis | None, speed: float | None
 ) -> int:
     """Show a recording: paused at its first alert or at a moment, or playing at a speed."""
+    require_terminal(f"zktop snapshot --from {recording.path}")
     settings = ui_settings(effective, os.environ)
     at = recording.opens_at if at is None else at
     settings = replace(settings, page="timeline", at=at, speed=speed)
     hosts = recording.hosts + recording.chroot
-    ports = ClusterPorts(ReplayFeed(recording), exports=exports_of(hosts, recorded_options(hosts)))
-    return _run(Clusters({ports.feed.name: hosts}, lambda _name: ports), settings)
+    exports = exports_of(hosts, recorded_options(hosts))
+    recorded = OpenCluster(ReplayFeed(recording), exports=exports)
+    return _run(Clusters({recorded.feed.name: hosts}, lambda _name: recorded), settings)
 
 
 def require_terminal(instead: str) -> None:
@@ -76,7 +78,7 @@ def _run_live(
     configs: Mapping[str, Config], settings: UiSettings, sandbox: str | None = None
 ) -> int:
     hosts = {name: one.hosts for name, one in configs.items()}
-    clusters = Clusters(hosts, lambda name: live_ports(name, configs[name], sandbox))
+    clusters = Clusters(hosts, lambda name: open_cluster(name, configs[name], sandbox))
     return _run(clusters, settings)
 
 

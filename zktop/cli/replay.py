@@ -33,11 +33,7 @@ def command(overrides: Overrides, file: Path, at: ReplayTime | None, speed: floa
 
     It begins paused, at its beginning or at --at; with --speed it plays at once.
     """
-    from zktop.app.run_ui import (  # noqa: PLC0415  the UI starts here
-        require_terminal,
-        run_replay_ui,
-    )
+    from zktop.app.run_ui import run_replay_ui  # noqa: PLC0415  the UI starts here
 
     recording, moment = open_recording(overrides, file, at)
-    require_terminal(f"zktop snapshot --from {file}")
     return run_replay_ui(effective_config(overrides), recording, moment, speed)

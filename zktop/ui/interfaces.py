@@ -204,8 +204,8 @@ class Exports(Protocol):
         """Write a past as a recording that opens at this moment."""
 
 
-class ClusterPorts(msgspec.Struct, frozen=True):
-    """What the UI uses of one cluster, or of a recording."""
+class OpenCluster(msgspec.Struct, frozen=True):
+    """One cluster, or a recording, as the UI reaches it."""
 
     feed: Feed
     contenders: ContendersPort | None = None
@@ -219,8 +219,8 @@ class ClusterList(Protocol):
     def hosts(self) -> Mapping[str, str]:
         """The hosts of each cluster, by name; zktop starts with the first."""
 
-    def open(self, name: str) -> ClusterPorts:
-        """Return the ports of a cluster; its feed has not started yet."""
+    def open(self, name: str) -> OpenCluster:
+        """Open a cluster; its feed has not started yet."""
 
 
 class FindingHook(Protocol):

@@ -10,7 +10,7 @@ from textual.widget import MountError
 from textual.widgets import ContentSwitcher
 
 from zktop.ui.base_app import BaseApp
-from zktop.ui.interfaces import ClusterList, ClusterPorts, ContendersPort, Feed
+from zktop.ui.interfaces import ClusterList, ContendersPort, Feed, OpenCluster
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
 from zktop.ui.navigation_history import Place
 from zktop.ui.past.playback import Playback
@@ -27,7 +27,7 @@ class NavigationApp(BaseApp):
     """Keeps a visit for each cluster, and turns the pages of the one on display."""
 
     def __init__(
-        self, settings: UiSettings, first: ClusterPorts, clusters: ClusterList | None
+        self, settings: UiSettings, first: OpenCluster, clusters: ClusterList | None
     ) -> None:
         """Prepare the first visit; `clusters` opens the others."""
         super().__init__(settings)
@@ -38,9 +38,9 @@ class NavigationApp(BaseApp):
         self.switcher = ContentSwitcher(id="clusters")
         self._is_turning = False  # to a page that is drawn in a moment
 
-    def _prepared(self, ports: ClusterPorts) -> Visit:
+    def _prepared(self, cluster: OpenCluster) -> Visit:
         settings, number = self.settings, len(self.visits) + 1
-        visit = Visit(number, ports, self.wake, settings.page, settings.at)
+        visit = Visit(number, cluster, self.wake, settings.page, settings.at)
         self.visits[visit.name] = visit
         return visit
 

@@ -17,13 +17,13 @@ from zktop.model.report import Report
 from zktop.ui.actions.on_a_thread import on_a_thread
 from zktop.ui.interfaces import (
     ClusterList,
-    ClusterPorts,
     Complaint,
     ContendersPort,
     Exports,
     Feed,
     Frame,
     News,
+    OpenCluster,
 )
 from zktop.ui.keys import Action, reading_only
 from zktop.ui.messages import DrawingFailed, PlayScene, PressKey, ShowMessage
@@ -87,7 +87,7 @@ class Shell(NavigationApp):
         settings = settings or UiSettings()
         super().__init__(
             settings if contenders else replace(settings, table=reading_only(settings.table)),
-            ClusterPorts(feed, contenders, exports),
+            OpenCluster(feed, contenders, exports),
             clusters,
         )
         self.refresh_rate: int = self.settings.refresh

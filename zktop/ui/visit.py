@@ -12,7 +12,7 @@ from zktop.model.facts import Millis
 from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED
 from zktop.ui.filters import parsed
 from zktop.ui.inbox import Inbox, Wake
-from zktop.ui.interfaces import ClusterPorts, Complaint, Frame, News, Status
+from zktop.ui.interfaces import Complaint, Frame, News, OpenCluster, Status
 from zktop.ui.navigation_history import Places
 from zktop.ui.notify import Notifier
 from zktop.ui.past.playback import Playback
@@ -27,12 +27,12 @@ class Visit:
     """The state of one cluster in the UI."""
 
     def __init__(
-        self, number: int, ports: ClusterPorts, wake: Wake, page: str, at: Millis | None = None
+        self, number: int, cluster: OpenCluster, wake: Wake, page: str, at: Millis | None = None
     ) -> None:
         """Prepare a visit that begins on a page; `at` is where a recording starts."""
-        feed = ports.feed
+        feed = cluster.feed
         self.name = feed.name
-        self.feed, self.contenders, self.exports = feed, ports.contenders, ports.exports
+        self.feed, self.contenders, self.exports = feed, cluster.contenders, cluster.exports
         self._begin_past()
         self.playback = Playback(is_live=feed.is_live, at=at)
         tries = "Connecting to" if feed.is_live else "Opening"
