@@ -25,14 +25,14 @@ WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class HttpAccess(msgspec.Struct, frozen=True):
-    """Where to listen, and who may read; the paths are files."""
+    """The address to listen on, and which clients may read; the paths are files."""
 
     host: str
     port: int
     cert: Path | None = None  # PEM; with it, the server uses TLS
     key: Path | None = None
     ca: Path | None = None  # clients need a certificate of this authority
-    login: Path | None = None  # USER:PASSWORD
+    login: Path | None = None  # clients need the USER:PASSWORD in it
 
     @property
     def url(self) -> str:
@@ -49,7 +49,7 @@ def exposition(collector: ReportCollector) -> bytes:
 def text_file(collector: ReportCollector, path: Path) -> Iterator[Callable[[], None]]:
     """Yield a function that replaces the file; delete the file after the block.
 
-    A file that stayed would say that all is well long after zktop has ended.
+    If it stayed, Prometheus would read the last values long after zktop has ended.
     """
     try:
         yield lambda: write_to_textfile(str(path), collector.registry)
@@ -61,9 +61,9 @@ def text_file(collector: ReportCollector, path: Path) -> Iterator[Callable[[], N
 def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None]:
     """Serve the metrics of a collector while the block runs."""
     registry = CollectorRegistry(support_collectors_without_names=True)
-    login = None if access.login is None else _login(access.login)
+    credentials = None if access.login is None else _credentials(access.login)
     for file in filter(None, (access.cert, access.key, access.ca)):
-        _read(file)  # the library would leave its port open
+        _read(file)  # only to check it: if it is missing, the library leaves its port open
     try:
         server, thread = start_http_server(
             access.port,
@@ -77,9 +77,9 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{access.url} cannot be served: {why}.") from error
-    if login:
-        server.set_app(with_login(make_wsgi_app(registry), login))
-    registry.register(collector.registry)  # until now there was nothing to read without a login
+    if credentials is not None:
+        server.set_app(_with_basic_auth(make_wsgi_app(registry), credentials))
+    registry.register(collector.registry)  # not before: the server answered without credentials
     try:
         yield
     finally:
@@ -88,9 +88,9 @@ def http_server(collector: ReportCollector, access: HttpAccess) -> Iterator[None
         server.server_close()
 
 
-def with_login(app: WsgiApp, login: str) -> WsgiApp:
-    """Answer only requests with this USER:PASSWORD (basic authentication)."""
-    expected = b"Basic " + b64encode(login.encode())
+def _with_basic_auth(app: WsgiApp, credentials: str) -> WsgiApp:
+    """Answer only requests with this USER:PASSWORD."""
+    expected = b"Basic " + b64encode(credentials.encode())
 
     def guarded(request: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         given = str(request.get("HTTP_AUTHORIZATION", "")).encode("utf-8", "replace")
@@ -102,11 +102,11 @@ def with_login(app: WsgiApp, login: str) -> WsgiApp:
     return guarded
 
 
-def _login(file: Path) -> str:
-    login = _read(file).decode("utf-8", "replace").strip()
-    if ":" not in login or "\n" in login:
+def _credentials(file: Path) -> str:
+    text = _read(file).decode("utf-8", "replace").strip()
+    if ":" not in text or "\n" in text:
         raise UsageError(f"{file} must have one line: USER:PASSWORD.")
-    return login
+    return text
 
 
 def _read(file: Path) -> bytes:

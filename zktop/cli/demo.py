@@ -29,7 +29,7 @@ from zktop.model.facts import SECOND_MS, Millis
 from zktop.model.report import Report
 from zktop.model.settings import Root
 from zktop.output.snapshot import snapshot
-from zktop.output.text import lines
+from zktop.output.text import lines as snapshot_lines
 
 _EXAMPLES = """\b
 Examples:
@@ -62,25 +62,25 @@ def command(overrides: Overrides, name: str, duration: Millis | None, *, text: b
     With --hosts, demo clients write to that ensemble, but only below the demo root; the UI asks
     before it starts them. The hosts of the config file are not used.
     """
-    scene_named(name)
+    scene_named(name)  # only to check it: raises UsageError before a server is started
     effective = effective_config(overrides)
     with contextlib.ExitStack() as stack:
-        hosts = None
-        if _is_on_ensemble(effective):
+        sandbox = None  # the address of the server that zktop starts for the demo
+        if _names_ensemble(effective):
             _check_permission(effective)
         else:
-            hosts = stack.enter_context(sandbox_process())
-            narrate(f"a sandbox server for this demo is on {hosts}; it saves nothing")
-        config = _config_for_scenes(effective.config, hosts)
+            sandbox = stack.enter_context(sandbox_process())
+            narrate(f"a sandbox server for this demo is on {sandbox}; it saves nothing")
+        config = _config_for_scenes(effective.config, sandbox)
         if text or not sys.stdout.isatty():
-            _print_demo(config, name, hosts, duration)
+            _print_demo(config, name, sandbox, duration)
             return 0
         from zktop.app.run_ui import run_demo_ui  # noqa: PLC0415  the UI starts here
 
-        return run_demo_ui(effective, config, name, hosts, duration)
+        return run_demo_ui(effective, config, name, sandbox, duration)
 
 
-def _is_on_ensemble(effective: EffectiveConfig) -> bool:
+def _names_ensemble(effective: EffectiveConfig) -> bool:
     """Return whether the user named an ensemble for the demo, which writes to it.
 
     The `hosts` of the config file are those that the user watches: they are not for demos.
@@ -88,9 +88,9 @@ def _is_on_ensemble(effective: EffectiveConfig) -> bool:
     return effective.origin("hosts").option is not None or effective.cluster is not None
 
 
-def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis | None) -> None:
+def _print_demo(config: Config, name: str, sandbox: str | None, duration: Millis | None) -> None:
     """Play the scene repeatedly; print a report after each change."""
-    log, settings = ContenderLog(), demo_connection(config, hosts)
+    log, settings = ContenderLog(), demo_connection(config, sandbox)
     printed: tuple[object, ...] = ()
     narration: list[str] = []
     with (
@@ -110,7 +110,8 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
             if player.failure is not None:
                 raise player.failure
             # The player drops its lines before it repeats the scene: keep showing the old ones.
-            narration = [line.line() for line in player.progress.lines[-_MAX_LINES:]] or narration
+            newest = [move.line() for move in player.progress.lines[-_MAX_LINES:]]
+            narration = newest or narration
             content = (
                 *report.parts.values(),
                 *(deadlock.id for deadlock in report.deadlocks),
@@ -123,10 +124,10 @@ def _print_demo(config: Config, name: str, hosts: str | None, duration: Millis |
 
 def _print(report: Report, hosts: str, narration: list[str]) -> None:
     for text in narration:
-        for line in wrap(text, WIDTH, subsequent_indent="  "):
-            put(line)
-    for line in ("", *lines(snapshot(report, hosts), WIDTH), ""):
-        put(line)
+        for row in wrap(text, WIDTH, subsequent_indent="  "):
+            put(row)
+    for row in ("", *snapshot_lines(snapshot(report, hosts), WIDTH), ""):
+        put(row)
     sys.stdout.flush()
 
 
@@ -139,9 +140,9 @@ def _check_permission(effective: EffectiveConfig) -> None:
         )
 
 
-def _config_for_scenes(config: Config, hosts: str | None) -> Config:
+def _config_for_scenes(config: Config, sandbox: str | None) -> Config:
     """Return the config with only the demo root, for the sandbox if there is one."""
     config = replace(config, roots=(Root(f"{config.demo.root}/**"),))
-    if hosts is None:
+    if sandbox is None:
         return config
-    return replace(config, hosts=hosts, aliases={}, auth=(), sasl=None, tls=None)
+    return replace(config, hosts=sandbox, aliases={}, auth=(), sasl=None, tls=None)

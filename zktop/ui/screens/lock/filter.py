@@ -13,18 +13,19 @@ from zktop.ui.screens.lock.rows import QueueRow
 from zktop.ui.screens.lock.table import estimate
 from zktop.ui.styled_text import Line, line
 
-WORDS = {"holds": "holds holding", "waits": "waits waiting"}
+STATE_WORDS: Final = {"holds": "holds holding", "waits": "waits waiting"}  # of `state:`
 
 
 class _Candidate(NamedTuple):
-    """One member, and all that its texts are made of."""
+    """One member, as texts that a filter compares with its words."""
 
     detail: LockDetail
     position: int
     member: Member
 
     @property
-    def words(self) -> str:
+    def texts(self) -> str:
+        """What a word without a field may match."""
         return f"{self.member.node} {self.owner} {self.session} {self.client}"
 
     @property
@@ -45,13 +46,14 @@ class _Candidate(NamedTuple):
     @property
     def state(self) -> str:
         detail = self.detail
-        word = "holds" if self.position < detail.queue.holding else "waits"
+        state = "holds" if self.position < detail.queue.holder_count else "waits"
         finding = detail.marks.get(self.member.node) if detail.marks else None
-        return f"{WORDS[word]} {finding.name} {finding.rule}" if finding else WORDS[word]
+        words = STATE_WORDS[state]
+        return f"{words} {finding.name} {finding.rule}" if finding else words
 
 
 MEMBER_FIELDS: Final[dict[str, Callable[[_Candidate], str]]] = {
-    "": lambda one: one.words,
+    "": lambda one: one.texts,  # a word without a field
     "owner": lambda one: one.owner,
     "state": lambda one: one.state,
     "session": lambda one: one.session,

@@ -58,7 +58,7 @@ def _leases(lock: Lock) -> str:
 def _holders(detail: LockDetail, width: int) -> list[Line]:
     queue = detail.queue
     word = "LEADER" if queue.lock.kind == "election" else "HOLDER"
-    if not queue.holding:
+    if not queue.holder_count:
         if queue.lock.error is not None:
             return []
         return [_titled(word, _no_holder(queue.lock))]
@@ -66,9 +66,9 @@ def _holders(detail: LockDetail, width: int) -> list[Line]:
         _titled(
             word if not place else "", _holder(detail, queue.contender(detail.view, place), width)
         )
-        for place in range(min(MAX_HOLDERS, queue.holding))
+        for place in range(min(MAX_HOLDERS, queue.holder_count))
     ]
-    more = queue.holding - MAX_HOLDERS
+    more = queue.holder_count - MAX_HOLDERS
     if more > 0:
         lines.append(_titled("", line((f"and {count(more, 'more holder')}", "holds"))))
     return lines
@@ -133,7 +133,7 @@ def _silence(detail: LockDetail, one: Contender) -> Line:
 
 def _queue(detail: LockDetail, width: int) -> list[Line]:
     queue = detail.queue
-    waiting = queue.members[queue.holding :]
+    waiting = queue.members[queue.holder_count :]
     is_election = queue.lock.kind == "election"
     word = "STANDBY" if is_election else "QUEUE"
     if not waiting and not queue.watchers:

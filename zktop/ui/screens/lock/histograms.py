@@ -83,7 +83,7 @@ def _quantiles(past: Durations) -> str:
 def _now(detail: LockDetail, *, holds: bool) -> tuple[str, int | None]:
     """Age of the oldest hold, or of the first wait, in words and in milliseconds."""
     queue, now = detail.queue, detail.report.now
-    some = queue.members[: queue.holding] if holds else queue.members[queue.holding :]
+    some = queue.members[: queue.holder_count] if holds else queue.members[queue.holder_count :]
     if not some and queue.watchers and not holds:
         return f"{with_spaces(len(queue.watchers))} watch, since ?", None
     if not some:

@@ -23,7 +23,7 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     lock: Lock
     members: Sequence[Member]
-    holding: int  # number of members, from the first, that hold the lock
+    holder_count: int  # of members, from the first, that hold the lock
     watchers: tuple[Session, ...] = ()
 
     @classmethod
@@ -43,11 +43,11 @@ class ShownQueue(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def held_runs(self) -> list[ModeRun]:
-        return mode_runs(self.members[: self.holding])
+        return mode_runs(self.members[: self.holder_count])
 
     @cached_property
     def waiting_runs(self) -> list[ModeRun]:
-        return mode_runs(self.members[self.holding :])
+        return mode_runs(self.members[self.holder_count :])
 
     def places_of(self, nodes: Iterable[Text]) -> list[int]:
         """Return positions of these nodes, sorted; unknown nodes are left out."""

@@ -96,7 +96,7 @@ def _seen(detail: LockDetail) -> Iterator[str]:
     first = history.first_look
     if first is not None and any(
         history.since(m, holds=True).bound == "at-least"
-        for m in detail.queue.members[: detail.queue.holding][:3]
+        for m in detail.queue.members[: detail.queue.holder_count][:3]
     ):
         sign = ">=" if detail.is_ascii else "≥"
         yield f"already held when zktop started: ages with {sign} are lower bounds"

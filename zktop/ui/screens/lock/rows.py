@@ -60,7 +60,7 @@ class QueueRow(msgspec.Struct, frozen=True, eq=False, dict=True):
     def watches_children(self) -> bool:
         """True for a waiting demo client that reports a watch on the lock's children."""
         session = self.session
-        is_waiting = self.place >= self.detail.queue.holding
+        is_waiting = self.place >= self.detail.queue.holder_count
         return session is not None and is_waiting and session in self.detail.child_watchers
 
     @cached_property

@@ -46,7 +46,7 @@ def gutter(row: QueueRow, blocking: Collection[int]) -> Run:
     if any(row.place <= place < row.place + row.size for place in blocking):
         return Run("▶", "selected")
     queue = row.detail.queue
-    if row.place < queue.holding:
+    if row.place < queue.holder_count:
         return Run("●", "holds")
     if row.is_group or row.member is None or row.member.mode != "read":
         return Run("│", "dim")
@@ -57,7 +57,7 @@ def gutter(row: QueueRow, blocking: Collection[int]) -> Run:
 def _reads(row: QueueRow, place: int) -> bool:
     """Return whether the member at this position also waits to read."""
     queue = row.detail.queue
-    is_there = queue.holding <= place < len(queue.members)
+    is_there = queue.holder_count <= place < len(queue.members)
     return is_there and queue.members[place].mode == "read"
 
 
@@ -67,7 +67,9 @@ def position(row: QueueRow) -> Line:
         return line((f"+{row.place}-{row.place + row.size - 1}", "key"))
     if row.member is None:
         return DASH
-    return line((str(row.place), "strong" if row.place < row.detail.queue.holding else "plain"))
+    return line(
+        (str(row.place), "strong" if row.place < row.detail.queue.holder_count else "plain")
+    )
 
 
 def sequence(row: QueueRow) -> Line:
@@ -162,8 +164,8 @@ def blocked_by(row: QueueRow) -> Line:
     if not one.blocked_by:
         return DASH
     places = queue.places_of(one.blocked_by)
-    holding = ranged(place for place in places if place < queue.holding)
-    queued = [place for place in places if place >= queue.holding]
+    holding = ranged(place for place in places if place < queue.holder_count)
+    queued = [place for place in places if place >= queue.holder_count]
     foreign = [child.node for child in queue.lock.obstacles if child.node in one.blocked_by]
     outside = len(one.blocked_by) - len(places) - len(foreign)
     unnamed = one.ahead - len(one.blocked_by)

@@ -62,14 +62,14 @@ def wake_map(detail: LockDetail, chosen: int | None) -> list[Line]:
 def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list[Line]:
     """Say what happens when the selected holder releases, else the first one."""
     queue, lock = detail.queue, detail.queue.lock
-    if not queue.holding or len(queue.members) > MAX_MAPPED_MEMBERS:
+    if not queue.holder_count or len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
-    place = chosen if chosen is not None and chosen < queue.holding else 0
-    holder, waiting = queue.members[place], queue.members[queue.holding :]
+    place = chosen if chosen is not None and chosen < queue.holder_count else 0
+    holder, waiting = queue.members[place], queue.members[queue.holder_count :]
     if lock.kind == "semaphore":
         if lock.leases is None:
             return []
-        enters = list(waiting[: max(0, lock.leases - queue.holding + 1)])
+        enters = list(waiting[: max(0, lock.leases - queue.holder_count + 1)])
     else:
         enters = [one for one in waiting if _waits_only_for(lock, one, holder)]
     sleeping = [one for one in waiting if one not in enters]
@@ -98,7 +98,7 @@ def _verb(verb: str, members: Sequence[Member]) -> str:
 def _left_out(detail: LockDetail, *, is_seen: bool) -> str:
     """Say which part of a long queue the map covers; empty when it covers all."""
     queue = detail.queue
-    waiting = len(queue.members) - queue.holding
+    waiting = len(queue.members) - queue.holder_count
     if is_seen and len(queue.members) > MAX_MAPPED_MEMBERS:
         return f"shows the first {FIRST_NODES} and the selected one only"
     if not is_seen and waiting > MAX_MAPPED_MEMBERS:
@@ -174,7 +174,7 @@ def _unlisted(detail: LockDetail) -> list[Line]:
     queue, watch_check = detail.queue, detail.view.watch_check
     if len(queue.members) > MAX_MAPPED_MEMBERS:
         return []
-    waiting = list(enumerate(queue.members))[queue.holding :]
+    waiting = list(enumerate(queue.members))[queue.holder_count :]
     reported = [place for place, one in waiting if one.owner in detail.child_watchers]
     possible = [
         place
@@ -201,9 +201,9 @@ def _children(detail: LockDetail, places: Sequence[int], says: str) -> list[Line
 def _expected(detail: LockDetail) -> Iterator[WakeUp]:
     """Wake-ups expected from what each library watches."""
     queue, lock = detail.queue, detail.queue.lock
-    waiting = queue.members[queue.holding :][:MAX_MAPPED_MEMBERS]
+    waiting = queue.members[queue.holder_count :][:MAX_MAPPED_MEMBERS]
     targets: dict[int, list[int]] = {}
-    for place, member in enumerate(waiting, start=queue.holding):
+    for place, member in enumerate(waiting, start=queue.holder_count):
         for watched in _watched(detail, lock.expected(member)):
             targets.setdefault(watched, []).append(place)
     for watched in sorted(targets):

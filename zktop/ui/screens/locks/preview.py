@@ -53,7 +53,7 @@ def preview_lines(
 
 
 def _row(row: QueueRow, arrow: str, width: int) -> Line:
-    detail, is_holder = row.detail, row.place < row.detail.queue.holding
+    detail, is_holder = row.detail, row.place < row.detail.queue.holder_count
     mark = Run("● " if is_holder else "│ ", "holds" if is_holder else "waits")
     letters = {MODE_LETTERS[member.mode] for member in row.members} or {"-"}
     letter = Run(f"{letters.pop() if len(letters) == 1 else '*'} ", "strong")
