@@ -62,20 +62,20 @@ def hold_bound(ctx: LockContext) -> int:
     While the usual length is unknown, only a hold that is long by any measure is reported.
     """
     usual, least = ctx.usual, ctx.thresholds.long_hold
-    return max(least, LONG_HOLD_FACTOR * usual[1]) if usual else LONG_ANYWHERE_FACTOR * least
+    return max(least, LONG_HOLD_FACTOR * usual.p99_ms) if usual else LONG_ANYWHERE_FACTOR * least
 
 
 def _long_hold(ctx: LockContext, member: Member, since: Millis, prefix: str) -> RuleMatch:
     usual, holder = ctx.usual, ctx.name_of(member)
     held = ctx.now_ms - since
-    compared = f", {held // max(1, usual[1])} times the usual longest" if usual else ""
+    compared = f", {held // max(1, usual.p99_ms)} times the usual longest" if usual else ""
     return RuleMatch(
         about=ctx.about(member),
         sentence=f"{holder} has held {ctx.name} for {prefix}{span(held)}{compared}; "
         f"{waits(len(ctx.waiters))}.",
         confidence="C2" if usual else "C1",
         evidence=(
-            (True, f"99 of 100 holds of this lock last {span(usual[1])} at most")
+            (True, f"99 of 100 holds of this lock last {span(usual.p99_ms)} at most")
             if usual
             else (None, "too few holds were seen to say what is usual here"),
             (None, "this lock has no second, longer kind of job"),
@@ -116,7 +116,7 @@ def _moves(ctx: LockContext) -> bool:
 
 def _convoy(ctx: LockContext, queue: int) -> RuleMatch:
     past, usual = ctx.past, ctx.usual
-    drain = queue * usual[0] // max(1, ctx.lock.leases or 1) if usual else None
+    drain = queue * usual.median_ms // max(1, ctx.lock.leases or 1) if usual else None
     drained = f"; without new ones it would drain in {span(drain)}" if drain else ""
     return RuleMatch(
         about=ctx.about(key=("convoy",)),

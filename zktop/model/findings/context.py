@@ -13,7 +13,7 @@ from zktop.model.client_names import ClientNames
 from zktop.model.facts import MINUTE_MS, Millis, Session
 from zktop.model.findings.finding import FindingSubject, MissingInput
 from zktop.model.format import short
-from zktop.model.history.lock_history import NO_HISTORY, LockHistory
+from zktop.model.history.lock_history import NO_HISTORY, LockHistory, UsualHold
 from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.layouts.layout import MODE_LETTERS
@@ -233,8 +233,8 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
         return tuple(self.lock.members)
 
     @cached_property
-    def usual(self) -> tuple[int, int] | None:
-        """Median and 99th percentile of finished holds."""
+    def usual(self) -> UsualHold | None:
+        """How long holds usually last."""
         return self.past.usual_hold
 
     @property

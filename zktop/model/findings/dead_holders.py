@@ -45,7 +45,7 @@ def orphan(ctx: LockContext) -> Iterator[RuleResult]:
     if "persistent-contender" not in ctx.lock.warnings:
         return
     usual = ctx.usual
-    bound = max(ctx.thresholds.orphan, LONG_FACTOR * usual[1] if usual else 0)
+    bound = max(ctx.thresholds.orphan, LONG_FACTOR * usual.p99_ms if usual else 0)
     for member in ctx.members:
         age, blocked = ctx.age(member), ctx.waiters_behind[member.node]
         if member.owner or not blocked or age is None:
@@ -131,7 +131,7 @@ def lease_leak(ctx: LockContext) -> Iterator[RuleResult]:
     if usual is None:
         yield NO_USUAL
         return
-    bound = VERY_LONG_FACTOR * usual[1]
+    bound = VERY_LONG_FACTOR * usual.p99_ms
     for lease in ctx.holders:
         since, newer = ctx.past.granted(lease.node).at, _returned_since(ctx, lease)
         if since is None or newer < MIN_NEWER_LEASES or not ctx.ensemble.connected(lease.owner):
@@ -207,7 +207,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
     if usual is None:
         yield NO_USUAL
         return
-    bound = max(VERY_LONG_FACTOR * usual[1], ctx.thresholds.long_hold)
+    bound = max(VERY_LONG_FACTOR * usual.p99_ms, ctx.thresholds.long_hold)
     for holder in ctx.holders:
         since = _pings_only_since(ctx, holder)
         if since is None or ctx.is_tangled(holder):

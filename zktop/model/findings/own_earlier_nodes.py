@@ -92,7 +92,7 @@ def _reconnected_between(ctx: LockContext, earlier: Member, later: Member) -> bo
 def _unguarded(ctx: LockContext, earlier: Member, later: Member) -> RuleMatch:
     owner, usual = ctx.name_of(later), ctx.usual
     since, idle = ctx.past.granted(earlier.node).at, ctx.shared.sessions.idle_since(later.owner)
-    is_old = bool(usual and since and ctx.now_ms - since > LONG_HOLD_FACTOR * usual[1])
+    is_old = bool(usual and since and ctx.now_ms - since > LONG_HOLD_FACTOR * usual.p99_ms)
     is_frozen = idle is not None and since is not None and idle - since < RETRY_WINDOW_MS
     return RuleMatch(
         about=ctx.about(earlier, later),

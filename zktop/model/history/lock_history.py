@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -40,6 +40,13 @@ class RootHistory(msgspec.Struct, frozen=True, gc=False):
     recreated_at: Millis | None = None
     reaped_at: Millis | None = None
     vanished_with: tuple[Millis, int] | None = None
+
+
+class UsualHold(NamedTuple):
+    """The median and the 99th percentile of finished holds."""
+
+    median_ms: Millis
+    p99_ms: Millis
 
 
 class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -90,10 +97,10 @@ class LockHistory(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.granted(member.node) if holds else self.queued(member)
 
     @property
-    def usual_hold(self) -> tuple[int, int] | None:
-        """Median and 99th percentile of finished holds; None while too few were seen."""
+    def usual_hold(self) -> UsualHold | None:
+        """How long holds usually last; None while too few were seen."""
         median, p99 = self.holds.median, self.holds.p99
-        return None if median is None or p99 is None else (median, p99)
+        return None if median is None or p99 is None else UsualHold(median, p99)
 
     @property
     def queue_before(self) -> int | None:

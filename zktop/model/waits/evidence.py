@@ -80,7 +80,7 @@ class EvidenceCollector(msgspec.Struct, frozen=True, kw_only=True):
             quiet_ms=_known(self.histories.sessions.quiet_ms, sessions),
             watched=frozenset(one for one, verdict in verdicts.items() if verdict == "confirmed"),
             astray=frozenset(one for one, verdict in verdicts.items() if verdict in ASTRAY),
-            usual_hold_ms={name: hold[1] for name, hold in usual.items() if hold is not None},
+            usual_hold_ms={name: hold.p99_ms for name, hold in usual.items() if hold is not None},
             patience_ms={actor: ms for actor, ms in patience.items() if ms is not None},
         )
 

@@ -13,7 +13,7 @@ from zktop.model.history.events import Elapsed, Event
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.ui.screens.sessions.earlier_sessions import earlier
+from zktop.ui.screens.sessions.earlier_sessions import sessions_of_same_name
 from zktop.ui.screens.sessions.if_it_dies import if_it_dies, if_it_wakes_late
 from zktop.ui.screens.sessions.rows import SessionRow, SessionRows
 
@@ -44,7 +44,7 @@ def row_in(report: Report, name: str) -> SessionRow:
 
 def namesakes(report: Report, name: str, *past: Event) -> list[str]:
     """The lines about other sessions of its name."""
-    return [says for says, _, _ in earlier(row_in(report, name), past)]
+    return [says for says, _, _ in sessions_of_same_name(row_in(report, name), past)]
 
 
 def test_a_restarted_process_waits_for_its_earlier_session() -> None:

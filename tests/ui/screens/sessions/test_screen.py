@@ -27,9 +27,9 @@ from zktop.model.facts import AnyFact, Server
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
 from zktop.ui.interfaces import Frame
-from zktop.ui.screens.sessions.contact_bar import bar, strip
+from zktop.ui.screens.sessions.contact_bar import contact_strip, silence_bar
 from zktop.ui.screens.sessions.directory import SessionDirectory
-from zktop.ui.screens.sessions.if_it_dies import behind_it, of_host
+from zktop.ui.screens.sessions.if_it_dies import behind_it, others_on_host
 from zktop.ui.screens.sessions.risks import SessionRisks
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
@@ -236,9 +236,9 @@ def test_a_silent_session_is_compared_with_its_host(others: tuple[int, int], sai
     far = replace(row("D", 100), client=Text("10.0.0.12:7"))
     ensemble = reports_of(connections(ZK1, *rows, far, at=AT))[-1].report.ensemble
 
-    assert said in of_host(ensemble, session("A"))
-    assert of_host(ensemble, session("D")) == ""
-    assert of_host(ensemble, session("nobody")) == ""
+    assert said in others_on_host(ensemble, session("A"))
+    assert others_on_host(ensemble, session("D")) == ""
+    assert others_on_host(ensemble, session("nobody")) == ""
 
 
 def test_a_session_with_contact_has_others_on_its_host() -> None:
@@ -246,8 +246,10 @@ def test_a_session_with_contact_has_others_on_its_host() -> None:
     rows = [row("A", 100), row("B", 8_000), row("C", 100)]
     ensemble = reports_of(connections(ZK1, *rows, at=AT))[-1].report.ensemble
 
-    assert of_host(ensemble, session("A")) == "10.0.0.1 has 2 other sessions, 1 silent"
-    assert of_host(ensemble, session("B")).endswith("a problem of this process, not of the host")
+    assert others_on_host(ensemble, session("A")) == "10.0.0.1 has 2 other sessions, 1 silent"
+    assert others_on_host(ensemble, session("B")).endswith(
+        "a problem of this process, not of the host"
+    )
 
 
 def test_behind_means_also_through_other_locks() -> None:
@@ -293,7 +295,7 @@ def test_a_session_in_no_table_has_no_connection() -> None:
 )
 def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> None:
     """The bar is longer, too."""
-    filled, rest = bar(silent, timeout)
+    filled, rest = silence_bar(silent, timeout)
 
     assert filled.ink == ink
     assert filled.text.count("━") == round(12 * silent / timeout)
@@ -302,7 +304,7 @@ def test_silence_is_more_than_a_colour(silent: int, timeout: int, ink: str) -> N
 
 def test_a_strip_has_a_mark_for_each_contact() -> None:
     """There are also marks for when the library gives up, and for the expiry."""
-    drawn = [text_of(one) for one in strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
+    drawn = [text_of(one) for one in contact_strip([AT - 9_000, AT - 4_000], AT, 12_000, None, 60)]
 
     assert drawn[0].count("●") == 2
     assert drawn[0].count("┃") == 1

@@ -248,7 +248,7 @@ def estimate(row: QueueRow) -> str:
     if usual is None or lock.kind not in ("mutex", "other") or row.detail.rings:
         return ""
     before = max(0, row.place)
-    return f"about {spoken(before * usual[0] / 1000)} at the median hold" if before else ""
+    return f"about {spoken(before * usual.median_ms / 1000)} at the median hold" if before else ""
 
 
 def arrow_rows(rows: Sequence[QueueRow], lanes: int = MAX_LANES) -> dict[str, str]:

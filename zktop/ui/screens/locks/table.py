@@ -204,7 +204,7 @@ def _start(since: Since | None) -> float:
 
 def _usual_hold(row: LockRow) -> int:
     usual = row.history.usual_hold
-    return usual[1] if usual else -1
+    return usual.p99_ms if usual else -1
 
 
 class LockTable(Panel, Table[LockRow]):

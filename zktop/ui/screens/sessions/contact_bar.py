@@ -14,12 +14,12 @@ LIBRARY_GIVES_UP = 2 / 3  # of the timeout; then the client looks for another se
 MINUTES_FROM_S = 100  # longer times are written in minutes
 
 
-def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
+def silence_bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
     """Draw how much of the timeout has passed; the mark is where the client library gives up.
 
     >>> from zktop.ui.styled_text import text_of
-    >>> text_of(bar(21_000, 30_000)), text_of(bar(2_000, 30_000)), text_of(bar(None, 30_000))
-    ('━━━━━━━━┊───', '━───────┊───', '?')
+    >>> [text_of(silence_bar(silent_ms, 30_000)) for silent_ms in (21_000, 2_000, None)]
+    ['━━━━━━━━┊───', '━───────┊───', '?']
     """
     if silent_ms is None or not timeout_ms:
         return UNKNOWN
@@ -27,22 +27,22 @@ def bar(silent_ms: int | None, timeout_ms: int | None) -> Line:
     filled = min(BAR_CELLS, max(round(share * BAR_CELLS), 1 if silent_ms else 0))
     mark = int(LIBRARY_GIVES_UP * BAR_CELLS)
     rest = "".join("┊" if at == mark else "─" for at in range(filled, BAR_CELLS))
-    return line(("━" * filled, ink_of(share)), (rest, "dim"))
+    return line(("━" * filled, ink_of_silence(share)), (rest, "dim"))
 
 
-def ink_of(share: float) -> Ink:
+def ink_of_silence(share: float) -> Ink:
     """Return the ink for the share of the timeout that has passed in silence."""
     if share >= LIBRARY_GIVES_UP:
         return "critical"
     return "warning" if share >= 1 / 2 else "good"
 
 
-def left(span: ExpiryWindow | None) -> str:
+def time_left(span: ExpiryWindow | None) -> str:
     """Write how soon a session expires if it stays silent.
 
-    >>> left(ExpiryWindow(9_000, 11_000)), left(ExpiryWindow(0, 13_000)), left(None)
+    >>> time_left(ExpiryWindow(9_000, 11_000)), time_left(ExpiryWindow(0, 13_000)), time_left(None)
     ('9..11s', '0..13s', '?')
-    >>> left(ExpiryWindow(9_100, 9_900)), left(ExpiryWindow(0, 0))
+    >>> time_left(ExpiryWindow(9_100, 9_900)), time_left(ExpiryWindow(0, 0))
     ('9.1s', 'due')
     """
     if span is None:
@@ -57,7 +57,7 @@ def left(span: ExpiryWindow | None) -> str:
     return f"{low}..{high}s"
 
 
-def strip(
+def contact_strip(
     contacts: Iterable[Millis],
     now: Millis,
     timeout_ms: int,
@@ -73,14 +73,14 @@ def strip(
     past = max(1, width - -(-ahead // column) - 1)
     cells = [" "] * width
     cells[: past + 1] = ["─"] * (past + 1)
-    known = [at for at in contacts if now - past * column <= at <= now]
-    for at in known:
+    visible = [at for at in contacts if now - past * column <= at <= now]
+    for at in visible:
         cells[past - (now - at) // column] = "●"
     cells[past] = "┃"
     named = [" "] * width
     _name(named, past, "now")
-    if known:
-        mark = past + (max(known) + round(timeout_ms * LIBRARY_GIVES_UP) - now) // column
+    if visible:
+        mark = past + (max(visible) + round(timeout_ms * LIBRARY_GIVES_UP) - now) // column
         _mark(cells, named, mark, "2/3")
     if expires_in is not None:
         _mark(cells, named, past + expires_in.high // column, "expires")

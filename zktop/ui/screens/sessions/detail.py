@@ -16,8 +16,8 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import age, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.lock_status import ink_of
-from zktop.ui.screens.sessions.contact_bar import expires_at, left, strip
-from zktop.ui.screens.sessions.earlier_sessions import earlier
+from zktop.ui.screens.sessions.contact_bar import contact_strip, expires_at, time_left
+from zktop.ui.screens.sessions.earlier_sessions import sessions_of_same_name
 from zktop.ui.screens.sessions.if_it_dies import (
     MAX_LOCKS,
     blast_radius,
@@ -25,7 +25,7 @@ from zktop.ui.screens.sessions.if_it_dies import (
     if_it_wakes_late,
     is_silent,
     longest_queue_first,
-    of_host,
+    others_on_host,
 )
 from zktop.ui.screens.sessions.rows import SessionRow
 from zktop.ui.styled_text import Line, Run, line
@@ -43,6 +43,7 @@ VERDICTS: Final[dict[str, tuple[str, Ink]]] = {
 LABEL_CELLS: Final = 11
 MAX_WATCHES: Final = 6
 MAX_STRIP_CELLS: Final = 100
+DUE: Final = "due, according to the last server table"
 
 
 def details(
@@ -59,8 +60,8 @@ def details(
     """
     writer = LineWriter(width)
     _put(writer, "client", _client(row))
-    if about := _known(row):
-        _put(writer, "known", about)
+    if about_owner := _about_owner(row):
+        _put(writer, "known", about_owner)
     _locks(writer, row, is_ascii=is_ascii)
     _put(writer, "watches", _watched(row))
     _contact(writer, row, contacts)
@@ -72,18 +73,17 @@ def details(
     _put(writer, "", blast_radius(row))
     for path, text in if_it_wakes_late(row):
         _put(writer, "wakes late", text, path)
-    for number, known in enumerate(earlier(row, past)):
-        _put(writer, "" if number else "same name", *known)
+    for number, (text, path, ink) in enumerate(sessions_of_same_name(row, past)):
+        _put(writer, "" if number else "same name", text, path, ink)
     for case in row.risk.cases:
-        sentence = case.sentence
-        _put(writer, "finding", sentence, case.lock, ink_of(case))
+        _put(writer, "finding", case.sentence, case.lock, ink_of(case))
     if presence is not None and not is_silent(presence):
         _host(writer, row)
     return writer
 
 
 def _host(writer: LineWriter, row: SessionRow) -> None:
-    others = of_host(row.report.ensemble, row.session)
+    others = others_on_host(row.report.ensemble, row.session)
     if others:
         _put(writer, "host", others)
 
@@ -116,49 +116,49 @@ def _client(row: SessionRow) -> str:
     return ", ".join(parts) or "unknown"
 
 
-def _known(row: SessionRow) -> str:
+def _about_owner(row: SessionRow) -> str:
     """Return what the list of owners adds to the name of the client."""
     client = row.presence.client if row.presence is not None else ""
-    known = row.report.client_names.owners.known(session_text(row.session), client)
+    entry = row.report.client_names.owners.known(session_text(row.session), client)
     return ", ".join(
-        f"{key} {text}" for key, text in known.items() if text not in (row.name or "")
+        f"{key} {text}" for key, text in entry.items() if text not in (row.name or "")
     )
 
 
 def _locks(writer: LineWriter, row: SessionRow, *, is_ascii: bool) -> None:
     locks, report = row.locks, row.report
     held = {path: locks.holds[path] for path in longest_queue_first(row)}
-    for title, known in (("holds", held), ("waits for", locks.waits)):
+    for title, members in (("holds", held), ("waits for", locks.waits)):
         label = title
-        for path, member in islice(known.items(), MAX_LOCKS):
+        for path, member in islice(members.items(), MAX_LOCKS):
             view = report.view(path)
             if view is not None:
                 drawn = _lock(view, member, report.now, is_ascii=is_ascii)
                 writer.write((Run(_label(label), "dim"), *drawn), _link(path, title))
                 label = ""  # only on the first line
-        if len(known) > MAX_LOCKS:
-            _put(writer, "", f"... and {count(len(known) - MAX_LOCKS, 'more lock')}")
-        if not known:
+        if len(members) > MAX_LOCKS:
+            _put(writer, "", f"... and {count(len(members) - MAX_LOCKS, 'more lock')}")
+        if not members:
             writer.write(line((_label(label), "dim"), ("-", "dim")))
 
 
 def _lock(view: LockView, member: Member, now: Millis, *, is_ascii: bool) -> Line:
     one = view.contender(member)
     since = age(one.since, one.since_is, now, is_ascii=is_ascii)
-    ink: Ink = "holds" if one.state == "holds" else "waits"
+    holds = one.state == "holds"
     pieces: list[Run] = [
-        Run(f"{MODE_LETTERS[one.mode]} {view.lock.path}", ink),
+        Run(f"{MODE_LETTERS[one.mode]} {view.lock.path}", "holds" if holds else "waits"),
         Run(f" {short(member.node)}", "dim"),
         Run(f"  {since}", "strong"),
     ]
-    if one.state == "holds":
+    if holds:
         usual = view.history.usual_hold
         if usual is not None:
-            pieces.append(Run(f", p99 hold {usual[1] / 1000:g}s", "dim"))
+            pieces.append(Run(f", p99 hold {usual.p99_ms / 1000:g}s", "dim"))
         behind = len(view.lock.waiters) + len(view.watch_check.watchers_waiting)
-        ink = "waits" if behind else "dim"
-        pieces.append(Run(f"  {count(behind, 'client') if behind else 'no client'} behind", ink))
-        return tuple(pieces)
+        if behind:
+            return (*pieces, Run(f"  {count(behind, 'client')} behind", "waits"))
+        return (*pieces, Run("  nobody behind", "dim"))
     ahead = _ahead(one.blocked_by, one.ahead)
     is_early = one.verdict == "unknown" and one.actual is not None  # the table is older
     word, ink = VERDICTS["early" if is_early else one.verdict]
@@ -171,7 +171,7 @@ def _ahead(nodes: Sequence[Text], many: int) -> str:
         return "an unknown client"
     name = nodes[-1].rpartition("/")[2]  # the nearest
     number = name[-10:] if name[-9:].isdigit() else short(name)
-    return f"{number}, {many - 1} more" if many > 1 else number
+    return f"{number} and {many - 1} more" if many > 1 else number
 
 
 def _watched(row: SessionRow) -> str:
@@ -179,7 +179,7 @@ def _watched(row: SessionRow) -> str:
     if watched is None:
         return "unknown: its server gave no watch table"
     if not watched:
-        return "none in the server tables (child watches are never listed)"
+        return "none in the server tables; servers never list child watches"
     shown = [short(path) for path in sorted(watched)[:MAX_WATCHES]]
     more = f" and {len(watched) - MAX_WATCHES} more" if len(watched) > MAX_WATCHES else ""
     return ", ".join(shown) + more
@@ -191,15 +191,15 @@ def _contact(writer: LineWriter, row: SessionRow, contacts: Iterable[Millis]) ->
     if presence is None or timeout is None or presence.contact is None:
         why = "unknown: not in the server tables"
         if report.ensemble.is_cut_off(row.session, row.locks.newest):
-            why = f"not connected; expires in {left(span)} unless it reconnects"
+            why = f"not connected; expires in {time_left(span)} unless it reconnects"
         _put(writer, "contact", why, None, "unknown" if span is None else "critical")
         return
-    known = sorted({*contacts, presence.contact})
+    times = sorted({*contacts, presence.contact})
     cells = max(20, min(writer.width - LABEL_CELLS - 3, MAX_STRIP_CELLS))
-    for number, drawn in enumerate(strip(known, report.now, timeout, span, cells)):
+    for number, drawn in enumerate(contact_strip(times, report.now, timeout, span, cells)):
         label = "" if number else "contact"
         writer.write((Run(_label(label), "dim"), *drawn))
     if span is not None:
-        in_how_long = f"in {left(span)}" if span.high else "due, by the last server table"
+        in_how_long = f"in {time_left(span)}" if span.high else DUE
         when = f"{expires_at(report.now, span)} ({in_how_long}) unless it reconnects"
         _put(writer, "expires", when)

@@ -15,7 +15,7 @@ from zktop.model.text import Text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.event_lines import span
 from zktop.ui.screens.common.format import time_s
-from zktop.ui.screens.sessions.contact_bar import left
+from zktop.ui.screens.sessions.contact_bar import time_left
 from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
 from zktop.ui.screens.sessions.rows import SessionRow
 
@@ -25,7 +25,7 @@ MAX_EVENTS_SEARCHED: Final = 5_000  # for an expired session of the same name
 Sentence = tuple[str, Text | None, Ink]  # with the path of a lock
 
 
-def earlier(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
+def sessions_of_same_name(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
     """Describe other sessions of this name: in the same locks, or recently expired."""
     if row.name is None:
         return
@@ -74,7 +74,7 @@ def _if_not_connected(row: SessionRow, path: Text, member: Member, own: Member) 
     text = f"{when}: {session_text(other)} {does} {path}"
     if is_connected is None:
         return f"{text}; connection unknown", path, "unknown"
-    until = left(report.ensemble.expires_in(other, report.now))
+    until = time_left(report.ensemble.expires_in(other, report.now))
     return f"{text}, not connected; its request ends in {until}", path, "warning"
 
 

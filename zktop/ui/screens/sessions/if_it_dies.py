@@ -25,7 +25,7 @@ MAX_NAMES: Final = 4  # of these sessions, by name
 BELIEFS: Final = {"read": "reads", "candidate": "is the leader", "lease": "has its lease"}
 
 
-def of_host(ensemble: Ensemble, session: Session) -> str:
+def others_on_host(ensemble: Ensemble, session: Session) -> str:
     """Describe the other sessions from the same host, and whether they are silent too."""
     presence = ensemble.presence(session)
     if presence is None:

@@ -7,7 +7,7 @@ from zktop.model.format import count
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import per_second, short_id, sortable, with_spaces
 from zktop.ui.screens.sessions import servers
-from zktop.ui.screens.sessions.contact_bar import bar, left
+from zktop.ui.screens.sessions.contact_bar import silence_bar, time_left
 from zktop.ui.screens.sessions.risks import RISKS
 from zktop.ui.screens.sessions.rows import SessionGroup, SessionRow, SessionRows
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, line, text_of
@@ -120,7 +120,7 @@ def _contact(row: SessionRow) -> Line:
     if presence is None:
         is_gone = row.report.ensemble.is_cut_off(row.session, row.locks.newest)
         return line(("[no contact]", "critical")) if is_gone else UNKNOWN
-    return bar(presence.quiet_ms, presence.timeout_ms)
+    return silence_bar(presence.quiet_ms, presence.timeout_ms)
 
 
 def _silence(row: SessionRow) -> float:
@@ -132,7 +132,7 @@ def _silence(row: SessionRow) -> float:
 
 def _left(row: SessionRow) -> Line:
     span = row.expires_in
-    return line((left(span), "plain" if span else "unknown"))
+    return line((time_left(span), "plain" if span else "unknown"))
 
 
 def _number(number: int, ink: Ink) -> Line:
