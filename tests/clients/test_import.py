@@ -1,19 +1,31 @@
 """An import of a real server's files agrees with a live run of the same minutes."""
 
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from clients.client_processes import Stage
-from clients.imports import Moment, Watcher, acts, acts_of_curator, assert_equal, imported_now
+from clients.imports import (
+    Moment,
+    Watcher,
+    acts,
+    acts_of_curator,
+    assert_equal,
+    assert_equal_moments,
+    events,
+    imported_now,
+)
 from clients.snapshots import watching
 from kazoo.client import KazooClient
 
 from zktop.app.replay import Replay
 from zktop.model.report import Report
 from zktop.model.session_ids import session_id, session_text
+from zktop.model.text import Text
 from zktop.output.snapshot import snapshot
 
 pytestmark = pytest.mark.zookeeper
@@ -37,6 +49,73 @@ def test_an_import_says_the_same_as_a_live_run(acts: Acts, stage: Stage, tmp_pat
     assert summary.notes == ()
     assert summary.proven == summary.with_digest > 0
     assert_equal(file, moments, watcher.reports, stage.root)
+
+
+ARTICLES = ("poll", "get-watch", "single-node", "rw", "rw-host", "rw-naive")  # all names of nodes
+OTHER_RECIPES = [
+    ("kazoo", "WriteLock", "ReadLock"),
+    ("kazoo", "Semaphore", "Semaphore"),
+    ("curator", "ReadLock", "WriteLock"),
+    ("curator", "InterProcessSemaphoreV2", "InterProcessSemaphoreV2"),
+    ("curator", "LeaderLatch", "LeaderLatch"),
+]
+
+
+@pytest.mark.parametrize(("library", "first", "second"), OTHER_RECIPES)
+def test_an_import_says_the_same_of_other_recipes(
+    library: str, first: str, second: str, stage: Stage, tmp_path: Path
+) -> None:
+    """Ann holds, bob waits; ann releases, bob holds: the same clients, and events."""
+    lock = f"{stage.root}/lock"
+    with watching(stage, [f"{stage.root}/*"]) as run:
+        assert run.read()
+        watcher = Watcher(stage, run)
+        ann, bob = getattr(stage, library)("ann", "bob")
+        ann.acquire(first, lock)
+        moments = [watcher.until(lambda report: clients(report, lock) == [ann.session])]
+        bob.ask(second, lock)
+        both = [ann.session, f"-{bob.session}"]
+        moments += [watcher.until(lambda report: clients(report, lock) == both)]
+        ann.release(first, lock)
+        moments += [watcher.until(lambda report: clients(report, lock) == [bob.session])]
+    _, file = imported_now(stage, tmp_path)
+
+    assert_equal_moments(file, moments, stage.root)
+    assert outcomes(Replay(file).reports(), stage.root) == outcomes(watcher.reports, stage.root)
+
+
+@pytest.mark.parametrize("recipe", ARTICLES)
+def test_an_import_has_the_events_of_the_recipes_of_articles(
+    recipe: str, stage: Stage, tmp_path: Path
+) -> None:
+    """Three clients acquire the lock one after the other, or readers together."""
+    to = ("--hosts", stage.server.address, "--anywhere", "--count", "3", "--hold", "300ms")
+    command = [sys.executable, "-m", "zktop", "contend", recipe, f"{stage.root}/lock", *to]
+    with watching(stage, [f"{stage.root}/*"]) as run:
+        assert run.read()
+        watcher = Watcher(stage, run)
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            watcher.until(lambda _report: process.poll() is not None)
+        watcher.now()
+    _, file = imported_now(stage, tmp_path)
+
+    found = outcomes(watcher.reports, stage.root)
+    assert len([kind for kind, *_ in found if kind == "acquired"]) == 3
+    assert outcomes(Replay(file).reports(), stage.root) == found
+
+
+def clients(report: Report, path: str) -> list[str]:
+    """The sessions that hold a lock, and then those that wait, once all were read."""
+    part = report.parts.get(Text(path))
+    if part is None or not all(member.czxid for member in part.lock.members):
+        return []
+    holding = [session_text(one.owner) for one in part.lock.holders]
+    return [*holding, *(f"-{session_text(one.owner)}" for one in part.lock.waiters)]
+
+
+def outcomes(reports: Iterable[Report], root: str) -> list[tuple[str, str, str]]:
+    """All events but arrivals: at the gate of a semaphore a client is too quick to be seen."""
+    return [one for one in events(list(reports), root) if one[0] != "queued"]
 
 
 def test_an_import_has_the_holds_and_waits_of_the_clients(stage: Stage, tmp_path: Path) -> None:

@@ -140,3 +140,17 @@ def test_a_curator_client_waits_from_the_gate_to_its_lease() -> None:
         ("queued", "ann", None),
         ("acquired", "ann", 60),
     ]
+
+
+def test_a_lease_that_was_not_read_yet_is_not_granted() -> None:
+    """Its client is still at the gate; what is known later proves nothing else."""
+    found = reports(
+        curator_pool(),
+        [created(ANN_AT_CURATOR_GATE, "ann", 100)],
+        [named(ANN_CURATOR_LEASE, 110)],
+        [created(ANN_CURATOR_LEASE, "ann", 110)],
+        [gone(BOB_CURATOR_LEASE, 150)],
+        [gone(ANN_AT_CURATOR_GATE, 160)],
+    )
+
+    assert [kind for kind, owner, _ in said(found) if owner != "bob"] == ["queued", "acquired"]

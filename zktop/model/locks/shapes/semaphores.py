@@ -93,12 +93,13 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
 
 
 def _taken_by_head(leases: Sequence[Member], gate: LockQueue) -> Member | None:
-    """Find the lease that the first member of the gate has created."""
+    """Find the lease that the first member of the gate has created; one not yet read is its."""
     head = next(iter(gate.members), None)
-    if head is None or not head.owner:
+    if head is None:
         return None
-    own = [m for m in leases if m.owner == head.owner and m.czxid > head.czxid]
-    return max(own, key=lambda member: member.czxid, default=None)
+    unread = [member for member in leases if not (member.czxid or member.znode.hidden)]
+    own = [m for m in leases if head.owner and m.owner == head.owner and m.czxid > head.czxid]
+    return max(unread or own, key=lambda member: member.czxid, default=None)
 
 
 CURATOR_SEMAPHORE: Final = LockShape(
