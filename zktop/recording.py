@@ -239,6 +239,15 @@ def packed_header(header: Header, at: Millis) -> bytes:
     return file.getvalue()
 
 
+def whole_part(path: Path) -> bytes | None:
+    """Return a recording without its torn end as a file; None if it has no torn end."""
+    recording = Recording(path)
+    file = io.BytesIO()
+    with _gzip_member(file, recording.begin, _LEVEL) as member:
+        member.writelines(line + b"\n" for line in recording.whole_lines())
+    return file.getvalue() if recording.cut_off else None
+
+
 class Recording:
     """A recorded file: its header, its lines, and the offsets at which reading can start."""
 
@@ -256,7 +265,7 @@ class Recording:
         """Iterate over the lines from an offset; stop where the file is cut off or damaged."""
         self.cut_off = False
         try:
-            yield from map(_decoder.decode, self._whole_lines(offset))
+            yield from map(_decoder.decode, self.whole_lines(offset))
         except _DAMAGED:
             self.cut_off = True
 
@@ -274,7 +283,7 @@ class Recording:
                 yield line
 
     def _header(self) -> Header:
-        line = next(self._whole_lines(0), b"")
+        line = next(self.whole_lines(), b"")
         try:
             first = _decoder.decode(line)
         except _DAMAGED:
@@ -285,7 +294,8 @@ class Recording:
             raise UsageError(f"{self.path} is written as {schema}; this zktop reads {SCHEMA}.")
         raise UsageError(f"{self.path} is not a zktop recording: it has no valid first line.")
 
-    def _whole_lines(self, offset: int) -> Iterator[bytes]:
+    def whole_lines(self, offset: int = 0) -> Iterator[bytes]:
+        """Iterate over the lines as bytes; set `cut_off` if one is torn."""
         rest = b""
         for chunk in self._unpack(offset):
             *whole, rest = (rest + chunk).split(b"\n")

@@ -1,8 +1,10 @@
 """The minutes around a critical finding are kept in a file of their own."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from app.ring.test_ring_recorder import BEGIN, churn
 from output.stories import facts, settings
 
@@ -79,6 +81,32 @@ def test_after_a_restart_the_same_finding_has_no_second_file(tmp_path: Path) -> 
         run.recorder.close()
 
     assert len(kept_in(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("end", ["closed", "killed"])
+def test_the_minutes_after_a_finding_continue_after_a_restart(end: str, tmp_path: Path) -> None:
+    """In the same file: before, the gap, and after; a killed recorder left half a line."""
+    deadlock, stopped = BEGIN + BEFORE_MS, BEGIN + BEFORE_MS + 70_000
+    first = WatchedRun(tmp_path, BEGIN)
+    for at, new in incident(BEGIN, deadlock, stopped):
+        first.look(at, new)
+    if end == "closed":
+        first.recorder.close()
+    else:
+        newest = pieces_in(tmp_path)[-1].path
+        newest.write_bytes(newest.read_bytes()[:-3])
+    second = WatchedRun(tmp_path, stopped + 30_000)
+    for at, new in incident(stopped + 30_000, deadlock, deadlock + 2 * AFTER_MS):
+        second.look(at, new)
+    (kept,) = kept_in(tmp_path)
+    replay = Replay(kept.path)
+    times = [report.now for report in replay.reports()]
+
+    assert not replay.is_cut_off
+    assert times[0] == BEGIN
+    assert deadlock + AFTER_MS <= times[-1] <= deadlock + AFTER_MS + 3 * STEP_MS
+    gaps = [now - before for before, now in pairwise(times) if now - before > STEP_MS]
+    assert [gap // 10_000 for gap in gaps] == [3]
 
 
 def test_files_around_findings_count_in_the_size(tmp_path: Path) -> None:

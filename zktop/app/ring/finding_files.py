@@ -1,9 +1,10 @@
 """Keep the minutes before and after a critical finding in a file of their own.
 
 The file is a copy of whole pieces: those before the finding at once, so that a crash loses none of
-them, and then each piece that ends until AFTER_MS have passed.
+them, and then each piece that ends until AFTER_MS have passed, also after a restart.
 """
 
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -44,6 +45,20 @@ class FindingFiles:
         new = [one for one in critical.values() if one.id not in known]
         return [one for one in new if now - self._folder.kept_at(one.id) >= AGAIN_MS]
 
+    def resume(self, now: Millis) -> None:
+        """Continue the newest file after a restart, if it lacks minutes after its finding."""
+        kept = self._folder.newest_kept()
+        if kept is None or now - kept.begin >= AFTER_MS:
+            return
+        pieces = self._folder.pieces_since(kept.begin - BEFORE_MS)
+        for number in reversed(range(len(pieces))):
+            if _ends_with(kept.path, pieces[number]):
+                self._file = kept
+                self._from, self._until = kept.begin, kept.begin + AFTER_MS
+                for piece in pieces[number + 1 :]:
+                    self.add(piece)
+                return
+
     def extend(self, now: Millis) -> None:
         """Write the open file for longer, for another finding."""
         self._until = min(now + AFTER_MS, self._from + MAX_AFTER_MS)
@@ -82,3 +97,13 @@ class FindingFiles:
     def end(self) -> None:
         """Finish the open file."""
         self._file = None
+
+
+def _ends_with(path: Path, piece: StoredPiece) -> bool:
+    """Return whether a piece was the last one that was appended to a file."""
+    if not piece.size:
+        return False
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - piece.size))
+        return file.read() == piece.path.read_bytes()

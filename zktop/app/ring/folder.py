@@ -5,7 +5,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from zktop.app.ring.retention import RingLimits, StoredPiece, superfluous
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
+from zktop.recording import whole_part
 
 LOCK: Final = "lock"
 KEPT: Final = "findings"
+MENDED: Final = "mended"  # becomes a piece when it is complete
 _KEPT_NAME: Final = re.compile(r"(\d{8}T\d{6}\.\d{3})Z-(.+)\.zktop")
 _PIECE: Final = re.compile(r"zktop-(\d{8}T\d{6}\.\d{3})Z\.zktop")
 _TIME: Final = "%Y%m%dT%H%M%S.%f"
@@ -67,6 +69,7 @@ class RingFolder:
     def __init__(self, path: Path, limits: RingLimits) -> None:
         """Read what earlier runs left in the folder."""
         self.path, self.limits = path, limits
+        _mend_newest(path)
         self._pieces = pieces_in(path)
         self._kept = kept_in(path)
         self._last = self._pieces[-1].begin if self._pieces else 0
@@ -105,6 +108,10 @@ class RingFolder:
         suffix = self.kept_file(finding, 0).path.name.partition("-")[2]
         return max((f.begin for f in self._kept if f.path.name.endswith(f"Z-{suffix}")), default=0)
 
+    def newest_kept(self) -> StoredPiece | None:
+        """Return the newest file around a finding."""
+        return max(self._kept, key=lambda file: file.begin, default=None)
+
     def write_kept(self, file: StoredPiece, size: int) -> None:
         """Count a file that is about to have this size; make room by deleting the oldest ones.
 
@@ -122,6 +129,18 @@ class RingFolder:
         for file in these:
             file.path.unlink(missing_ok=True)
         del files[: len(these)]
+
+
+def _mend_newest(folder: Path) -> None:
+    """Remove the torn end that a crash has left, so that other pieces can be appended to it."""
+    mended = folder / MENDED
+    with suppress(OSError, UsageError):
+        mended.unlink(missing_ok=True)
+        for piece in pieces_in(folder)[-1:]:
+            whole = whole_part(piece.path)
+            if whole is not None:
+                mended.write_bytes(whole)
+                mended.replace(piece.path)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class RingRecorder:
         self._folder, self._header, self._on_note = folder, header, on_note
         self._is_failing = False
         self._findings = FindingFiles(folder, header)
+        self._keep(lambda: self._findings.resume(at))
         self._writer = self._new_writer(at)
 
     def facts(self, facts: Iterable[SourceFact]) -> None:
