@@ -15,7 +15,7 @@ from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
 from zktop.ui.app import Zktop
-from zktop.ui.keys import KEYS, clashes, key_mistakes, known_on, named, remapped, shown
+from zktop.ui.keys import KEYS, clashes, key_label, key_mistakes, known_on, remapped, textual_key
 from zktop.ui.screens import PAGES
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextView
@@ -145,7 +145,7 @@ def test_a_keymap_that_would_lose_a_key_is_refused(keys: dict[str, str]) -> None
 
 def test_names_of_keys_are_what_terminals_send() -> None:
     """Users write `?`, Textual `question_mark`."""
-    assert [named(name) for name in ("?", "/", "+", "ctrl+K", "F2", "é")] == [
+    assert [textual_key(name) for name in ("?", "/", "+", "ctrl+K", "F2", "é")] == [
         "question_mark",
         "slash",
         "plus",
@@ -153,8 +153,8 @@ def test_names_of_keys_are_what_terminals_send() -> None:
         "f2",
         "é",
     ]
-    assert all(shown(name) for key in KEYS for name in key.names)
-    assert shown("slash") == format_key("slash") == "/"
+    assert all(key_label(name) for key in KEYS for name in key.names)
+    assert key_label("slash") == format_key("slash") == "/"
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)

@@ -60,7 +60,7 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
     def mistake(self, known: Sequence[str]) -> str:
         """Return a message about fields that the screen does not know; empty if it knows all.
 
-        >>> parsed("holder:x owner:ann").mistake(["owner", "state"])
+        >>> parsed_filter("holder:x owner:ann").mistake(["owner", "state"])
         'unknown word holder: (owner: state:)'
         """
         named = dict.fromkeys(word.field for word in self.words if word.field)
@@ -77,10 +77,10 @@ class Filter(msgspec.Struct, frozen=True, eq=False):
 NO_FILTER: Final = Filter()
 
 
-def parsed(text: str) -> Filter:
+def parsed_filter(text: str) -> Filter:
     """Parse what the user typed.
 
-    >>> one = parsed("orders !api state:waiting")
+    >>> one = parsed_filter("orders !api state:waiting")
     >>> one.passes({"": "/locks/orders worker", "state": "waiting"})
     True
     >>> one.passes({"": "/locks/orders api-1", "state": "waiting"})

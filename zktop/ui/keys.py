@@ -214,7 +214,7 @@ _NAMES: Final = {
 def remapped(settings: Mapping[str, str]) -> tuple[Action, ...]:
     """Return the table with the user's keys, which `key_mistakes` has found correct."""
     return tuple(
-        key._replace(keys=",".join(map(named, _parts(settings[key.id]))))
+        key._replace(keys=",".join(map(textual_key, _parts(settings[key.id]))))
         if key.id in settings
         else key
         for key in KEYS
@@ -259,13 +259,13 @@ def clashes(table: Sequence[Action], changed: frozenset[str]) -> Iterator[tuple[
         other = earlier.help if is_command else f"{earlier.id} ({earlier.help})"
         for name in second.names:
             if name in first.names:
-                yield later.id, f"{shown(name)} is also the key of {other}"
+                yield later.id, f"{key_label(name)} is also the key of {other}"
 
 
-def named(text: str) -> str:
+def textual_key(text: str) -> str:
     """Textual's name for a key.
 
-    >>> named("?"), named("ctrl+k"), named("G"), named("shift+tab")
+    >>> textual_key("?"), textual_key("ctrl+k"), textual_key("G"), textual_key("shift+tab")
     ('question_mark', 'ctrl+k', 'G', 'shift+tab')
     """
     match = _CHORD.fullmatch(text)
@@ -276,10 +276,10 @@ def named(text: str) -> str:
     return f"{prefix}{base.lower() if len(base) > 1 else base}"
 
 
-def shown(name: str) -> str:
+def key_label(name: str) -> str:
     """Return a key as users write it.
 
-    >>> shown("question_mark"), shown("ctrl+p"), shown("pageup"), shown("escape")
+    >>> key_label("question_mark"), key_label("ctrl+p"), key_label("pageup"), key_label("escape")
     ('?', 'ctrl+p', 'pgup', 'esc')
     """
     prefix, plus, base = name.rpartition("+")
@@ -291,7 +291,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _wrong(text: str, action: str) -> Iterator[str]:
-    match = _CHORD.fullmatch(named(text))
+    match = _CHORD.fullmatch(textual_key(text))
     prefix, base = match.groups() if match else ("", "")
     modifiers = prefix.split("+")[:-1]
     if not _is_key(base) or not set(modifiers) <= set(_MODIFIERS):
@@ -300,8 +300,8 @@ def _wrong(text: str, action: str) -> Iterator[str]:
         yield f"write {prefix}shift+{base.lower()} for {text}"
     elif modifiers == ["shift"] and len(base) == 1:
         yield f"write {base.upper()} for {text}"
-    elif named(text) in FIXED and not (action == "quit" and FIXED[named(text)] == "quits"):
-        yield f"{named(text)} always {FIXED[named(text)]}"
+    elif (key := textual_key(text)) in FIXED and not (action == "quit" and FIXED[key] == "quits"):
+        yield f"{key} always {FIXED[key]}"
 
 
 def _is_key(base: str) -> bool:

@@ -95,10 +95,10 @@ def merged(drawn: Line) -> Line:
     return tuple(made)
 
 
-def right(drawn: Line, width: int) -> Line:
+def right_aligned(drawn: Line, width: int) -> Line:
     """Align a line to the right in this many cells.
 
-    >>> text_of(right(line("12"), 4))
+    >>> text_of(right_aligned(line("12"), 4))
     '  12'
     """
     room = width - width_of(drawn)

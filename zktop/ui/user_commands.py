@@ -7,7 +7,7 @@ from zktop.model.actors import session_of
 from zktop.model.facts import Session
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
-from zktop.ui.keys import Action, named
+from zktop.ui.keys import Action, textual_key
 from zktop.ui.view_state import Selection
 
 CommandSubject = Literal["session", "lock", "deadlock"]
@@ -54,7 +54,7 @@ def command_actions(commands: Sequence[UserCommand]) -> tuple[Action, ...]:
     return tuple(
         Action(
             f"command_{number}",
-            ",".join(named(key.strip()) for key in one.key.split(",") if key.strip()),
+            ",".join(textual_key(key.strip()) for key in one.key.split(",") if key.strip()),
             one.title,
             "commands",
             run=f"user_command({number})",

@@ -10,7 +10,7 @@ from textual.widgets import ContentSwitcher
 
 from zktop.model.facts import Millis
 from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED
-from zktop.ui.filters import parsed
+from zktop.ui.filters import parsed_filter
 from zktop.ui.inbox import Inbox, Wake
 from zktop.ui.interfaces import Complaint, Frame, News, OpenCluster, Status
 from zktop.ui.navigation_history import Places
@@ -105,7 +105,7 @@ class Visit:
             contenders=self.contenders,
             exports=self.exports,
             subject=self.subject,
-            filter=parsed(self.filter_text),
+            filter=parsed_filter(self.filter_text),
             is_newest=playback.is_newest,
             is_unpacking=self.is_unpacking,
             at=playback.moment(self.tape),

@@ -9,7 +9,7 @@ from ui.fake_feed import app_of, settled
 from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.help import GROUPS, INKS, HelpDialog, help_lines
 from zktop.ui.inks import INKS as ALL_INKS
-from zktop.ui.keys import KEYS, Action, known_on, remapped, shown
+from zktop.ui.keys import KEYS, Action, key_label, known_on, remapped
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of, width_of
@@ -61,7 +61,7 @@ async def test_the_first_screenful_has_the_most_useful_keys(
 ) -> None:
     """Each with its key, and what it does on this screen."""
     page = entry.made()
-    names = {key.id: shown(key.names[0]) for key in known_on(entry.name)}
+    names = {key.id: key_label(key.names[0]) for key in known_on(entry.name)}
     text = await opened(entry.name, size)
 
     assert len(page.HELP_KEYS) <= 8

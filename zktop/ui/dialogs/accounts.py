@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Line, fitted, hanging, joined, line, right, wrapped
+from zktop.ui.styled_text import Line, fitted, hanging, joined, line, right_aligned, wrapped
 
 MAX_ROWS: Final = 20
 COST_CELLS: Final = 14
@@ -127,7 +127,9 @@ def _cells(row: Row, width: int) -> Line:
     name, *numbers, last = row
     rest = room // 2 if room >= 2 * LEAST_NAME_CELLS else 0  # no room in a narrow window
     drawn = [fitted(line(name), room - rest)]
-    drawn += [right(line(cell), cells) for cell, cells in zip(numbers, figures, strict=True)]
+    drawn += [
+        right_aligned(line(cell), cells) for cell, cells in zip(numbers, figures, strict=True)
+    ]
     return joined([*drawn, fitted(line(last), rest)], " ")
 
 

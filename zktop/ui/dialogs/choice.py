@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from zktop.ui.base_app import BaseApp
 from zktop.ui.dialogs.base import Box, Dialog
-from zktop.ui.filters import parsed
+from zktop.ui.filters import parsed_filter
 from zktop.ui.styled_text import Line, Run, fitted, wrapped
 from zktop.ui.themes import ThemeList, apply_theme
 from zktop.ui.widgets.text_view import TextList, TextView
@@ -73,7 +73,7 @@ class ChoiceDialog(Dialog[str]):
         return target if isinstance(target, str) else None
 
     def _narrow(self, text: str) -> None:
-        wanted = parsed(text)
+        wanted = parsed_filter(text)
         kept = [
             option
             for option in self._options
@@ -91,7 +91,7 @@ class ChoiceDialog(Dialog[str]):
 
     def line_of(self, option: Choosable) -> Line:
         """Draw one item; for subclasses."""
-        return drawn(option)
+        return option_line(option)
 
     def replace_options(self, options: Sequence[Choosable]) -> None:
         """Show other options; the selected name stays selected."""
@@ -114,7 +114,7 @@ class ChoiceDialog(Dialog[str]):
         return [line for text in about for line in wrapped(text, width)]
 
 
-def drawn(option: Choosable, width: int = NAME_WIDTH) -> Line:
+def option_line(option: Choosable, width: int = NAME_WIDTH) -> Line:
     return (*fitted((Run(option.name, "strong"),), width), Run(f" {option.title}"))
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from zktop.model.format import clock, count
-from zktop.ui.dialogs.choice import ChoiceDialog, Choosable, drawn
+from zktop.ui.dialogs.choice import ChoiceDialog, Choosable, option_line
 from zktop.ui.screens.locks.alerts import Alert, alerts
 from zktop.ui.shell import Shell
 from zktop.ui.styled_text import Line, Run, fitted, joined, line
@@ -40,7 +40,7 @@ class ClusterDialog(ChoiceDialog):
     def line_of(self, option: Choosable) -> Line:
         visit = self._shell.visits.get(option.name)
         mark = Run("▸ " if visit is self._shell.visit else "  ", "key")
-        name = drawn(option._replace(title=""))
+        name = option_line(option._replace(title=""))
         state = fitted(state_of(visit), STATE_CELLS)
         known = line((f"  {option.title}", "dim")) if visit is None else known_of(visit)
         return (mark, *name, *state, *known)

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from zktop.ui.dialogs.base import Box, Dialog, text_field
-from zktop.ui.dialogs.choice import Choosable, drawn
+from zktop.ui.dialogs.choice import Choosable, option_line
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.view_state import TimeRange
 from zktop.ui.widgets.text_view import TextList
@@ -69,7 +69,10 @@ class ExportDialog(Dialog[ExportRequest]):
         formats = self.query_one(TextList)
         formats.styles.height = len(options)
         formats.show(
-            [drawn(Choosable(option.title, option.about[0]), NAME_WIDTH) for option in options],
+            [
+                option_line(Choosable(option.title, option.about[0]), NAME_WIDTH)
+                for option in options
+            ],
             [option.name for option in options],
         )
         self.query_one(Input).focus()

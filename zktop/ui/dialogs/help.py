@@ -9,7 +9,7 @@ from textual.widgets import Input
 from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
-from zktop.ui.keys import Action, Group, shown
+from zktop.ui.keys import Action, Group, key_label
 from zktop.ui.screens.common.example_row import example_row
 from zktop.ui.screens.common.lock_status import legend
 from zktop.ui.screens.page import Page
@@ -92,7 +92,7 @@ def _summary(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
 
 def _useful_keys(page: Page, keys: Sequence[Action], width: int) -> list[Line]:
     """Return the most useful keys of the screen, in two columns."""
-    names = {key.id: shown(key.names[0]) for key in keys if key.names}
+    names = {key.id: key_label(key.names[0]) for key in keys if key.names}
     cells = min(KEY_COLUMN_CELLS, width // 2)
     pieces = [
         fitted(line(" ", *_padded(Run(names[one], "key"), SHORT_KEY_WIDTH), does), cells)
@@ -110,7 +110,7 @@ def _sections(keys: Sequence[Action], width: int) -> Iterator[tuple[str, Iterabl
     yield "States of a lock", [_entry(line("  ", *one)) for one in legend()]
     yield "Colours", [_entry(_row(Run(word, ink), says)) for word, ink, says in INKS]
     yield "Signs", [_entry(_row(Run(sign, "strong"), says)) for sign, says in SIGNS]
-    names = [(key.id, "  ".join(map(shown, key.names))) for key in keys]
+    names = [(key.id, "  ".join(map(key_label, key.names))) for key in keys]
     yield NAMES, [_entry(_row(Run(name, "strong"), says)) for name, says in names]
     yield RULE_IDS, [_rule(rule.id, rule.name, rule.means, width) for rule in RULES]
 
@@ -122,7 +122,7 @@ def _paragraphs(about: str, width: int) -> list[HelpEntry]:
 
 
 def _key(key: Action, width: int) -> HelpEntry:
-    names = "  ".join(map(shown, key.names))
+    names = "  ".join(map(key_label, key.names))
     says = f"{key.help} (writes to ZooKeeper)" if key.writes else key.help
     head = _row(Run(names, "key"), "")
     words = f"{names} {key.short} {key.id.replace('_', ' ')} {says}"

@@ -102,7 +102,7 @@ class PaletteDialog(Dialog[PaletteItem]):
         )
         if self._is_reading:
             sections = [*sections, PaletteSection("", (), "reading the names of all sessions ...")]
-        rows = [row for one in sections for row in drawn(one, width)]
+        rows = [row for one in sections for row in section_lines(one, width)]
         lines = [drawing for drawing, _ in rows] or [line(("No match.", "dim"))]
         results.show(lines, [item for _, item in rows])
 
@@ -163,7 +163,9 @@ def score(item: PaletteItem, words: Sequence[str]) -> float:
     return 0.6 if not is_sentence and any(word in text for word in words) else 0.0
 
 
-def drawn(section: PaletteSection, width: int) -> Iterator[tuple[Line, PaletteItem | None]]:
+def section_lines(
+    section: PaletteSection, width: int
+) -> Iterator[tuple[Line, PaletteItem | None]]:
     """Draw a section: its title with the note, then its items; nothing for an empty one."""
     if not (section.items or section.note):
         return

@@ -12,7 +12,7 @@ from zktop.model.format import count
 from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
-from zktop.ui.keys import MOVES, Action, Group, known_on, shown
+from zktop.ui.keys import MOVES, Action, Group, key_label, known_on
 from zktop.ui.messages import PlayScene
 from zktop.ui.screens import PAGES
 from zktop.ui.shell import Shell
@@ -153,7 +153,7 @@ def _among(items: Iterable[PaletteItem], words: Words) -> Iterator[PaletteItem]:
 
 def _item(app: Shell, key: Action) -> PaletteItem:
     name = f"{key.help[:1].upper()}{key.help[1:]}"
-    keys = " ".join(map(shown, key.names[:1]))
+    keys = " ".join(map(key_label, key.names[:1]))
     return PaletteItem(name, "", partial(app.action_act, key.id), keys, ALIASES.get(key.id, ()))
 
 
@@ -169,7 +169,7 @@ def _places(app: Shell, keys: Iterable[Action]) -> Iterator[PaletteItem]:
         key = by_id.pop(f"page_{number}", None)
         if key is not None:
             go = partial(app.action_act, key.id)
-            yield PaletteItem(page.title, page.help, go, shown(key.names[0]))
+            yield PaletteItem(page.title, page.help, go, key_label(key.names[0]))
     others = (key for key in by_id.values() if key.group == "move" or key.id == "next_alert")
     yield from map(partial(_item, app), others)
 

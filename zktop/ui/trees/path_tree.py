@@ -20,7 +20,7 @@ from zktop.ui.screens.common.lock_status import (
     status_without_finding,
 )
 from zktop.ui.screens.locks.rows import statuses_of
-from zktop.ui.styled_text import Line, Run, fitted, line, right
+from zktop.ui.styled_text import Line, Run, fitted, line, right_aligned
 from zktop.ui.trees.tree_lines import Branch, write_branches
 from zktop.ui.view_state import Selection
 
@@ -162,8 +162,8 @@ def is_open_by_default(node: PathNode, selected: str | None) -> bool:
 
 def _heads() -> Line:
     return (
-        *right(line(("LOCKS", "title")), LOCKS_CELLS),
-        *right(line(("WAITING", "title")), WAITING_CELLS),
+        *right_aligned(line(("LOCKS", "title")), LOCKS_CELLS),
+        *right_aligned(line(("WAITING", "title")), WAITING_CELLS),
         *line("  ", ("WORST STATE", "title")),
     )
 
@@ -172,8 +172,8 @@ def _columns(locks: int | None, waiting: int, worst: LockStatus) -> Line:
     number = line("" if locks is None else with_spaces(locks))
     waits = line((with_spaces(waiting), "waits" if waiting else "dim"))
     return (
-        *right(number, LOCKS_CELLS),
-        *right(waits, WAITING_CELLS),
+        *right_aligned(number, LOCKS_CELLS),
+        *right_aligned(waits, WAITING_CELLS),
         Run("  "),
         *state_cell(worst),
     )

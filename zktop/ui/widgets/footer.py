@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from zktop.ui.keys import DEMO, Action, known_on, shown
+from zktop.ui.keys import DEMO, Action, key_label, known_on
 from zktop.ui.styled_text import Line, Run, joined, line, width_of
 from zktop.ui.widgets.canvas import Canvas
 
@@ -72,4 +72,4 @@ def drawn(keys: Iterable[Action], width: int) -> Line:
 
 def _one(key: Action) -> Line:
     link = f"app.act('{key.id}')"
-    return (Run(shown(key.names[0]), "key", link), Run(f" {key.short}", "plain", link))
+    return (Run(key_label(key.names[0]), "key", link), Run(f" {key.short}", "plain", link))

@@ -11,7 +11,16 @@ import msgspec
 from textual.message import Message
 
 from zktop.model.format import middle, whole_names
-from zktop.ui.styled_text import NOTHING, Line, Run, fitted, merged, right, text_of, width_of
+from zktop.ui.styled_text import (
+    NOTHING,
+    Line,
+    Run,
+    fitted,
+    merged,
+    right_aligned,
+    text_of,
+    width_of,
+)
 from zktop.ui.widgets.canvas import Canvas
 
 R = TypeVar("R")
@@ -244,7 +253,7 @@ class Table(Canvas, Generic[R]):
             if name == self.sorted_by:
                 name = name[: cells - 1] + self.arrow
             drawn = (Run(name, "title"),)
-            runs += right(drawn, cells) if column.at_right else fitted(drawn, cells)
+            runs += right_aligned(drawn, cells) if column.at_right else fitted(drawn, cells)
             runs.append(Run(" " * GAP))
         return (merged(tuple(runs[:-1])),)
 

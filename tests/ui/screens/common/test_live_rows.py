@@ -12,7 +12,7 @@ from zktop.model.history.lock_history import FirstLook, LockHistory
 from zktop.model.layouts.layout import LockKind
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
-from zktop.ui.filters import parsed
+from zktop.ui.filters import parsed_filter
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common import live_rows
 from zktop.ui.screens.common.live_rows import AFTER_KEY_S, AGING_S, RowSorter
@@ -94,7 +94,7 @@ def test_a_filter_of_many_rows_is_searched_in_steps(monkeypatch: pytest.MonkeyPa
         searched.append(row.path)
         return row.path
 
-    live, wanted = NamedRows({"": text}), parsed("/c")
+    live, wanted = NamedRows({"": text}), parsed_filter("/c")
     for path in NAMES:
         live.put(quiet_row(path))
     steps = [len(searched) for _ in live.search(wanted)]

@@ -8,7 +8,7 @@ from ui.example_queues import looked, queue, ring_of
 from ui.fake_feed import frames
 
 from zktop.model.report import Report
-from zktop.ui.filters import NO_FILTER, parsed
+from zktop.ui.filters import NO_FILTER, parsed_filter
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
@@ -99,8 +99,8 @@ class TestList:
     def test_a_filter_leaves_what_passes(self) -> None:
         """Without a match, it says so."""
         tape, report = taped(trouble())
-        cases = [one.case for one in entries(report, tape, parsed("orphan")) if one.case]
-        nothing = text([one.drawn for one in entries(report, tape, parsed("zzz"))])
+        cases = [one.case for one in entries(report, tape, parsed_filter("orphan")) if one.case]
+        nothing = text([one.drawn for one in entries(report, tape, parsed_filter("zzz"))])
 
         assert report.deadlocks[0].id not in cases
         assert "No finding matches the filter" in nothing

@@ -14,7 +14,7 @@ from zktop.model.findings.finding import Finding
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.ui.app import Zktop
-from zktop.ui.filters import NO_FILTER, Filter, parsed
+from zktop.ui.filters import NO_FILTER, Filter, parsed_filter
 from zktop.ui.interfaces import Frame
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens.findings.groups import FindingKind, kind_of
@@ -92,7 +92,7 @@ def test_the_list_of_screen_3_counts_them_too() -> None:
 
     assert [text.strip().split("  ")[-1] for text in listed()] == ["orphan \u00d75 ▸"]
     assert len(listed(NO_FILTER, kind)) == 6
-    assert len(listed(parsed("orphan"))) == 5
+    assert len(listed(parsed_filter("orphan"))) == 5
 
 
 def radius() -> list[Frame]:

@@ -8,7 +8,7 @@ from model.findings.cases import At, curator, facts, plain, watching
 from ui.example_queues import all_connected, lock_detail, looked, queue, ring_of, seen_watching
 
 from zktop.model.facts import AnyFact
-from zktop.ui.filters import parsed
+from zktop.ui.filters import parsed_filter
 from zktop.ui.screens.lock import table as places
 from zktop.ui.screens.lock.compatibility_matrix import compatibility_matrix
 from zktop.ui.screens.lock.filter import match_line, matching_positions
@@ -386,7 +386,7 @@ class TestAround:
     def test_a_filter_finds_a_position(self) -> None:
         """The number stays that of the queue."""
         detail = lock_detail("X" * 100)
-        wanted = parsed("owner:x42")
+        wanted = parsed_filter("owner:x42")
         found = matching_positions(detail, wanted)
 
         assert found == [42]

@@ -9,7 +9,7 @@ from zktop.model.facts import Children, Stat
 from zktop.model.report import Report
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.ui.filters import parsed
+from zktop.ui.filters import parsed_filter
 from zktop.ui.interfaces import FeedState, Frame, Status
 from zktop.ui.past.pulse import Pulse
 from zktop.ui.past.tape import Tape
@@ -33,7 +33,7 @@ def moment_of(report: Report | None, status: Status, text: str = "", **more: obj
         status=status,
         tape=Tape(),
         feed=FakeFeed(),
-        filter=parsed(text),
+        filter=parsed_filter(text),
         **more,  # type: ignore[arg-type]  # what a test adds
     )
 

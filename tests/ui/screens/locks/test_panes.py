@@ -31,7 +31,7 @@ from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.line_writer import LineLink
 from zktop.ui.screens.locks.alerts import AlertList, alert_frame, alert_lines, alerts, no_problems
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
-from zktop.ui.screens.locks.panes import about, health
+from zktop.ui.screens.locks.panes import health, lock_summary
 from zktop.ui.styled_text import text_of
 from zktop.ui.view_state import Selection
 
@@ -314,8 +314,10 @@ def test_describes_the_row_under_the_cursor(report: Report) -> None:
     """The whole path, and the sentence of its status."""
     live = rows_of(report)
 
-    assert text_of(about(live.rows[LONG])) == f" {LONG}  kazoo-lock"
-    assert text_of(about(live.rows[ORDERS])).startswith(f" {ORDERS}  kazoo-lock  ann holds X:")
+    assert text_of(lock_summary(live.rows[LONG])) == f" {LONG}  kazoo-lock"
+    assert text_of(lock_summary(live.rows[ORDERS])).startswith(
+        f" {ORDERS}  kazoo-lock  ann holds X:"
+    )
 
 
 def test_a_root_blocker_is_shown_with_a_lock_that_others_wait_for() -> None:

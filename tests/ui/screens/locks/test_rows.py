@@ -26,7 +26,7 @@ from ui.fake_feed import frames
 from zktop.model.facts import Children, Gone, Node, Stat, join
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.filters import parsed
+from zktop.ui.filters import parsed_filter
 from zktop.ui.screens.locks.lock_row import LockRow
 from zktop.ui.screens.locks.rows import GONE_SHOWN_MS, LockRows
 
@@ -210,13 +210,13 @@ def test_watchers_of_a_single_node_are_its_waiters(
 )
 def test_filters_by_fields(live: LockRows, text: str, passing: list[str]) -> None:
     """A plain word matches the path and all names; a field matches itself."""
-    assert paths(listed(live, parsed(text))) == passing
+    assert paths(listed(live, parsed_filter(text))) == passing
 
 
 def test_a_changed_row_is_tested_again() -> None:
     """A client that leaves takes the lock out of the filter by its name."""
     first, second = reports((NOW, quiet()), (LATER, [released(QUIET, "api-1", LATER)]))
-    live, wanted = LockRows(), parsed("api-1")
+    live, wanted = LockRows(), parsed_filter("api-1")
     read_whole(live, first)
     before = paths(listed(live, wanted))
     read_whole(live, second)

@@ -11,7 +11,7 @@ from ui.fake_feed import frames
 
 from zktop.model.report import Report
 from zktop.model.text import Text
-from zktop.ui.filters import Filter, parsed
+from zktop.ui.filters import Filter, parsed_filter
 from zktop.ui.screens.common import live_rows
 from zktop.ui.screens.sessions.directory import MEMBERS_AT_ONCE
 from zktop.ui.screens.sessions.risks import RISKS
@@ -55,7 +55,7 @@ def listed(rows: SessionRows, wanted: Filter, *, is_sorted: bool = True) -> list
 
 
 REPORT = report_of("idle-1", "idle-2")
-FILTERS = st.sampled_from(["", "A", "risk:high", "!B state:holding", "nobody"]).map(parsed)
+FILTERS = st.sampled_from(["", "A", "risk:high", "!B state:holding", "nobody"]).map(parsed_filter)
 
 
 def usual(one: SessionRow) -> tuple[int, int, int, int]:
@@ -95,7 +95,7 @@ def test_the_texts_of_a_filter_follow_the_rows(monkeypatch: pytest.MonkeyPatch) 
     before = rows.rows[session("A1")]
     rows.put(replace(before, name=Text("renamed")))
     assert before not in texts
-    assert [one.session for one in listed(rows, parsed("renamed"))] == [before.session]
+    assert [one.session for one in listed(rows, parsed_filter("renamed"))] == [before.session]
 
 
 @given(st.sampled_from([one for one in COLUMNS if one.key]), st.booleans())
@@ -103,7 +103,7 @@ def test_every_column_sorts(column: object, is_reversed: bool) -> None:  # noqa:
     """Rows with equal values keep the usual order."""
     table = SessionTable()
     table.sorted_by, table.reversed = column.name, is_reversed  # type: ignore[attr-defined]  # a Column
-    rows = listed(rows_of(REPORT), parsed(""))
+    rows = listed(rows_of(REPORT), parsed_filter(""))
     key, descends = column.key, is_reversed != column.descending  # type: ignore[attr-defined]
 
     assert table.ordered(rows) == sorted(rows, key=key, reverse=descends)
@@ -120,7 +120,7 @@ def shape(rows: SessionRows) -> list[tuple[object, ...]]:
             set(one.locks.holds),
             set(one.locks.waits),
         )
-        for one in listed(rows, parsed(""))
+        for one in listed(rows, parsed_filter(""))
     ]
 
 

@@ -178,14 +178,14 @@ def _more(event: Event) -> str:
         creates = count(event.creates or 0, "node") + " created"
         return f" {creates}, {event.deletes or 0} deleted"
     if event.held is not None:
-        return f" after {span(event.held, '≥')}"
+        return f" after {bounded_span(event.held, '≥')}"
     if event.waited is not None and event.event == "acquired" and event.waited.ms < NO_WAIT_MS:
         return ""
     if event.waited is not None and event.event != "queued":
-        return f" after {span(event.waited, '≥')}"
+        return f" after {bounded_span(event.waited, '≥')}"
     return ""
 
 
-def span(length: Elapsed, at_least: str = "at least ") -> str:
+def bounded_span(length: Elapsed, at_least: str = "at least ") -> str:
     """Write how long something lasted, as a lower bound if its start was not seen."""
     return ("" if length.bound == "exact" else at_least) + spoken(length.ms / 1000)

@@ -61,7 +61,7 @@ def frequent_names(names: Sequence[str], most: int) -> str:
     return f"{text}, …" if len(example) > most else text
 
 
-def sortable(value: float | None) -> float:
+def sort_value(value: float | None) -> float:
     """Return a number to sort by; unknown values sort before all others."""
     return -1 if value is None else value
 
@@ -171,7 +171,7 @@ def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int) -
     ]
 
 
-def stacked(parts: Iterable[Sequence[Line]]) -> list[Line]:
+def stacked_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
     """Stack drawings with an empty line between them; skip empty ones."""
     lines: list[Line] = []
     for part in parts:

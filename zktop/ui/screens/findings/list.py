@@ -78,7 +78,7 @@ def entries(
     return [*made, FindingEntry(None, line((" OVERVIEW", "title"))), *_overview(report)]
 
 
-def passed(
+def filter_count(
     report: Report, tape: Tape, wanted: Filter, aside: SetAside = NOTHING_ASIDE
 ) -> FilterCount:
     """Return how many findings match the filter."""

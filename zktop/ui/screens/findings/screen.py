@@ -32,7 +32,7 @@ from zktop.ui.screens.findings.list import (
     FindingEntry,
     SetAside,
     entries,
-    passed,
+    filter_count,
 )
 from zktop.ui.screens.findings.list import FIELDS as CASE_FIELDS
 from zktop.ui.screens.timeline.minute_panel import MinutePanel
@@ -130,7 +130,9 @@ class FindingsScreen(SplitPage):
             self._explanation.show(empty_state(state, self.size.width))
             return
         aside = SetAside(state.acknowledged.covered(report), state.hides_notes)
-        self.passed = passed(report, state.tape, state.filter, aside) if state.filter else None
+        self.passed = (
+            filter_count(report, state.tape, state.filter, aside) if state.filter else None
+        )
         self._show_list(state, report, aside)
         self._show_case()
 

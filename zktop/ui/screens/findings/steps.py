@@ -16,7 +16,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms, time_s
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.findings.ring import lock_words
-from zktop.ui.styled_text import Line, Run, fitted, line, right, width_of
+from zktop.ui.styled_text import Line, Run, fitted, line, right_aligned, width_of
 from zktop.ui.view_state import Selection
 
 MAX_STEPS: Final = 24
@@ -178,7 +178,7 @@ def _table_line(cells: tuple[str, ...], layout: StepColumns, closing: Ink | None
     width = layout.width
     ink: Ink = "title" if number == "#" else closing or "plain"
     kept = [
-        right(line((number, ink)), 3),
+        right_aligned(line((number, ink)), 3),
         fitted(line((when, ink)), 12 if width >= EXACT_FROM_CELLS else 8),
         fitted(line((zxid, "dim")), 9) if width >= EXACT_FROM_CELLS else (),
         fitted(line((client, "strong")), layout.name),

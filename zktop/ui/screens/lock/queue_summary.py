@@ -90,10 +90,10 @@ def _shade(age: Millis, oldest: Millis) -> str:
     return SHADES[min(len(SHADES) - 1, age * len(SHADES) // max(1, oldest))]
 
 
-def ranged(places: Iterable[int]) -> str:
+def position_ranges(places: Iterable[int]) -> str:
     """Write positions with runs shortened.
 
-    >>> ranged([1, 2, 3, 7]), ranged([0, 1]), ranged([])
+    >>> position_ranges([1, 2, 3, 7]), position_ranges([0, 1]), position_ranges([])
     ('1..3 7', '0 1', '')
     """
     return " ".join(_runs(sorted(places)))

@@ -13,7 +13,7 @@ from zktop.model.text import Text
 from zktop.ui.messages import ShowPage
 from zktop.ui.screens.common.event_lines import About, event_lines
 from zktop.ui.screens.common.example_row import ExampleCell
-from zktop.ui.screens.common.format import side_by_side, stacked
+from zktop.ui.screens.common.format import side_by_side, stacked_lines
 from zktop.ui.screens.common.line_writer import LineLink, LineWriter
 from zktop.ui.screens.common.split import SplitPage
 from zktop.ui.screens.common.throttle import READABLE_S, Throttle
@@ -324,7 +324,9 @@ class LockScreen(SplitPage):
             chosen = selected_lines(row, width, with_data=self._with_data)
             past = histograms(detail, min(width, 70))
             parts = [*figures, past, lock_notes(detail, width)]
-            return stacked([chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]])
+            return stacked_lines(
+                [chosen, *parts] if self._with_data else [parts[0], chosen, *parts[1:]]
+            )
         room = max(width // 3, width - DRAWINGS_CELLS)
         events = self._history(detail, room)
         text_parts = [
@@ -333,7 +335,7 @@ class LockScreen(SplitPage):
             [line(("HISTORY", "title")), *events] if events else [],
         ]
         drawn = [*figures, histograms(detail, min(width - room - 4, 60))]
-        return side_by_side(stacked(text_parts), stacked(drawn), room)
+        return side_by_side(stacked_lines(text_parts), stacked_lines(drawn), room)
 
     # The selection
 

@@ -14,7 +14,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.screens.common.arrows import margin
 from zktop.ui.screens.common.format import age, elapsed, short_id, with_spaces
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
-from zktop.ui.screens.lock.queue_summary import ranged
+from zktop.ui.screens.lock.queue_summary import position_ranges
 from zktop.ui.screens.lock.rows import QueueRow, index_of
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, Run, joined, line
 from zktop.ui.widgets.panel import Panel
@@ -164,12 +164,14 @@ def blocked_by(row: QueueRow) -> Line:
     if not one.blocked_by:
         return DASH
     places = queue.places_of(one.blocked_by)
-    holding = ranged(place for place in places if place < queue.holder_count)
+    holding = position_ranges(place for place in places if place < queue.holder_count)
     queued = [place for place in places if place >= queue.holder_count]
     foreign = [child.node for child in queue.lock.obstacles if child.node in one.blocked_by]
     outside = len(one.blocked_by) - len(places) - len(foreign)
     unnamed = one.ahead - len(one.blocked_by)
-    ahead = f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else ranged(queued)
+    ahead = (
+        f"{with_spaces(len(queued) + unnamed)} requests" if unnamed else position_ranges(queued)
+    )
     drawn = [line((holding, "holds"))] if holding else []
     drawn += [line(("ahead ", "dim"), ahead)] if ahead else []
     drawn += [line((several(map(short, foreign)), "critical"))] if foreign else []

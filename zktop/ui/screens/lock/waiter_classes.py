@@ -8,7 +8,7 @@ from zktop.model.format import count, fold_name
 from zktop.model.session_ids import session_text
 from zktop.ui.screens.common.format import elapsed, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Line, fitted, line, right
+from zktop.ui.styled_text import Line, fitted, line, right_aligned
 
 MIN_WAITERS: Final = 60
 MAX_CLASSES: Final = 8
@@ -40,10 +40,15 @@ def _table(detail: LockDetail, counts: Counter[str], oldest: dict[str, int | Non
     for name, number in counts.most_common(MAX_CLASSES):
         since = oldest[name]
         text = "?" if since is None else elapsed(now - since)
+        share = line((f"{100 * number // total} %", "dim"))
         lines.append(
-            (*fitted(line(f"  {name}"), NAME_CELLS + 2), *right(line(with_spaces(number)), 7),
-             *right(line((f"{100 * number // total} %", "dim")), 7), *right(line(text), 8))
-        )  # fmt: skip
+            (
+                *fitted(line(f"  {name}"), NAME_CELLS + 2),
+                *right_aligned(line(with_spaces(number)), 7),
+                *right_aligned(share, 7),
+                *right_aligned(line(text), 8),
+            )
+        )
     hidden = len(counts) - MAX_CLASSES
     if hidden > 0:
         lines.append(line((f"  and {with_spaces(hidden)} more classes", "dim")))

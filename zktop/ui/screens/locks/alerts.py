@@ -80,7 +80,7 @@ class AlertList(NamedTuple):
     hidden_notes: int = 0
 
 
-def separated(
+def alert_list(
     found: Sequence[Alert], acknowledged: Collection[str], *, hides_notes: bool
 ) -> AlertList:
     """Separate the alerts to list from acknowledged alerts and hidden notes."""

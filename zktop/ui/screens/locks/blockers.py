@@ -24,7 +24,7 @@ from zktop.ui.screens.common.lock_status import (
     ink_of_deadlock,
     names_and_rest,
 )
-from zktop.ui.styled_text import Line, fitted, joined, line, right
+from zktop.ui.styled_text import Line, fitted, joined, line, right_aligned
 from zktop.ui.trees.wait_tree import deadlock_of, held_by, node_of
 from zktop.ui.view_state import Selection
 
@@ -155,11 +155,11 @@ def blocker_line(number: int, one: Blocker, width: int, *, is_ascii: bool = Fals
     cells = [
         line((f" {number:>2}", "strong")),
         fitted(client, _client_cells(width) - 1),
-        right(line(str(one.blocked)), 7),
+        right_aligned(line(str(one.blocked)), 7),
     ]
     if width >= MEDIUM:
         cells += [
-            right(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS + 1),
+            right_aligned(line(blocked_seconds(one.blocked_ms, bound)), BLOCKED_CELLS + 1),
             line((one.why, one.ink)),
         ]
     return joined(cells)

@@ -22,9 +22,9 @@ from zktop.ui.screens.locks.alerts import (
     acknowledged_lines,
     alert_frame,
     alert_lines,
+    alert_list,
     alerts,
     no_problems,
-    separated,
 )
 from zktop.ui.screens.locks.blockers import blocker_head, blocker_line, blockers
 from zktop.ui.screens.locks.lock_row import LockRow
@@ -124,7 +124,7 @@ class AlertsPane(Pane):
         if report.findings is not self._findings or listed_for != self._listed_for:
             self._findings, self._listed_for = report.findings, listed_for
             found = [*alerts(report, acknowledged)]
-            self._listed = separated(found, acknowledged, hides_notes=hides_notes)
+            self._listed = alert_list(found, acknowledged, hides_notes=hides_notes)
         return self._listed
 
     @property
@@ -328,7 +328,7 @@ def _load(cost: Cost | None) -> str:
     return f"{rate} req/s, {cost.watches} watch{'' if cost.watches == 1 else 'es'}"
 
 
-def about(row: LockRow) -> Line:
+def lock_summary(row: LockRow) -> Line:
     """Describe a lock in one line: its full path, its layout, and its worst problem."""
     lock, status = row.lock, row.status
     if row.gone_at is not None:

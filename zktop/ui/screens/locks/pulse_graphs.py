@@ -8,7 +8,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.past.pulse import PulseSecond
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.common.graphs import HEAT, MIN_TOP, area
-from zktop.ui.styled_text import Line, fitted, line, right
+from zktop.ui.styled_text import Line, fitted, line, right_aligned
 
 SHOWN_S: Final = 60
 GRAPHS: Final = 5
@@ -49,7 +49,7 @@ def pulse_lines(
                     *fitted(line((one.name if is_last else "", "dim")), LABEL_CELLS),
                     *line(" "),
                     *fitted(piece, room),
-                    *right(line((one.newest if is_last else "", one.ink)), VALUE_CELLS),
+                    *right_aligned(line((one.newest if is_last else "", one.ink)), VALUE_CELLS),
                 )
             )
     return lines

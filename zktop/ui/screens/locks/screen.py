@@ -38,8 +38,8 @@ from zktop.ui.screens.locks.panes import (
     PreviewPane,
     PulsePane,
     WaitsPane,
-    about,
     health,
+    lock_summary,
 )
 from zktop.ui.screens.locks.rows import LockRows
 from zktop.ui.screens.locks.table import LockTable
@@ -279,7 +279,7 @@ class LocksScreen(SplitPage):
         """Describe the row under the cursor in one line."""
         row, group = self.table.row, self._group
         set_height(self._about, height if row or group else 0)
-        self._about.show([about(row)] if row else [about_group(group)] if group else [])
+        self._about.show([lock_summary(row)] if row else [about_group(group)] if group else [])
 
     # The cursor
 

@@ -13,7 +13,7 @@ from zktop.model.locks.lock import Member
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.event_lines import span
+from zktop.ui.screens.common.event_lines import bounded_span
 from zktop.ui.screens.common.format import time_s
 from zktop.ui.screens.sessions.contact_bar import time_left
 from zktop.ui.screens.sessions.if_it_dies import MAX_LOCKS, MAX_MEMBERS
@@ -93,7 +93,7 @@ def _expired(row: SessionRow, past: Iterable[Event]) -> Iterator[Sentence]:
         return
     first = newest[0]
     held = [one for one in newest if one.held is not None]
-    for_ = f" for {span(held[0].held)}" if held and held[0].held else ""
+    for_ = f" for {bounded_span(held[0].held)}" if held and held[0].held else ""
     what = (
         f"held {several(one.lock for one in held)}{for_}"
         if held

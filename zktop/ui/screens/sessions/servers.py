@@ -11,7 +11,7 @@ from zktop.model.text import Text
 from zktop.model.world.tables_of_one_server import TABLE_NAMES, ServerTables, TableKind
 from zktop.ui.inks import Ink
 from zktop.ui.past.contacts_and_packet_rates import PacketRates
-from zktop.ui.screens.common.format import per_second, sortable
+from zktop.ui.screens.common.format import per_second, sort_value
 from zktop.ui.screens.common.server_state import OUTAGES, lag, newest_of, out_for, outage
 from zktop.ui.styled_text import DASH, UNKNOWN, Line, line
 from zktop.ui.widgets.table import Column
@@ -121,34 +121,34 @@ COLUMNS: Final[Sequence[Column[ServerRow]]] = (
     Column("MODE", 10, _mode, lambda row: row.figures.mode or "",
            title="Role",
            about="LEADER, follower, observer or standalone; or for how long the server is down."),
-    Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: sortable(row.lag),
+    Column("LAG", 5, lambda row: _or_unknown(row.lag), lambda row: sort_value(row.lag),
            at_right=True, rank=3, descending=True,
            title="Lag", about="How many transactions the server is behind the newest one."),
     Column("CONNS", 6, lambda row: _or_unknown(row.figures.connections),
-           lambda row: sortable(row.figures.connections), at_right=True, descending=True,
+           lambda row: sort_value(row.figures.connections), at_right=True, descending=True,
            title="Connections", about="How many clients are connected to the server."),
-    Column("WATCHES", 9, _watches, lambda row: sortable(row.figures.watches), at_right=True,
+    Column("WATCHES", 9, _watches, lambda row: sort_value(row.figures.watches), at_right=True,
            rank=1, descending=True,
            title="Watches", about="Watches in the server's table, and how many it says it has."),
     Column("RECV/s", 6, lambda row: _rate(row, 0),
-           lambda row: sortable(row.rates[0] if row.rates else None), at_right=True, rank=5,
+           lambda row: sort_value(row.rates[0] if row.rates else None), at_right=True, rank=5,
            descending=True,
            title="Packets received, per s", about="From all clients."),
     Column("SENT/s", 6, lambda row: _rate(row, 1),
-           lambda row: sortable(row.rates[1] if row.rates else None), at_right=True, rank=6,
+           lambda row: sort_value(row.rates[1] if row.rates else None), at_right=True, rank=6,
            descending=True,
            title="Packets sent, per s", about="To all clients."),
     Column("MIN/AVG/MAX ms", 14, _latency,
-           lambda row: sortable(row.figures.latency_ms[2] if row.figures.latency_ms else None),
+           lambda row: sort_value(row.figures.latency_ms[2] if row.figures.latency_ms else None),
            at_right=True, rank=2, descending=True,
            title="Latency",
            about="The shortest, the average and the longest time to answer a request, in "
            "milliseconds."),
     Column("OUTST", 6, lambda row: _or_unknown(row.figures.outstanding),
-           lambda row: sortable(row.figures.outstanding), at_right=True, rank=7, descending=True,
+           lambda row: sort_value(row.figures.outstanding), at_right=True, rank=7, descending=True,
            title="Outstanding requests", about="How many requests wait to be processed."),
     Column("ZNODES", 7, lambda row: _or_unknown(row.figures.znodes),
-           lambda row: sortable(row.figures.znodes), at_right=True, rank=8, descending=True,
+           lambda row: sort_value(row.figures.znodes), at_right=True, rank=8, descending=True,
            title="Znodes", about="How many znodes the server has."),
     Column("VERSION", 14, lambda row: _or_unknown(_version(row.figures)),
            lambda row: row.figures.version or "", rank=9,

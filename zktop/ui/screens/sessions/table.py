@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from zktop.model.format import count
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import per_second, short_id, sortable, with_spaces
+from zktop.ui.screens.common.format import per_second, short_id, sort_value, with_spaces
 from zktop.ui.screens.sessions import servers
 from zktop.ui.screens.sessions.contact_bar import silence_bar, time_left
 from zktop.ui.screens.sessions.risks import RISKS
@@ -198,10 +198,10 @@ COLUMNS: Final[Sequence[Column[SessionRow]]] = (
     Column("WAITS", 5, lambda row: _number(row.waits, "waits"), lambda row: row.waits,
            at_right=True, descending=True,
            title="Locks waited for", about="How many locks the session waits for."),
-    Column("WATCHES", 7, _watches, lambda row: sortable(row.watches), at_right=True, rank=7,
+    Column("WATCHES", 7, _watches, lambda row: sort_value(row.watches), at_right=True, rank=7,
            descending=True,
            title="Watches", about="How many watches its server keeps for the session."),
-    Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: sortable(row.rate),
+    Column("REQ/s", 6, lambda row: line(per_second(row.rate)), lambda row: sort_value(row.rate),
            at_right=True, rank=3, descending=True,
            title="Packets per second",
            about="How many packets its server receives from the client per second."),
