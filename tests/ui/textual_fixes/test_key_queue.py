@@ -290,11 +290,11 @@ async def test_work_in_steps_waits_for_a_key() -> None:
 async def test_work_in_steps_goes_on_if_a_key_is_never_handled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """After as long as other keys are held for it."""
+    """After a pause."""
     app, over = app_of(*trouble()), list[str]()
     async with app.run_test() as pilot:
         await settled(pilot)
-        monkeypatch.setattr(key_queue, "MAX_HOLD_S", 0.01)
+        monkeypatch.setattr(key_queue, "MAX_PAUSE_S", 0.01)
         app.key_queue.wait()  # for nothing
         call_in_steps(app, iter((None, None)), then=lambda: over.append("end"))
         await until(pilot, lambda: over, "the last step")

@@ -27,8 +27,8 @@ ALIASES: Final = {  # of actions: what users of other programs type
     "clusters": ("clusters", "contexts", "ctx"),
     "theme": ("themes", "skin"),
 }
-AT_ONCE: Final = 4_000  # members of locks; some 4 ms
-NAMES_AT_ONCE: Final = 1_000  # some 5 ms
+AT_ONCE: Final = 1_000  # members of locks; some 4 ms
+NAMES_AT_ONCE: Final = 500  # some 3 ms
 VIEW: Final[tuple[Group, ...]] = ("find", "look", "time", "zktop")
 
 

@@ -23,7 +23,8 @@ from zktop.ui.messages import DrawingFailed
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
 WORK_S: Final = 0.01  # of work in steps, until keys are looked for
-AFTER_KEY_S: Final = 0.02  # until such work goes on
+PICTURE_S: Final = 0.05  # from the end of a key to its picture
+MAX_PAUSE_S: Final = 0.2  # of such work, while keys come without a pause
 MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
 
 
@@ -39,24 +40,25 @@ def call_after(seconds: float, pump: MessagePump, do: Callable[[], object]) -> N
 def call_in_steps(
     pump: MessagePump, steps: Iterator[None], then: Callable[[], object] = lambda: None
 ) -> None:
-    """Do steps after the next drawing, for a moment at a time; keys and drawings come first.
+    """Do steps after the next drawing, for a moment at a time; keys and their pictures come first.
 
-    A key passes through several widgets. Work in between would delay it each time, so there are
-    no steps until it is handled. `then` is called at the end, also after an error in a step, which
+    A key passes through several widgets, and so does the picture that answers it. Work in between
+    would delay both each time. `then` is called at the end, also after an error in a step, which
     is reported.
     """
-    pump.call_after_refresh(partial(_do_some, pump, steps, then))
+    pump.call_after_refresh(partial(_do_some, pump, steps, then, perf_counter()))
 
 
-def _do_some(pump: MessagePump, steps: Iterator[None], then: Callable[[], object]) -> None:
+def _do_some(
+    pump: MessagePump, steps: Iterator[None], then: Callable[[], object], before_s: float
+) -> None:
     queue: KeyQueue | None = getattr(pump.app, "key_queue", None)
-    go_on = partial(_do_some, pump, steps, then)
-    if queue is not None and queue.is_busy:
-        call_after(AFTER_KEY_S, pump, go_on)
+    begun_s = perf_counter()
+    if queue is not None and queue.is_answering and begun_s - before_s < MAX_PAUSE_S:
+        call_after(WORK_S, pump, partial(_do_some, pump, steps, then, before_s))
         return
-    end = perf_counter() + WORK_S
     try:
-        while not (is_over := next(steps, steps) is steps) and perf_counter() < end:
+        while not (is_over := next(steps, steps) is steps) and perf_counter() < begun_s + WORK_S:
             pass
     except Exception as error:  # noqa: BLE001  the rest of the screen is still useful
         is_over = True
@@ -64,7 +66,7 @@ def _do_some(pump: MessagePump, steps: Iterator[None], then: Callable[[], object
     if is_over:
         then()
     else:
-        call_after(0, pump, go_on)
+        call_after(0, pump, partial(_do_some, pump, steps, then, perf_counter()))
 
 
 @dataclass
@@ -83,12 +85,17 @@ class KeyQueue:
         self._held: deque[Key] = deque()
         self._ever_held = 0  # number of keys
         self._marker: KeyHandled | None = None  # the one that the held keys wait for
-        self._marked_s = 0.0  # when
+        self._handled_s = 0.0  # when the last key was handled
 
     @property
     def is_busy(self) -> bool:
-        """True while a key is being handled, but not for longer than keys are held."""
-        return self._marker is not None and perf_counter() - self._marked_s < MAX_HOLD_S
+        """True while a key is being handled."""
+        return self._marker is not None
+
+    @property
+    def is_answering(self) -> bool:
+        """True while a key is being handled, or its picture is drawn."""
+        return self.is_busy or perf_counter() - self._handled_s < PICTURE_S
 
     def holds(self, key: Key) -> bool:
         """Hold the key if another is being handled; False if it may be delivered now."""
@@ -101,13 +108,13 @@ class KeyQueue:
 
     def follow(self, to: MessagePump, rounds: int = ROUNDS) -> None:
         """Hold keys until everything posted so far to this widget and its parents is handled."""
-        self._marker, self._marked_s = KeyHandled(to, rounds), perf_counter()
+        self._marker = KeyHandled(to, rounds)
         if not to.post_message(self._marker):  # the widget is closing
             self._app.post_message(self._marker)
 
     def wait(self) -> None:
         """Hold keys until the next `follow` has ended."""
-        self._marker, self._marked_s = KeyHandled(self._app, 0), perf_counter()
+        self._marker = KeyHandled(self._app, 0)
 
     def next_after(self, message: KeyHandled) -> Key | None:
         """Return the key to deliver when this marker arrives at the app."""
@@ -117,6 +124,7 @@ class KeyQueue:
         if message.rounds > 1:
             self.follow(message.first, message.rounds - 1)
             return None
+        self._handled_s = perf_counter()
         return self._held.popleft() if self._held else None
 
     async def _release_until(self, number: int) -> None:

@@ -5,7 +5,7 @@ When rows are sorted, the cursor stays on its row, and the row stays on its line
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from time import perf_counter
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 from textual.message import Message
@@ -96,6 +96,8 @@ def fitting(columns: Sequence[Column[R]], width: int) -> list[tuple[Column[R], i
 
 class Table(Canvas, Generic[R]):
     """Rows in columns, with a cursor that stays on its row."""
+
+    page_orders: ClassVar[bool] = False  # the page shows the rows again when their order changes
 
     class SortChanged(Message):
         """The user wants another order of the rows."""
@@ -338,7 +340,8 @@ class Table(Canvas, Generic[R]):
         self._reorder()
 
     def _reorder(self) -> None:
-        self.show(self._given, self.note)
+        if not self.page_orders:
+            self.show(self._given, self.note)
         self.post_message(self.SortChanged())
 
     def ordered(self, rows: Sequence[R | RowGroup[R]]) -> Sequence[R | RowGroup[R]]:

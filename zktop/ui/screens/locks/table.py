@@ -210,6 +210,8 @@ def _usual_hold(row: LockRow) -> int:
 class LockTable(Panel, Table[LockRow]):
     """The table of all locks; the user can tag some."""
 
+    page_orders = True
+
     def __init__(self) -> None:
         self.cells = LockCells()
         super().__init__(

@@ -61,6 +61,8 @@ RISK_INKS: Final[dict[str, Ink]] = {"HIGH": "critical", "MED": "warning", "LOW":
 class SessionTable(Panel, Table[SessionRow]):
     """All sessions."""
 
+    page_orders = True
+
     def __init__(self) -> None:
         super().__init__(COLUMNS, lambda row: row.session, id="sessions", group_cells=GROUP_CELLS)
 
