@@ -42,7 +42,7 @@ PAUSE_MS: Final = 500  # so a knot of 6,000 requests is judged every ten seconds
 JUDGED_PER_LOOK: Final = 400  # requests of cores: about 15 ms
 TESTED_PER_MS: Final = 12  # requests; after a change that asks for 50,000 tests, 4 s pass
 JUDGED_FACTOR_AT_REST: Final = 5  # the pause is this many times longer while nothing changes
-RANKED_FACTOR_AT_REST: Final = 20
+RANKED_FACTOR_AT_REST: Final = 60
 
 
 class DeadlockVerdict(msgspec.Struct, frozen=True):
