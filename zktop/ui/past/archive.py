@@ -5,12 +5,10 @@ changed within a second; a minute of steps is packed together, as a block. Some 
 everything that was known, so that a report can be made from the steps since then.
 """
 
-import lzma
-import zlib
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import dropwhile, groupby, islice
+from itertools import chain, dropwhile, groupby, islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -22,12 +20,22 @@ from zktop.model.report import Report
 from zktop.model.settings import Settings
 from zktop.model.world.world import World, facts_between, facts_of
 from zktop.ui.interfaces import Frame
+from zktop.ui.past.packed_facts import (
+    Piece,
+    events_in,
+    facts_in,
+    packed,
+    packed_together,
+    pieces,
+    quickly_packed,
+    unpacked,
+    unpacked_together,
+)
 
 STEP_MS: Final[Millis] = 1_000
 BLOCK_STEPS: Final = 60
 STATE_SHARE: Final = 2  # facts that come before the next state, as a multiple of those in a state
 FOLLOWED_STEPS: Final = 30  # examined before a moment; holds that began in them have exact times
-LEVEL: Final = 1  # of compression; higher ones take several times as long for a few percent
 STEP_BYTES: Final = 500  # of the objects around the packed bytes
 
 
@@ -60,27 +68,15 @@ class PackedStep(NamedTuple):
     cost: Cost | None
 
 
-class Content(msgspec.Struct, frozen=True, array_like=True):
-    """The facts and events of a step, not decoded."""
-
-    facts: msgspec.Raw
-    events: msgspec.Raw
-
-
-_encoder = msgspec.msgpack.Encoder()
-_contents = msgspec.msgpack.Decoder(list[Content])
-_facts = msgspec.msgpack.Decoder(list[AnyFact])
-_events = msgspec.msgpack.Decoder(list[Event])
-
-
 class Block(msgspec.Struct, frozen=True, eq=False):
     """Consecutive steps."""
 
     number: int  # of its first step, also if that is not there yet
     steps: tuple[PackedStep, ...]
     state: bytes | None  # packed facts known before it; None: only the block before it knows
-    packed: bytes  # its contents; empty while more are added
+    packed: bytes = b""  # the facts and events of its steps; empty while more are added
     loose: tuple[bytes, ...] = ()  # until then
+    starts_over: bool = False  # what was known before is of no use: its state has older data
 
     @property
     def weight_bytes(self) -> int:
@@ -89,19 +85,38 @@ class Block(msgspec.Struct, frozen=True, eq=False):
 
     def world(self) -> World:
         """Return the world before its first step, in a block with a state."""
-        return (
-            World().after(*_facts.decode(lzma.decompress(self.state))) if self.state else World()
-        )
+        world = World()
+        for piece in unpacked_together(self.state) if self.state else ():
+            world = world.after(*facts_in(piece, world))
+        return world
 
 
 @lru_cache(maxsize=2)  # the events of one moment are drawn many times a second
-def _contents_of(block: Block) -> list[Content]:
-    raw = lzma.decompress(block.packed) if block.packed else _joined(block.loose)
-    return _contents.decode(raw)
+def _contents_of(block: Block) -> list[list[Piece]]:
+    """The pieces of each step."""
+    found = (
+        unpacked_together(block.packed)
+        if block.packed
+        else chain.from_iterable(map(unpacked, block.loose))
+    )
+    contents: list[list[Piece]] = [[]]
+    for piece in found:
+        contents[-1].append(piece)
+        if piece.is_last:
+            contents.append([])
+    return contents[:-1]
 
 
-def _joined(loose: Iterable[bytes]) -> bytes:
-    return _encoder.encode([msgspec.Raw(zlib.decompress(one)) for one in loose])
+class _Counted:
+    """Facts, and how many of them came."""
+
+    def __init__(self, facts: Iterator[AnyFact]) -> None:
+        self._facts, self.number = facts, 0
+
+    def __iter__(self) -> Iterator[AnyFact]:
+        for fact in self._facts:
+            self.number += 1
+            yield fact
 
 
 class Packer:
@@ -110,7 +125,7 @@ class Packer:
     def __init__(self) -> None:
         self._world = World()
         self._state_facts = self._facts_since = 0  # in the newest state, and since then
-        self._open = Block(0, (), b"", b"")
+        self._open = Block(0, (), None)
 
     def packed(self, frames: Iterable[StoredFrame]) -> list[Block]:
         """Add frames that follow those of the last call; return what is new, the open block last.
@@ -120,47 +135,43 @@ class Packer:
         done: list[Block] = []
         for _, several in groupby(frames, key=lambda one: one.second):
             those = list(several)
-            is_older = those[-1].frame.report.world.zxid < self._world.zxid
+            world = those[-1].frame.report.world
+            is_older = world.zxid < self._world.zxid
             if self._open.steps and (is_older or len(self._open.steps) >= BLOCK_STEPS):
                 done.append(_closed(self._open))
-                self._open = self._next_block(is_older=is_older)
+                number = self._open.number + len(self._open.steps)
+                self._open = Block(number, (), None, starts_over=is_older)
+            if not self._open.steps and (is_older or not self._state_facts):
+                self._begin_with(world)
+            elif not self._open.steps and self._facts_since >= STATE_SHARE * self._state_facts:
+                self._begin_with(self._world)
             self._add(those)
         return [*done, self._open]
 
+    def _begin_with(self, world: World) -> None:
+        """Begin the open block with everything that is known."""
+        facts = _Counted(facts_of(world))
+        self._open = msgspec.structs.replace(self._open, state=packed(pieces(facts)))
+        self._world, self._state_facts, self._facts_since = world, facts.number, 0
+
     def _add(self, those: Sequence[StoredFrame]) -> None:
-        report = those[-1].frame.report
-        facts = list(facts_between(self._world, report.world))
+        report, before = those[-1].frame.report, self._world
         self._world = report.world
-        if self._state_facts:
-            self._facts_since += len(facts)
-        else:
-            self._state_facts = len(facts)  # the first step is a state
         alarms = tuple(name for one in those for name in one.alarms)
         has_change = any(one.has_change for one in those)
         number = self._open.number + len(self._open.steps)
         step = PackedStep(number, report.now, has_change, alarms, report.ours, report.cost)
         events = [event for one in those for event in one.frame.events]
-        content = zlib.compress(_encoder.encode((facts, events)), LEVEL)
+        facts = _Counted(facts_between(before, report.world))
+        content = quickly_packed(pieces(facts, events, before))
+        self._facts_since += facts.number
         self._open = msgspec.structs.replace(
             self._open, steps=(*self._open.steps, step), loose=(*self._open.loose, content)
         )
 
-    def _next_block(self, *, is_older: bool) -> Block:
-        """Begin a block; if the ensemble has gone back to older data, with no facts before it."""
-        number = self._open.number + len(self._open.steps)
-        if is_older:
-            self._world, self._state_facts, self._facts_since = World(), 0, 0
-            return Block(number, (), b"", b"")
-        if self._facts_since < STATE_SHARE * self._state_facts:
-            return Block(number, (), None, b"")
-        known = list(facts_of(self._world))
-        self._state_facts, self._facts_since = len(known), 0
-        return Block(number, (), lzma.compress(_encoder.encode(known), preset=LEVEL), b"")
-
 
 def _closed(block: Block) -> Block:
-    packed = lzma.compress(_joined(block.loose), preset=LEVEL)
-    return msgspec.structs.replace(block, packed=packed, loose=())
+    return msgspec.structs.replace(block, packed=packed_together(block.loose), loose=())
 
 
 class UnpackedReport(NamedTuple):
@@ -247,8 +258,8 @@ class Archive:
         """Events up to a moment, newest first."""
         for block in reversed(self._blocks):
             if block.steps and block.steps[0].at <= moment + STEP_MS:
-                for one in reversed(_contents_of(block)):
-                    happened = reversed(_events.decode(one.events))
+                for step in reversed(_contents_of(block)):
+                    happened = reversed(events_in(step[-1]))
                     yield from dropwhile(lambda event: event.at > moment, happened)
 
     def worlds(self, begin: Millis, end: Millis) -> Iterator[tuple[World, Millis]]:
@@ -324,11 +335,10 @@ def _followed(
     applied_from = blocks[start].number if known is None else first  # `known` has the facts before
     world = known
     for block in blocks[start:]:
-        starts_over = block.state == b"" and block.number >= applied_from
-        if world is None or starts_over:
+        if world is None or (block.starts_over and block.number >= applied_from):
             world = block.world()
         for step, content in zip(block.steps, _contents_of(block), strict=True):
-            if step.number >= applied_from:
-                world = world.after(*_facts.decode(content.facts))
+            for piece in content if step.number >= applied_from else ():
+                world = world.after(*facts_in(piece, world))
             if step.number >= first:
                 yield step, world

@@ -7,7 +7,7 @@ changes are stored every ten seconds, so a quiet hour takes little memory.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, dropwhile, islice, takewhile
 from typing import Final, NamedTuple, Protocol
 
@@ -57,7 +57,7 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
         known = set(map(id, before.findings))
         findings = sum(id(finding) not in known for finding in report.findings)
     tables, tables_before = report.world.tables, before.world.tables
-    rows = sum(_rows(one) for name, one in tables_before.items() if one is not tables.get(name))
+    rows = sum(_replaced_rows(one, tables.get(name)) for name, one in tables_before.items())
     return (
         FRAME_BYTES
         + LOCK_BYTES * len(locks)
@@ -69,7 +69,13 @@ def new_bytes(frame: Frame, changed: Iterable[Text], before: Report | None) -> i
     )
 
 
-def _rows(tables: TableFacts) -> int:
+def _replaced_rows(before: TableFacts, after: TableFacts | None) -> int:
+    """Count the rows of tables that were read again, without those that did not change at all."""
+    kept = {id(rows) for rows in _large(after)} if after else set()
+    return sum(len(rows) for rows in _large(before) if id(rows) not in kept)
+
+
+def _large(tables: TableFacts) -> list[Collection[object]]:
     connections, watches, expiry = tables.connections, tables.watches, tables.expiry
     large = (
         connections.rows if connections else None,
@@ -77,7 +83,7 @@ def _rows(tables: TableFacts) -> int:
         expiry.expires_in_ms if expiry else None,
         expiry.timeouts_ms if expiry else None,
     )
-    return sum(len(one or ()) for one in large)
+    return [rows for rows in large if rows]
 
 
 class DeadlockRecord(msgspec.Struct, frozen=True):

@@ -1,0 +1,161 @@
+"""Packs facts, and the events that they caused, in pieces of limited size.
+
+The facts of ten thousand locks are many times larger as values or as text than packed. So they are
+never there as a whole: a piece is made, encoded and compressed before the next one. Of a server's
+large tables, only the rows that changed since the step before are packed.
+"""
+
+import lzma
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import force_setattr, replace
+
+from zktop.model.facts import AnyFact, Expiry, Session, Watches
+from zktop.model.history.events import Event
+from zktop.model.world.world import NO_TABLES, World
+
+PIECE_FACTS: Final = 1_000
+LEVEL: Final = 1  # of compression; higher ones take several times as long for a few percent
+LENGTH_BYTES: Final = 4  # of the length before each piece
+CHUNK_BYTES: Final = 1 << 16  # unpacked at once
+
+_LargeTable = Watches | Expiry
+_FIELDS: Final = {Watches: "rows", Expiry: "ephemerals"}
+
+
+class SharedRows(msgspec.Struct, frozen=True, array_like=True):
+    """Says that a table is packed without the rows that it shares with the one before it."""
+
+    fact: int  # the index of the table in the piece
+    gone: list[Session]  # rows that only the one before it has
+
+
+class Piece(msgspec.Struct, frozen=True, array_like=True):
+    """Some facts of a step, not decoded; the last piece has all events of the step."""
+
+    facts: msgspec.Raw
+    events: msgspec.Raw
+    is_last: bool
+    shared: list[SharedRows]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_pieces = msgspec.msgpack.Decoder(Piece)
+_facts = msgspec.msgpack.Decoder(list[AnyFact])
+_events = msgspec.msgpack.Decoder(list[Event])
+
+
+# Packing
+
+
+def pieces(
+    facts: Iterable[AnyFact], events: Sequence[Event] = (), before: World | None = None
+) -> Iterator[bytes]:
+    """Encode facts that lead on from a world, and events."""
+    left = iter(facts)
+    some = list(islice(left, PIECE_FACTS))
+    while True:
+        following = list(islice(left, PIECE_FACTS))
+        encoded = _encoded(some, () if following else events, before, is_last=not following)
+        yield len(encoded).to_bytes(LENGTH_BYTES)
+        yield encoded
+        if not following:
+            return
+        some = following
+
+
+def _encoded(
+    facts: list[AnyFact], events: Sequence[Event], before: World | None, *, is_last: bool
+) -> bytes:
+    shared: list[SharedRows] = []
+    for index, fact in enumerate(facts):
+        if before is not None and isinstance(fact, _LargeTable):
+            rows, known = _rows(fact), _rows_before(fact, before)
+            if rows and known:
+                changed = {key: row for key, row in rows.items() if known.get(key) != row}
+                facts[index] = replace(fact, **{_FIELDS[type(fact)]: changed})
+                shared.append(SharedRows(index, [key for key in known if key not in rows]))
+    return _encoder.encode((facts, events, is_last, shared))
+
+
+def _rows(table: _LargeTable | None) -> dict[Session, Any] | None:
+    return None if table is None else getattr(table, _FIELDS[type(table)])
+
+
+def _rows_before(table: _LargeTable, world: World) -> dict[Session, Any] | None:
+    """The rows of the same table in a world."""
+    tables = world.tables.get(table.server, NO_TABLES)
+    return _rows(tables.watches if isinstance(table, Watches) else tables.expiry)
+
+
+def quickly_packed(encoded: Iterable[bytes]) -> bytes:
+    """Compress what will soon be compressed again, with its neighbours."""
+    compressor = zlib.compressobj(LEVEL)
+    return b"".join([*map(compressor.compress, encoded), compressor.flush()])
+
+
+def packed(encoded: Iterable[bytes]) -> bytes:
+    compressor = lzma.LZMACompressor(preset=LEVEL)
+    return b"".join([*map(compressor.compress, encoded), compressor.flush()])
+
+
+def packed_together(quickly: Iterable[bytes]) -> bytes:
+    return packed(chunk for one in quickly for chunk in _inflated(one))
+
+
+# Unpacking
+
+
+def unpacked(quickly: bytes) -> Iterator[Piece]:
+    return _split(_inflated(quickly))
+
+
+def unpacked_together(compressed: bytes) -> Iterator[Piece]:
+    return _split(_decompressed(compressed))
+
+
+def facts_in(piece: Piece, before: World) -> list[AnyFact]:
+    """Decode the facts of a piece that leads on from a world."""
+    facts = _facts.decode(piece.facts)
+    for shared in piece.shared:
+        table = facts[shared.fact]
+        assert isinstance(table, _LargeTable)  # noqa: S101  no other has shared rows
+        known, changed = _rows_before(table, before) or {}, _rows(table) or {}
+        if changed or shared.gone:
+            known = {key: row for key, row in known.items() if key not in shared.gone} | changed
+        force_setattr(table, _FIELDS[type(table)], known)
+    return facts
+
+
+def events_in(piece: Piece) -> list[Event]:
+    return _events.decode(piece.events)
+
+
+def _inflated(compressed: bytes) -> Iterator[bytes]:
+    decompressor, left = zlib.decompressobj(), compressed
+    while left or not decompressor.eof:
+        yield decompressor.decompress(left, CHUNK_BYTES)
+        left = decompressor.unconsumed_tail
+
+
+def _decompressed(compressed: bytes) -> Iterator[bytes]:
+    decompressor = lzma.LZMADecompressor()
+    yield decompressor.decompress(compressed, CHUNK_BYTES)
+    while not decompressor.eof:
+        yield decompressor.decompress(b"", CHUNK_BYTES)
+
+
+def _split(chunks: Iterable[bytes]) -> Iterator[Piece]:
+    read = bytearray()
+    for chunk in chunks:
+        read += chunk
+        while len(read) >= LENGTH_BYTES:
+            end = LENGTH_BYTES + int.from_bytes(read[:LENGTH_BYTES])
+            if len(read) < end:
+                break
+            yield _pieces.decode(bytes(read[LENGTH_BYTES:end]))
+            del read[:end]
