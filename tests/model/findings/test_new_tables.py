@@ -8,7 +8,7 @@ from zktop.model.examiner import Examiner
 from zktop.model.facts import SECOND_MS
 from zktop.model.findings.finding import Finding
 from zktop.model.findings.schedule import PAUSE_PER_FINDING_MS
-from zktop.model.findings.tracker import FRESH_FINDINGS
+from zktop.model.findings.tracker import FRESH_FINDINGS, MARKED_PER_LOOK
 from zktop.model.text import Text
 from zktop.model.world.world import World
 
@@ -113,3 +113,23 @@ def _examined_in_a_minute(count: int) -> int:
         for at in range(0, 2 * MINUTE, SECOND_MS)
     ]
     return sum(before != after for before, after in pairwise(said[MINUTE // SECOND_MS :]))
+
+
+def test_tables_of_thousands_of_sessions_are_compared_in_steps() -> None:
+    """A live run examines the last of them one look later, and a thorough look at once."""
+    calm = [row(f"calm-{number}") for number in range(MARKED_PER_LOOK)]
+    world = World().after(own(), *lock("/held", "alice", "bob"))
+    world = world.after(connections(ZK, *calm, row("alice")))
+    late = row("alice", quiet_ms=9 * SECOND_MS)
+    silent = world.after(connections(ZK, *calm, late, at=NOW + EVERY))
+
+    assert _silent_in_looks(world, silent, thorough=False) == [False, True]
+    assert _silent_in_looks(world, silent, thorough=True) == [True, True]
+
+
+def _silent_in_looks(before: World, after: World, *, thorough: bool) -> list[bool]:
+    """Whether each of two looks finds that a holder is silent."""
+    examiner = Examiner()
+    examiner.look(before, NOW)
+    looks = [examiner.look(after, NOW + EVERY + late, thorough=thorough) for late in (1, 2)]
+    return [any(one.rule == "S3" for one in look.findings) for look in looks]

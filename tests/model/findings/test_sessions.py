@@ -1,5 +1,7 @@
 """P1 to P5, P17 and S3: sessions; with a near miss each."""
 
+from collections.abc import Collection
+
 import msgspec
 import pytest
 from model.builders import (
@@ -31,9 +33,9 @@ from model.findings.cases import (
 
 from zktop.model.facts import AnyFact, Expiry
 from zktop.model.findings.apply import examine_ensemble
-from zktop.model.findings.context import EnsembleContext, SessionContext
+from zktop.model.findings.context import EnsembleContext, SessionContext, SharedContext
 from zktop.model.findings.finding import LookAgainAt
-from zktop.model.findings.sessions import sessions_to_examine
+from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
 from zktop.model.text import Text
 
 A, B = k("alice", 0), k("bob", 1)
@@ -147,13 +149,19 @@ def test_p4_is_quiet_for_pings_in_time() -> None:
     assert not found("P4", lonely(connected("alice", quiet_ms=4 * SECOND)))
 
 
+def suspicious(shared: SharedContext, owners: Collection[int] = ()) -> set[int]:
+    """The sessions that new tables have examined."""
+    rows = sessions_and_rows(shared.ensemble, owners)
+    return {one for one, row in rows if is_suspicious(one, row, shared)}
+
+
 @pytest.mark.parametrize("quiet_ms", [None, 41 * MINUTE])
 def test_p4_is_quiet_for_a_session_that_has_moved(quiet_ms: int | None) -> None:
     """Its new server has not answered it yet; the uptime of a host is no silence."""
     tables = connected("alice", at=NOW - SECOND), connected("alice", quiet_ms=quiet_ms)
 
     assert not found("P4", lonely(*tables))
-    assert not list(sessions_to_examine(shared_context(*tables), ()))
+    assert not suspicious(shared_context(*tables))
 
 
 def test_p4_remembers_a_silence_that_is_over() -> None:
@@ -257,7 +265,7 @@ def test_only_odd_sessions_are_examined() -> None:
     case = lonely(connections(ZK1, *rows, zxid=1_000_000))
     owners = {session(name) for name in ("calm", "silent", "no timeout", "away")}
 
-    assert set(sessions_to_examine(case.shared, owners)) == {session("silent"), session("away")}
+    assert suspicious(case.shared, owners) == {session("silent"), session("away")}
 
 
 def test_a_session_in_no_list_may_be_known_by_a_followers_list() -> None:

@@ -29,7 +29,7 @@ from zktop.model.text import Text, clean
 MAX_LOCKS_AHEAD: Final = 32  # between an effect and its cause
 MANY: Final = 100  # findings alike: more than two screens of them
 STILL_MANY: Final = MANY // 2  # a group that is shown stays, until it has fewer
-FINDINGS_PER_STEP: Final = 5_000  # at most 20 ms
+FINDINGS_PER_STEP: Final = 2_500  # at most 10 ms
 LISTED_PER_MS: Final = 5  # findings; so 10,000 of them are listed every two seconds
 
 # Rules whose findings hold up all waiters of a lock; rules whose findings may just be delays.

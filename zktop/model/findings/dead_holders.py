@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from zktop.model.facts import Millis, Session, split
+from zktop.model.facts import Millis, split
 from zktop.model.findings.context import LockContext
 from zktop.model.findings.finding import (
     DEADLOCKS,
@@ -21,6 +21,7 @@ from zktop.model.text import Text
 
 LONGEST_TIMEOUT_MS = 40_000  # the default maximum of servers: 20 ticks of 2 s
 MIN_NEWER_LEASES = 2
+MAX_WATCHES = 1_000  # of a session; of more, it is unknown which one it waits for
 LONG_FACTOR, VERY_LONG_FACTOR = 10, 20  # times the 99th percentile
 NO_USUAL = MissingInput("too few finished holds were seen to know what is usual", "history")
 
@@ -214,7 +215,7 @@ def zombie_holder(ctx: LockContext) -> Iterator[RuleResult]:
             continue
         if ctx.now_ms - since <= bound:
             yield LookAgainAt(since + bound + 1)
-        elif not any(hidden_waits(ctx, holder.owner)):
+        elif len(_watched(ctx, holder)) <= MAX_WATCHES and not any(hidden_waits(ctx, holder)):
             yield _zombie(ctx, holder, since)
 
 
@@ -261,18 +262,23 @@ def hidden_wait(ctx: LockContext) -> Iterator[RuleResult]:
     It watches a sequential node outside all known locks.
     """
     for holder in ctx.holders if ctx.waiters else ():
-        for path in hidden_waits(ctx, holder.owner):
-            yield _hidden(ctx, holder, path)
+        if len(_watched(ctx, holder)) <= MAX_WATCHES:
+            for path in hidden_waits(ctx, holder):
+                yield _hidden(ctx, holder, path)
 
 
-def hidden_waits(ctx: LockContext, session: Session) -> Iterator[Text]:
-    """The nodes outside all known locks that a session may be waiting for."""
-    for path in sorted(ctx.ensemble.watched(session) or ()):
+def _watched(ctx: LockContext, member: Member) -> frozenset[Text]:
+    return ctx.ensemble.watched(member.owner) or frozenset()
+
+
+def hidden_waits(ctx: LockContext, holder: Member) -> Iterator[Text]:
+    """The nodes outside all known locks that a holder may be waiting for."""
+    for path in sorted(_watched(ctx, holder)):
         if not re.fullmatch(_SEQUENTIAL, path) or path in ctx.at_path:
             continue
         parent = split(path)[0]
         is_known = ctx.shared.is_read(parent) or ctx.shared.is_lock(split(parent)[0])
-        if not is_known and ctx.ensemble.owner_of(path) != session:
+        if not is_known and ctx.ensemble.owner_of(path) != holder.owner:
             yield path
 
 

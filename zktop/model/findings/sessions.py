@@ -1,8 +1,8 @@
 """P1 to P5, P17, S3: sessions that are gone or silent, change servers often, or own too much."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-from zktop.model.facts import Session
+from zktop.model.facts import Connection, Session
 from zktop.model.findings.context import (
     EnsembleContext,
     SessionContext,
@@ -21,6 +21,7 @@ from zktop.model.findings.finding import (
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.history.endings import GIVEN_UP_SHARE
 from zktop.model.locks.lock import absolute
+from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence, ServerTables
 
 MIN_TIMEOUT_TICKS = 2  # the servers' default
@@ -234,23 +235,27 @@ def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:
     )
 
 
-def sessions_to_examine(shared: SharedContext, owners: Collection[Session]) -> Iterator[Session]:
-    """The sessions worth examining, chosen by a few comparisons for each.
-
-    They were silent for long, moved to another connection, or own nodes and are connected to no
-    server. This is called only when there are new tables.
-    """
-    tables = [
-        server.connections for server in shared.ensemble.tables if server.connections is not None
-    ]
+def sessions_and_rows(
+    ensemble: Ensemble, owners: Iterable[Session]
+) -> Iterator[tuple[Session, Connection | None]]:
+    """All connections of new tables, and the owners of nodes that have none, if that is known."""
+    tables = [server.connections for server in ensemble.tables if server.connections is not None]
     for rows in tables:
-        for session, row in rows.items():
-            gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)
-            is_silent = bool(row.timeout_ms) and gap > SILENT_SHARE * (row.timeout_ms or 0)
-            if is_silent or shared.sessions.moves(session):
-                yield session
+        yield from rows.items()
     if tables:
-        yield from sorted(set(owners).difference(*tables))
+        yield from ((one, None) for one in owners if not any(one in rows for rows in tables))
+
+
+def is_suspicious(session: Session, row: Connection | None, shared: SharedContext) -> bool:
+    """Whether a session is worth examining, by a few comparisons.
+
+    It was silent for long, moved to another connection, or is connected to no server.
+    """
+    if row is None:
+        return True
+    gap = max(row.quiet_ms or 0, shared.sessions.longest_gap(session) or 0)
+    is_silent = bool(row.timeout_ms) and gap > SILENT_SHARE * (row.timeout_ms or 0)
+    return is_silent or bool(shared.sessions.moves(session))
 
 
 @Rule(

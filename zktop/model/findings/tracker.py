@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from zktop.model.client_names import ClientNames
-from zktop.model.facts import SECOND_MS, Millis, Session
+from zktop.model.facts import SECOND_MS, Connection, Millis, Session
 from zktop.model.findings.apply import (
     NO_RESULTS,
     Examination,
@@ -43,13 +43,14 @@ from zktop.model.findings.deadlocks import LockNode, tangled_nodes, watch_knots
 from zktop.model.findings.finding import BlindSpot, Finding
 from zktop.model.findings.schedule import (
     FIRST,
+    LONGEST_SAME_MS,
     PAUSE_PER_FINDING_MS,
     PAUSE_PER_PLACE_MS,
     DueTimes,
     Subject,
     next_look,
 )
-from zktop.model.findings.sessions import sessions_to_examine
+from zktop.model.findings.sessions import is_suspicious, sessions_and_rows
 from zktop.model.history.all_locks import LockHistories
 from zktop.model.history.change import LockChange
 from zktop.model.locks.leaking_folders import FolderCount
@@ -63,6 +64,7 @@ from zktop.model.world.tables_of_all_servers import NO_ENSEMBLE, Ensemble
 from zktop.model.world.world import World
 
 MAX_PER_LOOK: Final = 150  # locks and sessions without findings: about 10 ms
+MARKED_PER_LOOK: Final = 5_000  # subjects that new tables may affect: about 8 ms
 WORK_PER_FINDING: Final = 2  # to find it takes as long as to examine this many others
 CROWD_MEMBERS: Final = 500  # a lock with more members rests after each examination
 REST_PER_MEMBER_MS: Final = 4  # an examination takes 0.02 ms per member
@@ -107,6 +109,9 @@ class FindingTracker:
         # Crowded locks, and sessions in many locks.
         self._rests_until: dict[Subject, Millis] = {}
         self._ensemble = NO_ENSEMBLE
+        self._affected: Iterator[Subject] = iter(())  # by new tables
+        self._unchecked: Iterator[tuple[Session, Connection | None]] = iter(())
+        self._is_marking = False
         self._now: Millis = 0
         self._deadlocks: dict[Text, Deadlock] = {}  # by id
         self._tangled: Counter[LockNode] = Counter()  # the nodes in deadlocks
@@ -121,7 +126,7 @@ class FindingTracker:
     @property
     def is_behind(self) -> bool:
         """Whether the last look left examinations to the next one."""
-        return self._due.has(self._now) or self._list.is_behind
+        return self._due.has(self._now) or self._list.is_behind or self._is_marking
 
     def look(self, look: LookInput) -> CurrentFindings:
         """Examine what is due; return everything that is wrong now."""
@@ -132,8 +137,10 @@ class FindingTracker:
         if look.deadlocks != tuple(self._deadlocks.values()):
             self._update_deadlocks({Text(one.id): one for one in look.deadlocks}, look, shared)
         if look.ensemble.tables != self._ensemble.tables:
-            self._mark_tables(look, shared)
+            self._mark_tables(look)
         self._ensemble = look.ensemble
+        if self._is_marking:
+            self._mark_step(look, shared)
         for subject in self._due_now(look):
             self._examine(subject, look, shared)
         self._examine_ensemble(look, shared)
@@ -217,18 +224,30 @@ class FindingTracker:
         for name in new:
             self._examine(name, look, shared)
 
-    def _mark_tables(self, look: LookInput, shared: SharedContext) -> None:
-        """Make due every subject that new tables may affect."""
-        for session in sorted(look.ensemble.changed_since(self._ensemble)):
-            if locks := look.locks_of.get(session):
-                self._set_due(session, FIRST)
-                for path in locks:
-                    self._set_due(path, FIRST)
-        for session in sessions_to_examine(shared, look.locks_of.keys()):
-            if session in look.locks_of and self._is_news(session):
-                self._set_due(session, FIRST)
-        for subject in self._from_tables:
+    def _mark_tables(self, look: LookInput) -> None:
+        """Begin to make due every subject that new tables may affect."""
+        changed = sorted(look.ensemble.changed_since(self._ensemble))
+        self._affected = chain(self._affected, _with_locks(changed, look.locks_of))
+        self._unchecked = sessions_and_rows(look.ensemble, look.locks_of.keys())
+        self._is_marking = True
+        # Thousands rest for longer than any of them may rest by itself: they are due before.
+        is_sooner = len(self._found) * PAUSE_PER_FINDING_MS < LONGEST_SAME_MS
+        for subject in self._from_tables if is_sooner else self._from_tables.keys() & self._fresh:
             self._due.set_within(subject, look.now + self._pause_ms(subject))
+
+    def _mark_step(self, look: LookInput, shared: SharedContext) -> None:
+        """Make due some of the subjects that new tables affect; a thorough look marks them all."""
+        limit = None if look.thorough else MARKED_PER_LOOK
+        number = 0
+        for subject in islice(self._affected, limit):
+            number += 1
+            self._set_due(subject, FIRST)
+        for session, row in islice(self._unchecked, limit and limit - number):
+            number += 1
+            is_odd = is_suspicious(session, row, shared) and session in look.locks_of
+            if is_odd and self._is_news(session):
+                self._set_due(session, FIRST)
+        self._is_marking = number == limit
 
     def _is_news(self, session: Session) -> bool:
         """Whether a suspicious session is neither on screen nor due for examination."""
@@ -340,6 +359,14 @@ class FindingTracker:
         for subject in fresh - self._fresh:
             self._due.set_within(subject, now + SECOND_MS)
         self._fresh = fresh
+
+
+def _with_locks(sessions: Iterable[Session], locks_of: LocksOfSessions) -> Iterator[Subject]:
+    """These sessions with all their locks, without those that have none."""
+    for session in sessions:
+        if locks := locks_of.get(session):
+            yield session
+            yield from locks
 
 
 def _subtract(counts: Counter[Key], keys: Iterable[Key]) -> None:

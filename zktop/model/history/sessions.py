@@ -38,7 +38,8 @@ class _Record(msgspec.Struct, gc=False):
     gap_before: int | None = None  # of the hour before
     last_active: Millis | None = None
     moves: tuple[Millis, ...] = ()
-    step: SessionActivity | None = None
+    before: Connection | None = None  # the row of the table before, on the same connection
+    before_at: Millis = 0
 
 
 class SessionHistories:
@@ -102,7 +103,15 @@ class SessionHistories:
     def step(self, session: Session) -> SessionActivity | None:
         """Its activity between its last two tables; None after a move or a reset."""
         known = self._records.get(session)
-        return known.step if known else None
+        before = known.before if known else None
+        if known is None or before is None:
+            return None
+        row, elapsed = known.row, known.at - known.before_at
+        received, requests = row.received - before.received, _requests(row) - _requests(before)
+        if received < 0 or requests < 0 or row.sent < before.sent:
+            return None
+        notified = row.notifications - before.notifications
+        return SessionActivity(elapsed, received, requests, notified)
 
     def requests_per_s(self, session: Session) -> float | None:
         """The packets received from it per second, over the last two tables."""
@@ -123,8 +132,10 @@ class SessionHistories:
     def longest_gap(self, session: Session) -> int | None:
         """The longest time without a packet within the last hour."""
         known = self._records.get(session)
-        gaps = (known.gap, known.gap_before) if known else ()
-        return max((gap for gap in gaps if gap is not None), default=None)
+        if known is None:
+            return None
+        gap, before = known.gap, known.gap_before
+        return gap if before is None or (gap is not None and gap > before) else before
 
     def _learn(self, server: Text, row: Connection, at: Millis, ensemble: Ensemble) -> bool:
         """Add a row; return whether the session may have made a request since the last one."""
@@ -137,7 +148,7 @@ class SessionHistories:
         presence = ensemble.presence(row.session)
         if presence is not None and presence.server == server:
             known.moves = (*known.moves, at)[-MAX_MOVES:]
-            known.step, known.heard_at = None, at  # it was active when it connected
+            known.before, known.heard_at = None, at  # it was active when it connected
             return _store_row(known, row, at, server)
         return False
 
@@ -150,19 +161,15 @@ class SessionHistories:
             self._records = kept
 
 
+def _requests(row: Connection) -> int:
+    return row.last_cxid or 0
+
+
 def _continue(known: _Record, row: Connection, at: Millis) -> bool:
     """Add a row of a known connection; return whether it made a request."""
-    before, elapsed = known.row, at - known.at
-    if elapsed <= 0:
+    if at <= known.at:
         return False
-    step = SessionActivity(
-        elapsed,
-        row.received - before.received,
-        (row.last_cxid or 0) - (before.last_cxid or 0),
-        row.notifications - before.notifications,
-    )
-    is_whole = step.received >= 0 and step.requests >= 0 and row.sent >= before.sent
-    known.step = step if is_whole else None
+    known.before, known.before_at = known.row, known.at
     return _store_row(known, row, at, known.server)
 
 
@@ -175,7 +182,9 @@ def _store_row(known: _Record, row: Connection, at: Millis, server: Text) -> boo
         known.last_active = known.at
     if at - known.gap_from >= HOUR_MS:
         known.gap_before, known.gap, known.gap_from = known.gap, None, at
-    gaps = (known.gap, row.quiet_ms, at - known.heard_at)
-    known.gap = max(gap for gap in gaps if gap is not None)
+    silent, quiet, gap = at - known.heard_at, row.quiet_ms, known.gap
+    if quiet is not None and quiet > silent:
+        silent = quiet
+    known.gap = silent if gap is None or silent > gap else gap
     known.server, known.row, known.at = server, row, at
     return has_asked and row.last_cxid is not None
