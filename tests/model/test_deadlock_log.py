@@ -1,11 +1,14 @@
 """Deadlocks over a run: numbers, the last verdict, how they ended, and what they leave behind."""
 
+from typing import Any
+
 import pytest
-from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, world
+from model.builders import NOW, ZK1, connections, kazoo_name, lock, row, session, world
 
 from zktop.model.examiner import Examiner
 from zktop.model.facts import AnyFact, Gone, join
 from zktop.model.report import Report
+from zktop.model.session_ids import session_text
 from zktop.output.events import EventStream
 
 BEGIN = NOW + 60_000
@@ -14,9 +17,9 @@ BOB_Y, ANN_Y = kazoo_name("bob", 0), kazoo_name("ann", 1)
 RING = (*lock("/x", "ann", "bob", "cid"), *lock("/y", "bob", "ann"))
 
 
-def gone(path: str, node: str, zxid: int) -> Gone:
+def gone(path: str, node: str, zxid: int, **more: Any) -> Gone:
     """A place that was left."""
-    return Gone(path=join(path, node), zxid=zxid, at=BEGIN + 10_000)
+    return Gone(path=join(path, node), zxid=zxid, at=BEGIN + 10_000, **more)
 
 
 def looked(*steps: tuple[AnyFact, ...], every_ms: int = 10_000) -> list[Report]:
@@ -37,7 +40,7 @@ def table(*names: str, quiet_ms: int = 0, late_ms: int = 0) -> AnyFact:
 ALL = (table("ann", "bob", "cid"),)
 ENDS = {
     "bob gave up waiting for /x": (gone("/x", BOB_X, 900),),
-    "bob closed its session": (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900)),
+    "bob gave up or closed its session": (gone("/x", BOB_X, 900), gone("/y", BOB_Y, 900)),
     "bob released /y while it waited, so it was not blocked": (gone("/y", BOB_Y, 900),),
     "the session of bob expired: it was killed or cut off": (
         table("ann", "cid", late_ms=9_000),
@@ -58,6 +61,26 @@ def test_an_ended_deadlock_says_which_client_left_and_how(how: str) -> None:
     assert (over.at, over.how) == (after.now, how)
 
 
+@pytest.mark.parametrize(
+    ("removal", "how"), [("deleted", "gave up waiting for /x"), ("closed", "closed its session")]
+)
+def test_a_transaction_log_says_whether_a_session_was_closed(removal: str, how: str) -> None:
+    """Bob left both locks."""
+    places = (("/x", BOB_X, 900), ("/y", BOB_Y, 901))
+    left = tuple(gone(*place, how=removal, by=session("bob")) for place in places)
+    *_, after = looked((*RING, *ALL), left)
+
+    assert after.over[0].how == f"bob {how}"
+
+
+def test_a_node_deleted_by_another_session_was_not_given_up() -> None:
+    """A transaction log says by whom."""
+    cid = session("cid")
+    *_, after = looked((*RING, *ALL), (gone("/x", BOB_X, 900, how="deleted", by=cid),))
+
+    assert after.over[0].how == f"session {session_text(cid)} deleted the node of bob in /x"
+
+
 def test_its_last_live_verdict_stays() -> None:
     """Its confidence, its sentence and the actors behind it stay as they were."""
     *_, live, after = looked((*RING, *ALL), (), ENDS["bob gave up waiting for /x"])
@@ -66,13 +89,13 @@ def test_its_last_live_verdict_stays() -> None:
     assert after.over[0].deadlock.behind == 1
 
 
-def test_a_session_whose_nodes_go_one_by_one_has_closed() -> None:
+def test_the_nodes_of_a_session_may_go_one_by_one() -> None:
     """The first of them alone looks as if it had given up."""
-    first, second = ENDS["bob closed its session"]
+    first, second = ENDS["bob gave up or closed its session"]
     _, halfway, after = looked((*RING, *ALL), (first,), (second,), every_ms=50)
 
     assert halfway.over[0].how == "bob gave up waiting for /x"
-    assert after.over[0].how == "bob closed its session"
+    assert after.over[0].how == "bob gave up or closed its session"
 
 
 def test_deadlocks_have_numbers_of_their_own() -> None:
@@ -111,12 +134,12 @@ def test_a_pair_that_has_deadlocked_is_no_longer_potential() -> None:
 def test_the_event_of_its_end_says_how() -> None:
     """With the number that its beginning had."""
     teller = EventStream()
-    events = [one for made in looked(RING, ENDS["bob closed its session"])
+    events = [one for made in looked(RING, ENDS["bob gave up or closed its session"])
               for one in teller.events(made)]  # fmt: skip
     begin, end = (event for event in events if event.event.startswith("deadlock"))
 
     assert (begin.number, begin.how) == (1, None)
-    assert (end.number, end.how) == (1, "bob closed its session")
+    assert (end.number, end.how) == (1, "bob gave up or closed its session")
 
 
 def test_an_unchanged_deadlock_stays_the_same_object() -> None:

@@ -2,7 +2,8 @@
 
 Numbers follow the order of detection, so a replay gives the same numbers. A deadlock that is over
 keeps its last verdict. How it ended may become clear a moment later, because a session's nodes
-disappear one after another.
+disappear one after another. Only a transaction log tells a client that closed its session from one
+that left all its locks.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from zktop.model.facts import Millis
 from zktop.model.history.events import FormerMember
+from zktop.model.session_ids import session_text
 from zktop.model.waits.deadlock import Deadlock, DeadlockPlace, DeadlockStep
 from zktop.model.waits.lock_order_story import Inversion
 
@@ -118,15 +120,21 @@ def _how_ended(was: Deadlock, departed: Departed) -> str:
     if not left:
         return RULES_CHANGED
     _, step = min(left, key=lambda pair: pair[0])
-    waits, held = departed(step.waits), [departed(place) for place in step.holds]
-    if any(former is not None and former.ending == "expired" for former in (waits, *held)):
+    places = (step.waits, *step.holds)
+    gone = [(former, place) for place in places if (former := departed(place)) is not None]
+    if any(former.ending == "expired" for former, _ in gone):
         return f"the session of {step.name} expired: it was killed or cut off"
-    if waits is not None and held and all(held):
-        return f"{step.name} closed its session"
-    if waits is not None:
-        return f"{step.name} gave up waiting for {step.waits.lock}"
-    lock = next(place.lock for place in step.holds if departed(place))
-    return f"{step.name} released {lock} while it waited, so it was not blocked"
+    recorded = {former.how for former, _ in gone}
+    if len(gone) == len(places) > 1 and recorded <= {None, "closed"}:
+        doubt = "gave up or " if None in recorded else ""
+        return f"{step.name} {doubt}closed its session"
+    first, place = min(gone, key=lambda pair: pair[0].gone_at)
+    if first.deleted_by is not None:
+        other = session_text(first.deleted_by)
+        return f"session {other} deleted the node of {step.name} in {place.lock}"
+    if place is step.waits:
+        return f"{step.name} gave up waiting for {place.lock}"
+    return f"{step.name} released {place.lock} while it waited, so it was not blocked"
 
 
 def _left(was: Deadlock, departed: Departed) -> Iterator[tuple[DeadlockStep, list[FormerMember]]]:

@@ -174,6 +174,7 @@ class LockLog:
             span if held else None,
             None if held else span,
             None if removal is None else deleted_by_another(member, removal),
+            None if removal is None else removal.how,
         )
         return gone, verdict.why
 

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from zktop.model.facts import Millis, Session
+from zktop.model.facts import Millis, RemovalKind, Session
 from zktop.model.text import Text
 
 EventKind = Literal[
@@ -76,3 +76,4 @@ class FormerMember(msgspec.Struct, frozen=True, gc=False):
     held: Elapsed | None = None
     waited: Elapsed | None = None
     deleted_by: Session | None = None  # another session, if a transaction log says so
+    how: RemovalKind | None = None  # as a transaction log says
