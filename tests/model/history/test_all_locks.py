@@ -121,7 +121,24 @@ def test_a_grant_between_two_looks_is_not_denied() -> None:
 
     assert words([released, abandoned]) == [("released", "alice"), ("abandoned", "bob")]
     assert "may have held" in (abandoned.why or "")
+    assert abandoned.waited is None
     assert watcher.histories.of(root.path).attempts == {}
+
+
+def test_it_is_not_denied_because_its_session_was_active() -> None:
+    """That proves only that the session did not expire."""
+    root = Root()
+    alice, bob = root.create("alice"), root.create("bob")
+    ensemble = Ensemble.of(world(connections(ZK1, row("bob"))), NOW)
+    histories, before = LockHistories(), root.look()
+    histories.after([LockChange.between(before.path, None, before)], ensemble, NOW)
+    root.delete(alice)
+    root.delete(bob)
+
+    change = LockChange.between(before.path, before, root.look())
+    _, abandoned = histories.after([change], ensemble, NOW + 1_000)
+
+    assert "may have held" in (abandoned.why or "")
 
 
 @pytest.mark.parametrize(

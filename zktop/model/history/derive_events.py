@@ -135,15 +135,19 @@ class LockLog:
         for member in change.deleted:
             if self._gates.served(member.node):
                 continue
-            unclear = member.node not in held and is_unclear(change, member, deleted)
             gone, why = self._former_member(member, change, ctx, held=member.node in held)
+            unclear = (
+                gone.ending == "abandoned"
+                and gone.how is None
+                and is_unclear(change, member, deleted)
+            )
             self._count(member, gone, is_clear=not unclear)
             self._former_members = (*self._former_members[1 - MAX_FORMER_MEMBERS :], gone)
             yield replace(
                 _event(gone.ending, change, ctx, member, zxid),
-                waited=gone.waited,
+                waited=None if unclear else gone.waited,
                 held=gone.held,
-                why=why or (UNCLEAR if unclear else None),
+                why=UNCLEAR if unclear else why,
             )
         self._stays = self._stays.with_changes(
             {node: None for node in deleted if node in self._stays}
