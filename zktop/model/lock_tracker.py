@@ -4,7 +4,7 @@ The lock at a path is rebuilt if its facts change. Locks with timed leases are a
 lease ends, and locks recognised by watches when there is a new watch table.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from zktop.model.facts import Millis
 from zktop.model.history.change import LockChange
@@ -12,11 +12,12 @@ from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.candidates import affected_locks, may_be_lock
 from zktop.model.locks.lock import Lock, NotALock
 from zktop.model.locks.lock_at_path import lock_at
+from zktop.model.locks.shapes.semaphores import QUEUE_OF_SEMAPHORE
 from zktop.model.locks.simple_lock import simple_lock
 from zktop.model.locks.update_lock import children_diff
 from zktop.model.settings import Root, Settings
 from zktop.model.text import Text
-from zktop.model.world.children_of_znode import NO_FAMILY
+from zktop.model.world.children_of_znode import NO_FAMILY, Znode
 from zktop.model.world.world import World
 
 
@@ -54,9 +55,8 @@ class LockTracker:
         for path in changed:
             before = self._world.families.get(path, NO_FAMILY).members
             after = world.families.get(path, NO_FAMILY).members
-            paths.update(
-                affected_locks(path, children_diff(before, after).names if before else after)
-            )
+            names = children_diff(before, after).names if before else after
+            paths.update(affected_locks(path, _examined(names, before, after)))
         return paths
 
     def _change(self, path: Text, world: World, now: Millis) -> LockChange | None:
@@ -89,6 +89,23 @@ class LockTracker:
             self._due[path] = lock.until
         if lock.asks_watches:
             self._watched.add(path)
+
+
+def _examined(
+    names: Iterable[Text], before: Mapping[Text, Znode], after: Mapping[Text, Znode]
+) -> list[Text]:
+    """Leave out new names of which nothing else is known yet.
+
+    Among a hundred thousand, it would take a second to find that none of them is a lock.
+    """
+    return [
+        name
+        for name in names
+        if name in before
+        or (znode := after[name]).stat is not None
+        or znode.hidden
+        or name.endswith(QUEUE_OF_SEMAPHORE)
+    ]
 
 
 def _empty_lock(found: NotALock, root: Root | None, world: World) -> Lock | None:
