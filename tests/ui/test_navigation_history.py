@@ -1,4 +1,4 @@
-"""Back and forward through the places that the user has visited."""
+"""Back and forward through what the user has visited."""
 
 import pytest
 from textual.pilot import Pilot
@@ -7,42 +7,44 @@ from ui.fake_feed import app_of, settled
 from ui.screens.locks.locks_app import WIDE, chosen
 
 from zktop.ui.app import Zktop
-from zktop.ui.navigation_history import MAX_PLACES, Place, Places
+from zktop.ui.navigation_history import MAX_ENTRIES, NavigationEntry, NavigationHistory
 from zktop.ui.view_state import Selection
 from zktop.ui.widgets.header import CRUMB
 
 FILM = trouble()
-LOCKS, LOCK, SESSIONS = (Place(name) for name in ("locks", "lock", "sessions"))
+LOCKS, LOCK, SESSIONS = (NavigationEntry(name) for name in ("locks", "lock", "sessions"))
 
 
 def test_back_and_forward_again() -> None:
     """As in a browser."""
-    places = Places().left(LOCKS).left(LOCK)
-    there = places.back(SESSIONS)
+    history = NavigationHistory().after_leaving(LOCKS).after_leaving(LOCK)
+    there = history.back(SESSIONS)
 
     assert there.before[-1] == LOCKS
     assert there.following == (SESSIONS,)
-    assert there.forward(LOCK) == places
+    assert there.forward(LOCK) == history
 
 
-def test_a_new_place_has_nothing_after_it() -> None:
-    """The places to go forward to are forgotten."""
-    assert Places().left(LOCKS).back(LOCK).left(SESSIONS).following == ()
+def test_a_new_entry_has_nothing_after_it() -> None:
+    """The entries to go forward to are forgotten."""
+    back = NavigationHistory().after_leaving(LOCKS).back(LOCK)
+
+    assert back.after_leaving(SESSIONS).following == ()
 
 
-def test_a_place_that_was_left_twice_is_kept_once() -> None:
+def test_an_entry_that_was_left_twice_is_kept_once() -> None:
     """Going back always leads elsewhere."""
-    assert Places().left(LOCKS).left(LOCKS).before == (LOCKS,)
+    assert NavigationHistory().after_leaving(LOCKS).after_leaving(LOCKS).before == (LOCKS,)
 
 
-def test_the_oldest_places_are_forgotten() -> None:
+def test_the_oldest_entries_are_forgotten() -> None:
     """There is a limit."""
-    places = Places()
-    for number in range(MAX_PLACES + 5):
-        places = places.left(Place("lock", Selection(path=f"/{number}")))
+    history = NavigationHistory()
+    for number in range(MAX_ENTRIES + 5):
+        history = history.after_leaving(NavigationEntry("lock", Selection(path=f"/{number}")))
 
-    assert len(places.before) == MAX_PLACES
-    assert places.before[0].subject.path == "/5"
+    assert len(history.before) == MAX_ENTRIES
+    assert history.before[0].subject.path == "/5"
 
 
 def where(app: Zktop) -> tuple[str, str | None]:
@@ -135,7 +137,7 @@ async def test_without_a_moved_cursor_the_top_row_stays_selected() -> None:
 
 
 @pytest.mark.parametrize("key", ["alt+left", "alt+right", "escape"])
-async def test_where_there_is_no_other_place_the_key_does_nothing(key: str) -> None:
+async def test_where_there_is_no_other_entry_the_key_does_nothing(key: str) -> None:
     """The screen stays."""
     app = app_of(*FILM)
     async with app.run_test(size=WIDE) as pilot:

@@ -12,7 +12,7 @@ from textual.widgets import ContentSwitcher
 from zktop.ui.base_app import BaseApp
 from zktop.ui.interfaces import ClusterList, ContendersPort, Feed, OpenCluster
 from zktop.ui.messages import PageReady, SelectionChanged, ShowPage
-from zktop.ui.navigation_history import Place
+from zktop.ui.navigation_history import NavigationEntry
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.tape import Tape
 from zktop.ui.screens import page_named
@@ -114,33 +114,33 @@ class NavigationApp(BaseApp):
         """Go to a page and remember where the user came from."""
         page = self.page
         if page is not None and (name != page.entry.name or subject):
-            self.visit.places = self.visit.places.left(self._here(page))
+            self.visit.navigation = self.visit.navigation.after_leaving(self._here(page))
         self.subject = subject or self.selection
         self._load_page(name)
 
     def turn_back(self) -> None:
-        """Return to the place before this one, if there is one."""
+        """Return to the entry before this one, if there is one."""
         visit, page = self.visit, self.page
-        if visit.places.before and page is not None:
-            place = visit.places.before[-1]
-            visit.places = visit.places.back(self._here(page))
-            self._go_to(place)
+        if visit.navigation.before and page is not None:
+            entry = visit.navigation.before[-1]
+            visit.navigation = visit.navigation.back(self._here(page))
+            self._go_to(entry)
 
     def turn_forward(self) -> None:
         """Undo `turn_back`."""
         visit, page = self.visit, self.page
-        if visit.places.following and page is not None:
-            place = visit.places.following[-1]
-            visit.places = visit.places.forward(self._here(page))
-            self._go_to(place)
+        if visit.navigation.following and page is not None:
+            entry = visit.navigation.following[-1]
+            visit.navigation = visit.navigation.forward(self._here(page))
+            self._go_to(entry)
 
-    def _here(self, page: Page) -> Place:
+    def _here(self, page: Page) -> NavigationEntry:
         """Return the visible page, and what the user has selected there."""
-        return Place(page.entry.name, self.subject.updated(page.chosen_subject))
+        return NavigationEntry(page.entry.name, self.subject.updated(page.chosen_subject))
 
-    def _go_to(self, place: Place) -> None:
-        self.subject = place.subject
-        self._load_page(place.page)
+    def _go_to(self, entry: NavigationEntry) -> None:
+        self.subject = entry.subject
+        self._load_page(entry.page)
 
     def turn_to_cluster(self, name: str) -> None:
         """Switch to a cluster, and to the page that it showed last."""

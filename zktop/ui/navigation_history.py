@@ -4,38 +4,38 @@ from typing import Final, NamedTuple
 
 from zktop.ui.view_state import Selection
 
-MAX_PLACES: Final = 50  # in each direction
+MAX_ENTRIES: Final = 50  # in each direction
 
 
-class Place(NamedTuple):
+class NavigationEntry(NamedTuple):
     """A screen, and what is selected there."""
 
     page: str
     subject: Selection = Selection()
 
 
-class Places(NamedTuple):
-    """The places before and after the current one, the nearest last.
+class NavigationHistory(NamedTuple):
+    """The entries before and after the current one, the nearest last.
 
-    >>> a, b, c = map(Place, "abc")
-    >>> places = Places().left(a).left(b).back(c)
-    >>> [[one.page for one in some] for some in places]
+    >>> a, b, c = map(NavigationEntry, "abc")
+    >>> history = NavigationHistory().after_leaving(a).after_leaving(b).back(c)
+    >>> [[one.page for one in some] for some in history]
     [['a'], ['c']]
     """
 
-    before: tuple[Place, ...] = ()
-    following: tuple[Place, ...] = ()
+    before: tuple[NavigationEntry, ...] = ()
+    following: tuple[NavigationEntry, ...] = ()
 
-    def left(self, here: Place) -> "Places":
-        """Leave a place for a new one; there is nothing to go forward to."""
+    def after_leaving(self, here: NavigationEntry) -> "NavigationHistory":
+        """Leave an entry for a new one; there is nothing to go forward to."""
         if self.before[-1:] == (here,):
-            return Places(self.before)
-        return Places((*self.before, here)[-MAX_PLACES:])
+            return NavigationHistory(self.before)
+        return NavigationHistory((*self.before, here)[-MAX_ENTRIES:])
 
-    def back(self, here: Place) -> "Places":
-        """Return from here to the last place before."""
-        return Places(self.before[:-1], (*self.following, here)[-MAX_PLACES:])
+    def back(self, here: NavigationEntry) -> "NavigationHistory":
+        """Return from here to the entry before."""
+        return NavigationHistory(self.before[:-1], (*self.following, here)[-MAX_ENTRIES:])
 
-    def forward(self, here: Place) -> "Places":
-        """Go from here to the next place."""
-        return Places((*self.before, here)[-MAX_PLACES:], self.following[:-1])
+    def forward(self, here: NavigationEntry) -> "NavigationHistory":
+        """Go from here to the next entry."""
+        return NavigationHistory((*self.before, here)[-MAX_ENTRIES:], self.following[:-1])

@@ -13,7 +13,7 @@ from zktop.ui.acknowledged import NOTHING_ACKNOWLEDGED
 from zktop.ui.filters import parsed_filter
 from zktop.ui.inbox import Inbox, Wake
 from zktop.ui.interfaces import Complaint, Frame, News, OpenCluster, Status
-from zktop.ui.navigation_history import Places
+from zktop.ui.navigation_history import NavigationHistory
 from zktop.ui.notify import Notifier
 from zktop.ui.past.playback import Playback
 from zktop.ui.past.pulse import Pulse
@@ -44,7 +44,7 @@ class Visit:
         self.recording = ""  # the file that is being written
         self.subject = Selection()
         self.filter_text = ""
-        self.places = Places()
+        self.navigation = NavigationHistory()
         self.acknowledged = NOTHING_ACKNOWLEDGED
         self.recent: list[str] = []  # names of palette items, the last one first
         self.pages = ContentSwitcher(id=f"cluster-{number}")
