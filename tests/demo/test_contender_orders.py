@@ -7,7 +7,7 @@ import sys
 import msgspec
 import pytest
 
-from zktop.demo.contender import checked
+from zktop.demo.contender import checked_order
 from zktop.demo.contender_orders import read_order
 from zktop.demo.recipes import RECIPES
 from zktop.demo_types import ClientSettings, ContenderOrder, LockClaim
@@ -47,7 +47,7 @@ from zktop.errors import UsageError
 def test_an_impossible_claim_is_refused_in_a_sentence(claim: LockClaim, sentence: str):
     """Before anything is connected."""
     with pytest.raises(UsageError) as refusal:
-        checked(ContenderOrder("a", (claim,)))
+        checked_order(ContenderOrder("a", (claim,)))
 
     assert str(refusal.value).startswith(sentence)
 

@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from zktop.demo.scene_count import counted
+from zktop.demo.scene_count import scene_count
 from zktop.demo_types import ContenderStep, DemoDeparture, StepKind
 
 JOBS = "/zktop-demo/x/jobs"
@@ -22,7 +22,7 @@ def step(who: str, what: StepKind, at: str) -> ContenderStep:
 
 def departures(*lines: str) -> tuple[DemoDeparture, ...]:
     """The departures in these steps."""
-    return counted(steps(*lines)).departures
+    return scene_count(steps(*lines)).departures
 
 
 def test_a_release_and_the_clients_it_wakes():
@@ -52,7 +52,7 @@ def test_steps_that_arrive_late_are_put_in_order():
     """The pipes of two processes are read in any order."""
     reported = steps("ann acquired", "ann releasing", "bob notified")
 
-    assert counted(reversed(reported)).departures[0].woken == ("bob",)
+    assert scene_count(reversed(reported)).departures[0].woken == ("bob",)
 
 
 def test_a_new_client_ends_the_count():
@@ -85,11 +85,11 @@ def test_two_that_believe_they_hold_a_lock_are_counted():
     """The most at one time, also when one of them has found out since."""
     reported = steps("ann acquired", "bob acquired", "ann lost", "bob releasing", "cid acquired")
 
-    assert counted(reported).believers == {JOBS: ("ann", "bob")}
+    assert scene_count(reported).believers == {JOBS: ("ann", "bob")}
 
 
 def test_a_lock_that_changes_hands_has_one_believer():
     """A contender that begins to release no longer relies on the lock."""
     reported = steps("ann acquired", "ann releasing", "bob acquired")
 
-    assert counted(reported).believers == {JOBS: ("ann",)}
+    assert scene_count(reported).believers == {JOBS: ("ann",)}

@@ -38,7 +38,7 @@ def test_the_most_exact_entry_counts(session: str, client: str, name: str | None
 
 def test_further_fields_of_an_owner() -> None:
     """An entry may have more than a name."""
-    assert LIST.known("0x1f", "") == {"name": "nightly", "team": "data", "on call": "eve"}
-    assert LIST.known("0x2", "10.0.0.9:1") == {"name": "office", "floor": "2"}
-    assert LIST.known("0x2", "10.0.0.1:1") == {"name": "billing"}
-    assert LIST.known("0x2", "10.1.0.1:1") == {}
+    assert LIST.details_of("0x1f", "") == {"name": "nightly", "team": "data", "on call": "eve"}
+    assert LIST.details_of("0x2", "10.0.0.9:1") == {"name": "office", "floor": "2"}
+    assert LIST.details_of("0x2", "10.0.0.1:1") == {"name": "billing"}
+    assert LIST.details_of("0x2", "10.1.0.1:1") == {}

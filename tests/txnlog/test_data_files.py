@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from txnlog.log_writer import snapshot, story
 
 from zktop.errors import DataFileError
-from zktop.txnlog.data_files import data_files, opened
+from zktop.txnlog.data_files import data_files, open_unpacked
 
 LOG, SNAPSHOT = story().bytes(), snapshot({"": (0, b"")})
 
@@ -31,7 +31,7 @@ def kinds(*paths: Path) -> list[tuple[str, str, int | None]]:
     with data_files(paths) as files:
         found = []
         for file in files:
-            with opened(file) as stream:
+            with open_unpacked(file) as stream:
                 found.append((file.kind, stream.read(4).decode(), file.zxid))
         return found
 

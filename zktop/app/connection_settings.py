@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from zktop.config.keys_and_defaults import Config, IntrospectSection
 from zktop.demo_types import ClientSettings
 from zktop.model.facts import SECOND_MS
-from zktop.model.layouts.layout import Layout, read
+from zktop.model.layouts.layout import Layout, parse_name
 from zktop.tls import Tls
 from zktop.zk import Access, Plan, parse_hosts
 from zktop.zk.connect.address import AdminAccess
@@ -55,7 +55,7 @@ def looks_like_a_lock(layouts: Sequence[Layout]) -> Callable[[str, Sequence[str]
         return might_be_a_lock
     return lambda path, names: (
         might_be_a_lock(path, names)
-        or any(read(layout, name) is not None for name in names for layout in layouts)
+        or any(parse_name(layout, name) is not None for name in names for layout in layouts)
     )
 
 

@@ -16,7 +16,7 @@ from zktop.demo.lessons import LESSONS
 from zktop.demo.permission import Permission
 from zktop.demo.processes import ContenderChange, ProcessPool
 from zktop.demo.recipes import RECIPES
-from zktop.demo.scene_count import COUNTED_STEPS, counted
+from zktop.demo.scene_count import COUNTED_STEPS, scene_count
 from zktop.demo.scene_player import ScenePlayer
 from zktop.demo.scenes import SCENES, scene_named
 from zktop.demo_types import (
@@ -81,7 +81,7 @@ class Contenders:
     def count(self) -> SceneCount:
         if self._is_count_due.is_set():
             self._is_count_due.clear()
-            self._count = counted(tuple(self._counted))
+            self._count = scene_count(tuple(self._counted))
         return self._count
 
     @property

@@ -25,7 +25,7 @@ from zktop.model.facts import (
     OwnerNames,
     Session,
 )
-from zktop.model.layouts.layout import Layout, read
+from zktop.model.layouts.layout import Layout, parse_name
 from zktop.model.owner_list import NAME, OwnerEntry, OwnerList
 from zktop.model.session_ids import session_text
 from zktop.model.settings import Settings
@@ -302,7 +302,7 @@ class LockPlaces:
 
 
 def _is_of(layouts: Sequence[Layout], name: str) -> bool:
-    return any(read(layout, name) is not None for layout in layouts)
+    return any(parse_name(layout, name) is not None for layout in layouts)
 
 
 def _hosts(members: Sequence[str], chroot: str) -> str:

@@ -112,7 +112,7 @@ class LiveRun:
                     return False
         finally:
             self.on_read()
-        self._source.run_until_sampled(FIRST_SAMPLE_S)
+        self._source.run_until_sampled(FIRST_SAMPLE_S)  # a table that is late is a blind spot
         return True
 
     def reading(self) -> Iterator[str]:

@@ -97,7 +97,7 @@ def _command_mistakes(config: Config) -> Iterator[tuple[str, str]]:
 
 def _word_mistakes(text: str) -> Iterator[str]:
     try:
-        shlex.split(text)
+        shlex.split(text)  # only to check it
     except ValueError as error:
         yield f"is not a command: {str(error).lower()}"
 

@@ -27,7 +27,7 @@ from zktop.output.free_plan import (
     done_lines,
     free_json,
     free_lines,
-    freed,
+    freed_json,
     not_done,
     not_freed,
 )
@@ -147,5 +147,5 @@ def _perform(run: LiveRun, deed: Deed, config: Config) -> FreedJson:
     for report in run.reports(PATIENCE_S):
         run.raise_if_lost()
         if not any(report.world.node(path) for path in deed.paths):
-            return freed(deed, report)
+            return freed_json(deed, report)
     return not_freed(deed)

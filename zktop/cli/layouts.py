@@ -11,7 +11,7 @@ from zktop.config.join_sources import effective_config
 from zktop.config.overrides import Overrides
 from zktop.config.suggest import quoted
 from zktop.errors import NothingToLookAtError
-from zktop.model.layouts.layout import Layout, read
+from zktop.model.layouts.layout import Layout, parse_name
 from zktop.model.locks.shapes import LAYOUTS
 
 _INDENT = 4 * " "
@@ -38,7 +38,7 @@ def command(overrides: Overrides, names: tuple[str, ...]) -> None:
     """
     layouts = effective_config(overrides).config.layouts + LAYOUTS
     chosen = matching(layouts, names) if names else layouts
-    unknown = [name for name in names if not any(read(layout, name) for layout in chosen)]
+    unknown = [name for name in names if not any(parse_name(layout, name) for layout in chosen)]
     if names and not chosen:
         raise NothingToLookAtError(
             f"No known layout matches {_join_quoted(unknown)}. "
@@ -58,8 +58,10 @@ def matching(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
     >>> [layout.name for layout in matching(LAYOUTS, ["lock-0000000007", "lock-0000000012"])]
     ['plain-lock', 'named-sequence']
     """
-    selective = [layout for layout in layouts if read(layout, _NO_LOCK_NAME) is None]
-    counted = [(sum(read(each, name) is not None for name in names), each) for each in selective]
+    selective = [layout for layout in layouts if parse_name(layout, _NO_LOCK_NAME) is None]
+    counted = [
+        (sum(parse_name(each, name) is not None for name in names), each) for each in selective
+    ]
     matches = [pair for pair in counted if pair[0]]
     return [each for _, each in sorted(matches, key=lambda pair: (-pair[0], pair[1].guessed))]
 

@@ -15,7 +15,7 @@ def checks(layouts: set[str]) -> dict[type, Check]:
     def all_layout_mistakes(layout: Layout) -> Mistakes:
         for index, name in enumerate(layout.sees):
             try:
-                known(name)
+                known(name)  # only to check it
             except ValueError as error:
                 yield f"sees[{index}]", str(error)
         yield from layout_mistakes(layout)

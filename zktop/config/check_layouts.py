@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 from zktop.config.suggest import hint
-from zktop.model.layouts.layout import MACROS, ClientView, Layout, compiled
+from zktop.model.layouts.layout import MACROS, ClientView, Layout, compiled_pattern
 
 Mistakes = Iterator[tuple[str, str]]
 
@@ -50,7 +50,7 @@ def view_mistakes(view: ClientView) -> Mistakes:
         unknown = [*_unknown_macros(written, macros)]
         yield from ((field, what) for what in ([broken] if broken else unknown))
         is_readable = field == "key" and written and not (broken or unknown)
-        if is_readable and compiled(pattern).groups != 1:
+        if is_readable and compiled_pattern(pattern).groups != 1:
             yield field, "needs exactly one group, like (.*), for what is compared"
 
 
@@ -59,7 +59,7 @@ def _pattern_error(pattern: str) -> str | None:
         return f"is longer than {_MAX_PATTERN_CHARS} characters"
     try:
         with warnings.catch_warnings(action="ignore"):  # about syntax that may change
-            compiled(pattern)
+            compiled_pattern(pattern)  # only to check it
     except (re.error, OverflowError, RecursionError) as error:
         return f"is not a regular expression: {error}"
     return None
@@ -73,7 +73,7 @@ def _name_mistakes(layout: Layout) -> Mistakes:
 def _unknown_words(layout: Layout) -> Mistakes:
     """Find unknown macros and groups."""
     yield from (("pattern", what) for what in _unknown_macros(layout.pattern, tuple(MACROS)))
-    for group in compiled(layout.pattern).groupindex:
+    for group in compiled_pattern(layout.pattern).groupindex:
         if group not in _GROUPS:
             yield "pattern", f'unknown group "{group}" ({hint(group, _GROUPS)})'
 
@@ -86,7 +86,7 @@ def _unknown_macros(pattern: str, known: tuple[str, ...]) -> Iterator[str]:
 
 def _group_mistakes(layout: Layout) -> Mistakes:
     """Find groups that the other keys need, and a mode group without `modes`."""
-    pattern = compiled(layout.pattern)
+    pattern = compiled_pattern(layout.pattern)
     groups = pattern.groupindex
     if pattern.fullmatch(""):
         yield "pattern", "matches an empty name"

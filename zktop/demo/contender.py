@@ -122,7 +122,7 @@ class DemoContender:
 
     def __init__(self, order: ContenderOrder, say: OnStep) -> None:
         """Refuse an invalid order before connecting."""
-        self.order = order = checked(order)
+        self.order = order = checked_order(order)
         self.wakeup = StoppableEvent()
         self.reporter = StepReporter(order.name, say)
         self._go = threading.Semaphore(0)
@@ -243,7 +243,7 @@ class DemoContender:
                 recipe.release()
 
 
-def checked(order: ContenderOrder) -> ContenderOrder:
+def checked_order(order: ContenderOrder) -> ContenderOrder:
     """Fill in the modes of an order; raise UsageError if it is invalid."""
     if not order.name.strip():
         raise UsageError("a contender needs a name")

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zktop.demo.contender import checked
+from zktop.demo.contender import checked_order
 from zktop.demo_types import ContenderOrder, ContenderState, ContenderStep
 from zktop.errors import UsageError
 from zktop.model.text import Text, decode
@@ -179,7 +179,7 @@ class ProcessPool:
 
     def start(self, order: ContenderOrder) -> ContenderState:
         """Start a contender; raise UsageError for an invalid order."""
-        order = checked(order)
+        order = checked_order(order)
         return self._in_thread(lambda: self._start(order))
 
     def go(self, name: str) -> None:

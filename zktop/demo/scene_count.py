@@ -12,7 +12,7 @@ COUNTED_STEPS: frozenset[StepKind] = frozenset(
 )
 
 
-def counted(steps: Iterable[ContenderStep]) -> SceneCount:
+def scene_count(steps: Iterable[ContenderStep]) -> SceneCount:
     """List every departure in these steps, and for each lock its largest group of holders.
 
     Holders are contenders that believe at the same time that they hold the lock. Steps of
@@ -26,7 +26,7 @@ def counted(steps: Iterable[ContenderStep]) -> SceneCount:
     ...     ContenderStep("cid", "notified", "", at(3), node="/jobs"),
     ...     ContenderStep("bob", "acquired", "", at(4), lock="/jobs"),
     ... ]
-    >>> [(one.contender, one.how, one.woken, one.went_on) for one in counted(steps).departures]
+    >>> [(one.contender, one.how, one.woken, one.went_on) for one in scene_count(steps).departures]
     [('ann', 'released', ('bob', 'cid'), ('bob',))]
     """
     counter = _Counter()

@@ -84,7 +84,7 @@ class SceneRun:
             self._narrate(0, f"{self.scene.title}. {self.scene.teaches}")
         move = self.scene.moves[self.played]
         self._narrate(self.played + 1, move.says)
-        self._log.until(lambda: self._stopped, move.rest_s)
+        self._log.until(lambda: self._stopped, move.rest_s)  # rest, or until stopped
         self._perform(move)
         self.played += 1
         if self.over and not self._stopped:

@@ -43,7 +43,7 @@ class OwnerList(msgspec.Struct, frozen=True, dict=True, eq=False):
         """Whether no other entry has this name, and the entry is no pattern."""
         return "*" not in key and self._uses[self.name(key)] == 1
 
-    def known(self, session: str, client: str) -> Mapping[Text, Text]:
+    def details_of(self, session: str, client: str) -> Mapping[Text, Text]:
         """Return all that is known of an owner: its name, then the rest in the user's order."""
         key = self.key_of(session, client)
         if key is None:

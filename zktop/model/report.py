@@ -18,7 +18,7 @@ from zktop.model.history.events import UNKNOWN_SINCE, Event, Since, SinceBound
 from zktop.model.history.expiry_ledger import ExpiredSession
 from zktop.model.history.lock_history import LockHistory
 from zktop.model.layouts.layout import LockMode
-from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute
+from zktop.model.locks.lock import Lock, Member, MemberState, Target, absolute_path
 from zktop.model.locks.watch_check import WatchCheck
 from zktop.model.locks_of_sessions import LocksOfSessions
 from zktop.model.owner_list import OwnerList
@@ -124,7 +124,7 @@ class LockView(msgspec.Struct, frozen=True, eq=False):
         """Return everything known about a session that waits by a watch alone."""
         holders = self.lock.holders
         path = self.lock.path
-        watched = tuple(Target(absolute(path, member.node), "exists") for member in holders)
+        watched = tuple(Target(absolute_path(path, member.node), "exists") for member in holders)
         since: Since = UNKNOWN_SINCE
         return Contender(
             node=None,

@@ -118,7 +118,7 @@ def not_done(deed: Deed) -> FreedJson:
     return _freed_json(deed, "dry-run", f"Dry run: would {does}. Add --yes to do it.")
 
 
-def freed(deed: Deed, report: Report) -> FreedJson:
+def freed_json(deed: Deed, report: Report) -> FreedJson:
     """Describe what was done, and the lock as it was read afterwards."""
     view = report.view(deed.lock)
     holders = [holder.name for holder in view.holders] if view else []

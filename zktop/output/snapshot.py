@@ -90,7 +90,7 @@ def _contender(contender: Contender) -> schema.ContenderJson:
 def _session(view: SessionView, owners: OwnerList) -> schema.SessionJson:
     presence, left = view.presence, view.expires_in
     quiet = presence.quiet_ms if presence else None
-    known = owners.known(session_text(view.session), presence.client if presence else "")
+    known = owners.details_of(session_text(view.session), presence.client if presence else "")
     return schema.SessionJson(
         client=presence.client if presence else None,
         server=presence.server if presence else None,

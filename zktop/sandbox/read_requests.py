@@ -20,7 +20,7 @@ from zktop.sandbox.protocol import (
 )
 from zktop.sandbox.tree import SandboxTree, StoredNode
 from zktop.sandbox.watches import WatchesByPath, WatchMode
-from zktop.sandbox.write_requests import END_OF_MULTI, Store, multi, refused, text, write
+from zktop.sandbox.write_requests import END_OF_MULTI, Store, multi, refused_response, text, write
 
 Run = Callable[[Store, ClientConnection, FrameReader], bytes]
 
@@ -85,7 +85,7 @@ def _get_ephemerals(store: Store, client: ClientConnection, reader: FrameReader)
 
 def _get_all_children_number(store: Store, client: ClientConnection, reader: FrameReader) -> bytes:
     path = text(reader)
-    _readable(store, client, path)
+    _readable(store, client, path)  # only to check it: an error is the answer
     return pack_int(store.tree.count_below(path))
 
 
@@ -134,7 +134,7 @@ def _read_one(store: Store, client: ClientConnection, reader: FrameReader, op: O
     except Refused as refusal:
         if store.flavour.bare_errors:
             return protocol.pack_multi_header(op, err=refusal.code)
-        return refused(refusal.code)
+        return refused_response(refusal.code)
     return protocol.pack_multi_header(op, err=0) + body
 
 

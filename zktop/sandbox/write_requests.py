@@ -234,7 +234,7 @@ def _read_multi(reader: FrameReader, session: int) -> Iterator[PendingWrite]:
         yield IN_MULTI[number](Op(number), session, reader)
 
 
-def refused(code: ErrorCode) -> bytes:
+def refused_response(code: ErrorCode) -> bytes:
     """The response part for one refused operation of a multi."""
     return pack_multi_header(Op.ERROR, err=code) + pack_int(code)
 
@@ -242,7 +242,7 @@ def refused(code: ErrorCode) -> bytes:
 def _all_refused(before: int, code: ErrorCode, count: int) -> bytes:
     after = count - before - 1
     codes = [ErrorCode.OK] * before + [code] + [ErrorCode.RUNTIME_INCONSISTENCY] * after
-    return b"".join(map(refused, codes)) + END_OF_MULTI
+    return b"".join(map(refused_response, codes)) + END_OF_MULTI
 
 
 def _success(op: Op, outcome: Outcome) -> bytes:

@@ -11,7 +11,7 @@ import msgspec
 
 from zktop.model.facts import Session
 from zktop.txnlog.audit_lines import AuditedChange, AuditedClient, AuditLine, audit_lines
-from zktop.txnlog.data_files import DataFile, opened
+from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.transactions import Create, Delete, Operation, SetAcl, SetData, Transaction
 
 _OPERATIONS: Final[dict[type[Operation], str]] = {
@@ -37,7 +37,7 @@ class AuditLog:
         """Read the audit logs of all members."""
         stays: dict[Session, list[_Stay]] = {}
         for file in files:
-            with opened(file) as stream:
+            with open_unpacked(file) as stream:
                 _add(stays, audit_lines(stream))
         for of_session in stays.values():
             of_session.sort(key=lambda stay: stay.time)

@@ -70,7 +70,7 @@ class SnappyReader:
     def _next_block(self) -> bytes | None:
         if not self._is_begun:
             self._is_begun = True
-            self._read_exactly(_SNAPPY_HEADER_BYTES)
+            self._read_exactly(_SNAPPY_HEADER_BYTES)  # skip it
         head = self._read_exactly(4)
         if len(head) < 4:  # noqa: PLR2004  the length of an int
             self.is_damaged = bool(head)

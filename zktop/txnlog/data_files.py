@@ -68,7 +68,7 @@ def data_files(paths: Sequence[Path]) -> Iterator[list[DataFile]]:
 
 
 @contextmanager
-def opened(file: DataFile) -> Iterator[ByteStream]:
+def open_unpacked(file: DataFile) -> Iterator[ByteStream]:
     """Open a file, unpacked if it is compressed."""
     try:
         stream: BinaryIO = file.path.open("rb")

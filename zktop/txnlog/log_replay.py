@@ -13,7 +13,7 @@ import msgspec
 
 from zktop.errors import DataFileError
 from zktop.model.facts import Millis
-from zktop.txnlog.data_files import DataFile, opened
+from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.log_records import HEADER_BYTES, Damage, LogRecords
 from zktop.txnlog.merged_records import Hole, MergedRecords, Record, ServerLogs, hole_between
 from zktop.txnlog.snapshot_file import SnapshotFile
@@ -167,7 +167,7 @@ class LogReplay:
     def _load(self, file: DataFile) -> bool:
         """Load a snapshot, unless it is damaged."""
         try:
-            with opened(file) as stream:
+            with open_unpacked(file) as stream:
                 tree, digest, newest = ZnodeTree.of_snapshot(SnapshotFile(stream, file.name))
         except DataFileError as error:
             self._note(f"{error} It is not used.")
@@ -255,11 +255,11 @@ class LogReplay:
 
 def _first_record(file: DataFile) -> Record | None:
     """Return the first record of a log; None if a server has only just created the file."""
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         is_blank = not stream.read(HEADER_BYTES).strip(b"\0")
     if is_blank and file.zxid is not None:
         return None
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         return next(iter(LogRecords(stream, file.name)), None)
 
 

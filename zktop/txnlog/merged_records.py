@@ -13,7 +13,7 @@ import msgspec
 
 from zktop.errors import DataFileError
 from zktop.txnlog.compressed import GzipReader, SnappyReader
-from zktop.txnlog.data_files import DataFile, opened
+from zktop.txnlog.data_files import DataFile, open_unpacked
 from zktop.txnlog.log_records import Damage, LogRecords
 from zktop.txnlog.transactions import head_of
 
@@ -94,7 +94,7 @@ class ServerLogs:
     def _read(self, logs: Sequence[DataFile], after: int) -> Iterator[Record]:
         last = after
         for file in logs:
-            with opened(file) as stream:
+            with open_unpacked(file) as stream:
                 records = LogRecords(stream, file.name)
                 seen = 0
                 for record in records:

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zktop.app.ring.retention import StoredPiece, superfluous
+from zktop.app.ring.retention import StoredPiece, superfluous_pieces
 
 SIZES = st.lists(st.integers(0, 50), max_size=12)
 
@@ -21,7 +21,7 @@ def test_the_remaining_pieces_are_young_and_small_enough(
 ) -> None:
     """Nothing is older than the limit, and all of it fits."""
     stored = pieces(sizes)
-    left = stored[len(superfluous(stored, since, max_bytes)) :]
+    left = stored[len(superfluous_pieces(stored, since, max_bytes)) :]
 
     assert all(piece.begin >= since for piece in left)
     assert sum(piece.size for piece in left) <= max_bytes
@@ -31,7 +31,7 @@ def test_the_remaining_pieces_are_young_and_small_enough(
 def test_no_piece_is_deleted_without_need(sizes: list[int], since: int, max_bytes: int) -> None:
     """The oldest are deleted first; one deletion fewer would exceed a limit."""
     stored = pieces(sizes)
-    gone = superfluous(stored, since, max_bytes)
+    gone = superfluous_pieces(stored, since, max_bytes)
 
     assert list(gone) == stored[: len(gone)]
     if gone:

@@ -20,7 +20,7 @@ from zktop.model.facts import (
     Session,
     Watches,
 )
-from zktop.model.locks.lock import absolute
+from zktop.model.locks.lock import absolute_path
 from zktop.model.locks.shapes import LAYOUTS
 from zktop.model.text import Text
 from zktop.model.world.world import World
@@ -70,7 +70,7 @@ def watched_in(vector: Vector, choice: int = 0) -> dict[Session, tuple[Text, ...
             if watch["how"] != "children" and owner:
                 either = [watch["path"]] if isinstance(watch["path"], str) else watch["path"]
                 path = either[choice % len(either)]
-                rows[owner] = (*rows.get(owner, ()), absolute(vector["root"], path))
+                rows[owner] = (*rows.get(owner, ()), absolute_path(vector["root"], path))
     return rows
 
 

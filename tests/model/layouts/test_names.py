@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from zktop.model.facts import Children, Node, Stat, join
-from zktop.model.layouts.layout import LARGEST, SMALLEST, Layout, compiled, read
+from zktop.model.layouts.layout import LARGEST, SMALLEST, Layout, compiled_pattern, parse_name
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.lock import Lock, Member
 from zktop.model.locks.lock_at_path import lock_at
@@ -17,7 +17,7 @@ from zktop.model.text import Text, clean
 from zktop.model.world.world import World
 
 PATH = Text("/locks/one")
-NUMBERED = [layout for layout in BY_NAME if "seq" in compiled(layout.pattern).groupindex]
+NUMBERED = [layout for layout in BY_NAME if "seq" in compiled_pattern(layout.pattern).groupindex]
 # Their members conflict by row ranges, by groups, by the mode of the lock or by their data.
 SPECIAL = {
     "accumulo-fate-lock",
@@ -45,13 +45,13 @@ def name_of(layout: Layout) -> st.SearchStrategy[str]:
 
 @cache  # making a strategy from a pattern takes longer than an example
 def _fitting(pattern: str) -> st.SearchStrategy[str]:
-    names = st.from_regex(compiled(pattern), fullmatch=True, alphabet=NAMES)
+    names = st.from_regex(compiled_pattern(pattern), fullmatch=True, alphabet=NAMES)
     return names.filter(str.isprintable)
 
 
 def numbered(layout: Layout, name: str, number: int) -> str:
     """The same name with another number."""
-    found = compiled(layout.pattern).fullmatch(name)
+    found = compiled_pattern(layout.pattern).fullmatch(name)
     assume(found is not None and found["seq"] is not None)
     assert found is not None
     return f"{name[: found.start('seq')]}{number:010d}{name[found.end('seq') :]}"
@@ -86,8 +86,8 @@ def test_a_number_is_read_as_the_server_wrote_it(layout: Layout, data: st.DataOb
     """Every name that fits a pattern gives its number, unless no server could have written it."""
     name = data.draw(name_of(layout))
     assume(not name.endswith("-000000000"))  # no server writes a minus before nothing
-    found = compiled(layout.pattern).fullmatch(name)
-    known = read(layout, name)
+    found = compiled_pattern(layout.pattern).fullmatch(name)
+    known = parse_name(layout, name)
 
     assert found is not None
     if known is not None and known.sequence is not None:
@@ -105,7 +105,7 @@ def test_holders_and_blockers_are_those_of_the_rule(layout: Layout, data: st.Dat
     numbers = data.draw(st.lists(st.integers(0, LARGEST - 1), min_size=2, max_size=6, unique=True))
     names = [numbered(layout, data.draw(name_of(layout)), number) for number in sorted(numbers)]
     assume(len(set(names)) == len(names))
-    found = [read(layout, clean(name)) for name in names]
+    found = [parse_name(layout, clean(name)) for name in names]
     # An id that ends with "-" makes the number behind it a negative one.
     assume([one.sequence for one in found if one] == sorted(numbers))
     lock = lock_with(layout, names)
@@ -125,7 +125,7 @@ def test_a_group_called_seq_may_match_no_number() -> None:
     ours = Layout(name="ours", pattern="^job-(?P<seq>.+)$")
     lock = lock_with(ours, ["job-0000000007", "job-seven"])
 
-    assert read(ours, "job-seven") is None
+    assert parse_name(ours, "job-seven") is None
     assert [member.node for member in lock.members] == ["job-0000000007"]
 
 

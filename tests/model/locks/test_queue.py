@@ -26,7 +26,7 @@ from zktop.model.layouts.layout import (
     SMALLEST,
     Layout,
     ParsedName,
-    read,
+    parse_name,
     sequence_text,
 )
 from zktop.model.layouts.lock_site import LockSite
@@ -76,7 +76,7 @@ def test_reads_the_number_that_was_written(layout: Layout, data: st.DataObject, 
     """Whatever the number: what the server prints, the layout reads."""
     name = data.draw(names_of(layout, number))
 
-    found = read(layout, name)
+    found = parse_name(layout, name)
 
     assert found is not None
     assert found.sequence == number
@@ -211,10 +211,10 @@ def test_many_locks_of_one_parent_are_read_in_a_few_passes(monkeypatch: pytest.M
 
     def counted(layout: Layout, name: str) -> ParsedName | None:
         reads.append(name)
-        return read(layout, name)
+        return parse_name(layout, name)
 
     for module in (client_order, folder):
-        monkeypatch.setattr(module, "read", counted)
+        monkeypatch.setattr(module, "parse_name", counted)
     names = [f"job-{n:04d}-{n:010d}" for n in range(200)]
     chosen = Settings(roots=(Root(ROOT, layout="named-sequence"),))
     lock = lock_at(ROOT, world_of(names), chosen, 0)

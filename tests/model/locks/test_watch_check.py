@@ -19,7 +19,7 @@ from model.plain_locks import lock_of, member
 from zktop.model.facts import Stat
 from zktop.model.layouts import tutorials
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.locks.lock import Lock, Member, Target, absolute, relative
+from zktop.model.locks.lock import Lock, Member, Target, absolute_path, relative_path
 from zktop.model.locks.watch_check import POLL_MS, WatchCheck, WatchStatus
 from zktop.model.world.tables_of_all_servers import Ensemble
 
@@ -328,4 +328,4 @@ def test_nodes_below_and_beside_the_lock() -> None:
 )
 def test_relative_undoes_absolute(lock: str, node: str) -> None:
     """The name of a node and its path in a table lead to each other."""
-    assert relative(lock, absolute(lock, node)) == node
+    assert relative_path(lock, absolute_path(lock, node)) == node

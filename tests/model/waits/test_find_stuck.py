@@ -3,7 +3,7 @@
 from hypothesis import given
 from model.waits import random_states as w
 
-from zktop.model.waits.find_stuck import granted
+from zktop.model.waits.find_stuck import holding_nodes
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue
 
@@ -16,7 +16,7 @@ def test_one_walk_names_whom_the_definition_names(queues: list[WaitQueue]):
         holding = {
             one.node for place, one in enumerate(members) if w.is_granted(queue, members, place)
         }
-        assert not queue.binds or granted(queue) == holding
+        assert not queue.binds or holding_nodes(queue) == holding
 
 
 @given(w.worlds())
@@ -25,4 +25,4 @@ def test_one_request_holds_if_the_whole_queue_says_so(queues: list[WaitQueue]):
     graph = WaitGraph(queues)
     for queue in queues:
         holding = {request.node for request in queue.requests if graph.holds(queue, request)}
-        assert holding == granted(queue)
+        assert holding == holding_nodes(queue)

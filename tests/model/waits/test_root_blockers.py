@@ -9,7 +9,7 @@ from model.waits.random_states import is_granted, worlds
 from msgspec.structs import replace
 
 from zktop.model.waits.graph import WaitGraph
-from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker, aged, root_blockers
+from zktop.model.waits.root_blockers import MAX_LISTED, RootBlocker, blockers_later, root_blockers
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
@@ -78,7 +78,7 @@ def test_waits_grow_with_time():
     """A thousand milliseconds later each of two waits is a second longer."""
     found = graph("X x: A@1 B@20 ; Y x: B@2 C@30")
 
-    assert aged(roots(found, 100_000), 1_000) == roots(found, 101_000)
+    assert blockers_later(roots(found, 100_000), 1_000) == roots(found, 101_000)
 
 
 def test_an_undated_wait_does_not_grow():
@@ -87,7 +87,7 @@ def test_an_undated_wait_does_not_grow():
     undated = replace(
         queue, requests=(queue.requests[0], replace(queue.requests[1], since_ms=None))
     )
-    (root,) = aged(roots(WaitGraph([undated])), 1_000)
+    (root,) = blockers_later(roots(WaitGraph([undated])), 1_000)
 
     assert (root.blocked, root.undated, root.blocked_ms) == (1, 1, 0)
 

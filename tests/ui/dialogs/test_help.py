@@ -60,7 +60,7 @@ async def test_the_first_screenful_has_the_most_useful_keys(
     entry: object, size: tuple[int, int]
 ) -> None:
     """Each with its key, and what it does on this screen."""
-    page = entry.made()
+    page = entry.new_page()
     names = {key.id: key_label(key.names[0]) for key in known_on(entry.name)}
     text = await opened(entry.name, size)
 
@@ -77,7 +77,7 @@ async def test_the_first_screenful_explains_the_columns(
     """An example row, with a label below each of its columns."""
     shown = await opened(entry.name, size)
 
-    for cell in entry.made().HELP_ROW:
+    for cell in entry.new_page().HELP_ROW:
         assert cell.text in shown
         assert f"└ {cell.says}" in shown
 

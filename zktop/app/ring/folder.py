@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zktop.app.ring.retention import RingLimits, StoredPiece, superfluous
+from zktop.app.ring.retention import RingLimits, StoredPiece, superfluous_pieces
 from zktop.errors import UsageError
 from zktop.model.facts import Millis
 from zktop.recording import whole_part
@@ -94,7 +94,7 @@ class RingFolder:
         left = self.limits.max_bytes - sum(file.size for file in self._kept) - size
         if left < 0:
             raise OSError(errno.EFBIG, "the state of all locks does not fit into --max-size")
-        self._delete(self._pieces, superfluous(self._pieces, at - self.limits.keep, left))
+        self._delete(self._pieces, superfluous_pieces(self._pieces, at - self.limits.keep, left))
 
     # Files around findings
 
@@ -121,7 +121,7 @@ class RingFolder:
         left = self.limits.max_bytes // 2 - size
         if left < 0:
             raise OSError(errno.EFBIG, "it would take more than half of --max-size")
-        self._delete(others, superfluous(others, 0, left))
+        self._delete(others, superfluous_pieces(others, 0, left))
         self._kept = [*others, replace(file, size=size)]
         self.room_for(0, 0)
 

@@ -37,7 +37,7 @@ class RingLimits(msgspec.Struct, frozen=True):
         return min(MAX_PIECE_BYTES, self.max_bytes // MIN_PIECES)
 
 
-def superfluous(
+def superfluous_pieces(
     pieces: Sequence[StoredPiece], since: Millis, max_bytes: int
 ) -> Sequence[StoredPiece]:
     """Return the oldest pieces: those that begin before `since` or do not fit.

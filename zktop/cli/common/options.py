@@ -293,7 +293,7 @@ class ReplayTimeParam(click.ParamType[ReplayTime]):
     ) -> ReplayTime:
         at = ReplayTime(str(value))
         with suppress(ValueError):
-            at.resolve(0)
+            at.resolve(0)  # only to check it: raises ValueError
             if not at.text.startswith("-"):
                 return at
         what = f"expected a time like 2026-01-31T12:00:00Z or +90s, got {at.text!r}."

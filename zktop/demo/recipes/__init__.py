@@ -41,7 +41,7 @@ def recipe_of(claim: LockClaim) -> type[Recipe]:
         modes = ", ".join(recipe.modes)
         raise UsageError(f"recipe {recipe.name} has no mode {claim.mode!r}; it has: {modes}")
     if claim.flaw is not None:
-        flaw_of(recipe, claim.flaw)
+        flaw_of(recipe, claim.flaw)  # only to check it: raises UsageError
     return recipe
 
 

@@ -56,7 +56,7 @@ class Poll(QueueRecipe):
             self._report_decision(f"{smaller[0]} is smaller: next poll in {self.claim.poll_s:g} s")
             return False
         if queue:
-            self._place(me, queue)
+            self._place(me, queue)  # only to check it: raises PlaceLostError
         self._report_decision("no number is smaller")
         return True
 

@@ -18,7 +18,7 @@ from zktop.model.history.recent_expiries import ExpiredPlace
 from zktop.model.history.sessions import SessionHistories
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.locks.leaking_folders import LockFolders
-from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
+from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.watch_check import UNSEEN, WatchCheck
 from zktop.model.settings import Settings, Thresholds
 from zktop.model.text import Text
@@ -285,7 +285,7 @@ class LockContext(_Context, frozen=True, kw_only=True, eq=False):
     def path_of(self, node: str) -> Text:
         """The absolute path of a node."""
         if "/" in node or node == ".":
-            return absolute(self.path, node)
+            return absolute_path(self.path, node)
         return Text(self._below + node)
 
     @cached_property

@@ -10,7 +10,7 @@ from zktop.model.findings.finding import Reason, Rule, RuleMatch, RuleResult
 from zktop.model.format import count, several, short, waits
 from zktop.model.freeing.commands import free_command
 from zktop.model.layouts.children_by_layout import sort_by_layout
-from zktop.model.locks.lock import FOREIGN, Member, absolute
+from zktop.model.locks.lock import FOREIGN, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue, UnreadableChild
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.text import Text
@@ -32,7 +32,7 @@ def blocked_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
     obstacles = ctx.lock.obstacles
     if not obstacles:
         return
-    paths = [absolute(ctx.path, child.node) for child in obstacles]
+    paths = [absolute_path(ctx.path, child.node) for child in obstacles]
     named = several(map(short, paths))
     is_free = not ctx.holders
     waiting = len(ctx.waiters) if is_free else _behind(ctx, obstacles)
@@ -123,7 +123,7 @@ def broken_by_foreign(ctx: LockContext) -> Iterator[RuleResult]:
 
 
 def _broken(ctx: LockContext, queue: MixedQueue, found: UnreadableChild) -> RuleMatch:
-    child, path = found.child, absolute(ctx.path, found.child.node)
+    child, path = found.child, absolute_path(ctx.path, found.child.node)
     failed, will_fail = found.failed, found.will_fail
     left = f"{count(len(failed), 'client')} failed at {path} and left {_nodes(len(failed))} behind"
     coming = f"{count(len(will_fail), 'client')} will fail at {path} at the next look"

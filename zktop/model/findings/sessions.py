@@ -20,7 +20,7 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.format import count, several, short, span, waits
 from zktop.model.history.endings import GIVEN_UP_SHARE
-from zktop.model.locks.lock import absolute
+from zktop.model.locks.lock import absolute_path
 from zktop.model.world.tables_of_all_servers import Ensemble
 from zktop.model.world.tables_of_one_server import Presence, ServerTables
 
@@ -213,7 +213,7 @@ def _are_old(tables: Iterable[ServerTables]) -> bool:
 
 
 def _path_of(place: SessionPlace) -> str:
-    return absolute(place.lock.path, place.member.node)
+    return absolute_path(place.lock.path, place.member.node)
 
 
 def _too_large(ctx: SessionContext, number: int, size: int) -> RuleMatch:

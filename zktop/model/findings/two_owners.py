@@ -19,11 +19,11 @@ from zktop.model.findings.finding import (
 )
 from zktop.model.findings.wakeups import (
     believers,
-    lexicographic,
     may_believe,
     may_have_kept_reading,
     may_own_beside_readers,
     may_read,
+    neighbour_by_name,
 )
 from zktop.model.format import clock, count, several
 from zktop.model.history.events import FormerMember
@@ -114,7 +114,9 @@ def sorts_by_name(ctx: LockContext) -> Iterator[RuleResult]:
     # If the whole queue is sorted by name, a client that does so is not wrong.
     is_wrong = "order-disagrees-with-czxid" not in ctx.lock.warnings
     wrong = [
-        seen for seen in (ctx.mismatched if is_wrong else ctx.waiting) if lexicographic(ctx, seen)
+        seen
+        for seen in (ctx.mismatched if is_wrong else ctx.waiting)
+        if neighbour_by_name(ctx, seen)
     ]
     for queue in ctx.lock.queues:
         in_queue = [seen for seen in wrong if ctx.queue_of[seen.member.node] is queue]

@@ -47,7 +47,7 @@ def may_own_beside_readers(ctx: LockContext, seen: MemberWatches) -> bool:
     return bool(ahead) and all(one.mode == "read" for one in ahead) and ctx.is_wrong(seen)
 
 
-def lexicographic(ctx: LockContext, seen: MemberWatches) -> Member | None:
+def neighbour_by_name(ctx: LockContext, seen: MemberWatches) -> Member | None:
     """The neighbour by name that a waiter watches, if it is not its neighbour by number."""
     member = seen.member
     members = ctx.queue_of[member.node].members
@@ -298,7 +298,7 @@ def wrong_target(ctx: LockContext) -> Iterator[RuleResult]:
     for seen in ctx.mismatched:
         members = [ctx.at_path[path] for path in seen.others if path in ctx.at_path]
         is_wrong = seen.is_sole and seen.expected and not seen.others & seen.expected
-        if not is_wrong or not members or lexicographic(ctx, seen):
+        if not is_wrong or not members or neighbour_by_name(ctx, seen):
             continue
         place = ctx.place[seen.member.node]
         if any(ctx.place[other.node] < place for other in members):

@@ -12,7 +12,7 @@ from zktop.model.freeing.refusals import (
     foreign_blockers,
     unreadable,
 )
-from zktop.model.locks.lock import absolute
+from zktop.model.locks.lock import absolute_path
 from zktop.model.report import LockView, Report
 from zktop.model.text import Text
 
@@ -36,7 +36,7 @@ class Deed(Struct, frozen=True):
 def deletion(report: Report, view: LockView, node: str) -> Deed | str:
     """The deletion of one node; a sentence if that is refused."""
     lock = view.lock
-    path = absolute(lock.path, node)
+    path = absolute_path(lock.path, node)
     foreign = (one for one in foreign_blockers(lock) if one.node == node)
     member = lock.member(node) or next(foreign, None)
     if member is None and lock.error is not None:
@@ -60,7 +60,7 @@ def request_to_release(report: Report, view: LockView) -> Deed | str:
         name = report.client_names.of(member)
         refusal = ask_refusal(view, member)
         if refusal is None and member.znode.stat is not None:
-            targets.append((absolute(lock.path, member.node), member.znode.stat))
+            targets.append((absolute_path(lock.path, member.node), member.znode.stat))
             clients.append(name)
         else:
             reasons[name] = refusal or "zktop may not read its node"

@@ -28,10 +28,10 @@ from zktop.model.freeing.ways import (
     ask_to_release,
     delete_node,
     end_session,
-    frees,
+    freed_clients,
     stop_process,
 )
-from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -153,7 +153,7 @@ class _Planner:
         return LockBlocker(
             lock=lock.path,
             node=member.node,
-            path=absolute(lock.path, member.node),
+            path=absolute_path(lock.path, member.node),
             role=role,
             name=self.name(member),
             session=session_text(member.owner) if member.owner else None,
@@ -172,7 +172,7 @@ class _Planner:
             ahead = [one.node for one in queue.members].index(member.node)
             after = {one.node for one in queue.members[ahead + 1 :]}
             waiters = [waiter for waiter in waiters if waiter.node in after]
-        return frees(len(waiters), self.name(waiters[0]) if waiters else None)
+        return freed_clients(len(waiters), self.name(waiters[0]) if waiters else None)
 
     def _about(self, view: LockView, member: Member) -> str:
         """Its state in one sentence: its age, its owner, and when that will expire."""
@@ -202,7 +202,7 @@ class _Planner:
             return
         if not owner or self._report.ensemble.alive(owner, member.czxid) is False:
             place = NodePlace(
-                lock.path, member.node, absolute(lock.path, member.node), stat.version
+                lock.path, member.node, absolute_path(lock.path, member.node), stat.version
             )
             lost = f" Its {count(stat.data_length, 'byte')} of data are lost."
             effect = freed + (lost if stat.data_length else "")
@@ -215,7 +215,7 @@ class _Planner:
         presence = self._report.ensemble.presence(owner)
         client, server = (presence.client, presence.server) if presence else (None, None)
         cost = SessionCost.of(self._report, owner)
-        known = self._report.client_names.owners.known(session_text(owner), client or "")
+        known = self._report.client_names.owners.details_of(session_text(owner), client or "")
         yield stop_process(owner, client, pod_command(client, known), cost, freed)
         if self._has_jmx:
             yield end_session(owner, server, cost, freed)

@@ -7,7 +7,7 @@ from zktop.model.format import count, span
 from zktop.model.freeing.commands import is_exact
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.owner_labels import REVOKED
-from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.locks.open_folder import only_mixed
 from zktop.model.locks.shapes import layout_named
 from zktop.model.report import LockView, Report
@@ -30,7 +30,7 @@ def delete_refusal(report: Report, lock: Lock, member: Member) -> str | None:
         return "its owner is unknown, because zktop may not read it"
     if stat.owner:
         return _owned(report, member)
-    if not is_exact(absolute(lock.path, member.node)):
+    if not is_exact(absolute_path(lock.path, member.node)):
         return ODD_NAME
     return _in_use(report, lock, member)
 
@@ -82,7 +82,7 @@ def ask_refusal(view: LockView, member: Member) -> str | None:
         return "it has been asked already, and decides itself when to release"
     if member.znode.data:
         return "it is not revocable: Curator writes empty data into the nodes of revocable locks"
-    path = absolute(view.lock.path, member.node)
+    path = absolute_path(view.lock.path, member.node)
     watched = view.watch_check.ensemble.watched(member.owner)
     if watched is None:
         return "zktop cannot tell whether it listens: no server shows what its session watches"

@@ -131,10 +131,10 @@ def delete_node(place: NodePlace, cli: ZkCli, freed: str, refusal: str | None) -
     )
 
 
-def frees(waiting: int, first: str | None) -> str:
+def freed_clients(waiting: int, first: str | None) -> str:
     """The clients that can go on.
 
-    >>> frees(0, None), frees(1, "bob"), frees(3, "bob")
+    >>> freed_clients(0, None), freed_clients(1, "bob"), freed_clients(3, "bob")
     ('No client waits for it.', '1 client waits behind it: bob.', \
 '3 clients wait behind it; bob is first.')
     """

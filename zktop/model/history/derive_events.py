@@ -37,7 +37,7 @@ from zktop.model.history.lock_history import FirstLook, LockHistory, RootHistory
 from zktop.model.history.lock_load import MinuteRing
 from zktop.model.history.missed_events import RootCounters
 from zktop.model.history.semaphore_gates import SemaphoreGates
-from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.text import Text
 from zktop.model.world.persistent_map import PersistentMap
 
@@ -156,7 +156,7 @@ class LockLog:
     def _former_member(
         self, member: Member, change: LockChange, ctx: ChangeContext, *, held: bool
     ) -> tuple[FormerMember, Text | None]:
-        removal = ctx.removal_of(absolute(change.path, member.node))
+        removal = ctx.removal_of(absolute_path(change.path, member.node))
         if removal is not None:
             verdict = recorded_ending(member, removal)
         else:
@@ -260,7 +260,7 @@ def _event(
 
 def _deleted_at(change: LockChange, ctx: ChangeContext) -> int | None:
     """The transaction of the only deletion, if it is known."""
-    removal = ctx.removal_of(absolute(change.path, change.deleted[0].node))
+    removal = ctx.removal_of(absolute_path(change.path, change.deleted[0].node))
     return deletion_zxid(change) if removal is None else removal.zxid
 
 

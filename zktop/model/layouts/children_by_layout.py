@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from zktop.model.layouts.layout import Layout, ParsedName, read
+from zktop.model.layouts.layout import Layout, ParsedName, parse_name
 from zktop.model.layouts.libraries import C_WRITELOCK, CURATOR_CUSTOM, JAVA_WRITELOCK
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
@@ -37,7 +37,7 @@ class SortedChildren(msgspec.Struct, frozen=True, gc=False):
         """Move the children of one layout to another; those it does not match are unmatched."""
         self.layouts[target.name] = target
         for place in self.matches.pop(source):
-            name = read(target, place.znode.name)
+            name = parse_name(target, place.znode.name)
             if name is None:
                 self.rest.append(place.znode)
             else:
@@ -72,13 +72,13 @@ def _first(
 ) -> tuple[Layout | None, ParsedName | None]:
     """Find the first layout that matches a name; try the layout of its siblings first."""
     if guess is not None:
-        name = read(guess, text)
+        name = parse_name(guess, text)
         if name is not None:
             return guess, name
     if layouts is BY_NAME and not text[-_DIGITS:].isdigit() and text not in _WITHOUT_SEQUENCE:
         return None, None
     for layout in layouts:
-        name = read(layout, text)
+        name = parse_name(layout, text)
         if name is not None:
             return layout, name
     return None, None
@@ -120,7 +120,9 @@ def _session_ids(by_layout: SortedChildren) -> None:
         return
     winner = JAVA_WRITELOCK if decimal > hexadecimal else C_WRITELOCK
     loser = C_WRITELOCK if winner is JAVA_WRITELOCK else JAVA_WRITELOCK
-    if loser.name in matches and all(read(winner, p.znode.name) for p in matches[loser.name]):
+    if loser.name in matches and all(
+        parse_name(winner, p.znode.name) for p in matches[loser.name]
+    ):
         by_layout.move(loser.name, winner)
 
 
@@ -139,7 +141,7 @@ def _dashless(by_layout: SortedChildren) -> None:
     if "plain-lock-dashless" in by_layout.matches and "plain-lock" in by_layout.matches:
         places = by_layout.matches["plain-lock"]
         dashless = _LAYOUT["plain-lock-dashless"]
-        if all(read(dashless, place.znode.name) for place in places):
+        if all(parse_name(dashless, place.znode.name) for place in places):
             by_layout.move("plain-lock", dashless)
 
 
@@ -163,7 +165,7 @@ def _probes(site: LockSite, by_layout: SortedChildren) -> None:
 
 def is_probe(name: str, siblings: Family) -> bool:
     """Return whether old Spring left this node behind: it is named after a sibling."""
-    found = read(CURATOR_CUSTOM, name)
+    found = parse_name(CURATOR_CUSTOM, name)
     return found is not None and found.group in siblings.members
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-from zktop.model.layouts.layout import ClientView, Layout, LockMode, compiled
+from zktop.model.layouts.layout import ClientView, Layout, LockMode, compiled_pattern
 
 Rank = tuple[int] | tuple[int, int | str]  # ranks of one view can be compared
 NameRanker = Callable[[str], Rank | None]  # None: the name is not counted
@@ -89,9 +89,9 @@ def bars_of(view: ClientView) -> Callable[[str], object] | None:
 
 
 def _search(pattern: str, group: str = "") -> Callable[[str], re.Match[str] | None]:
-    return compiled(pattern.replace("{NAME}", re.escape(group))).search
+    return compiled_pattern(pattern.replace("{NAME}", re.escape(group))).search
 
 
 def _nameless(pattern: str) -> str:
     """Remove the names of the groups, so that patterns can be joined."""
-    return re.sub(r"\(\?P<\w+>", "(?:", compiled(pattern).pattern)
+    return re.sub(r"\(\?P<\w+>", "(?:", compiled_pattern(pattern).pattern)

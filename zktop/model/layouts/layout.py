@@ -146,7 +146,7 @@ MACROS = {
 }
 
 
-# The same without limits, because it compiles faster; `read` checks the limits.
+# The same without limits, because it compiles faster; `parse_name` checks the limits.
 _ANY_NUMBER = r"(?P<seq>[0-2]\d{9}|-\d{9}|-[12]\d{9})"
 
 
@@ -160,7 +160,7 @@ class ParsedName(msgspec.Struct, frozen=True, gc=False):
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str) -> re.Pattern[str]:
+def compiled_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a layout's pattern; digits are ASCII, and `$` matches only at the end."""
     for macro, expansion in MACROS.items():
         pattern = pattern.replace(macro, expansion)
@@ -173,7 +173,7 @@ _Reader = tuple[Callable[[str], re.Match[str] | None], int, int, int, int]
 
 @lru_cache(maxsize=1024)
 def _reader(pattern: str, *, exact: bool) -> _Reader:
-    expression = compiled(pattern if exact else pattern.replace("{SEQ}", _ANY_NUMBER))
+    expression = compiled_pattern(pattern if exact else pattern.replace("{SEQ}", _ANY_NUMBER))
     number = expression.groupindex.get
     return (
         expression.fullmatch,
@@ -184,13 +184,13 @@ def _reader(pattern: str, *, exact: bool) -> _Reader:
     )
 
 
-def read(layout: Layout, name: str) -> ParsedName | None:
+def parse_name(layout: Layout, name: str) -> ParsedName | None:
     """Read a node's name; None if the layout does not match it.
 
     >>> lock = Layout(name="plain", pattern="^lock-{SEQ}$")
-    >>> read(lock, "lock-0000000007").sequence, read(lock, "lock--000000001").sequence
+    >>> parse_name(lock, "lock-0000000007").sequence, parse_name(lock, "lock--000000001").sequence
     (7, -1)
-    >>> read(lock, "lock-2147483648") is None
+    >>> parse_name(lock, "lock-2147483648") is None
     True
     """
     found = _read(layout, name, _reader(layout.pattern, exact=False))

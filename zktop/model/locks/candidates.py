@@ -28,7 +28,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
         found.append(Text(path.removesuffix(QUEUE_OF_SEMAPHORE)))
     if with_part(name):
         found.append(split(path)[0])
-    for child in dict.fromkeys(unnumbered(children)):  # its data or owner may matter
+    for child in dict.fromkeys(unnumbered_names(children)):  # its data or owner may matter
         below = join(path, child)
         found.append(below)
         if child.endswith(QUEUE_OF_SEMAPHORE):
@@ -36,7 +36,7 @@ def affected_locks(path: Text, children: Iterable[Text] = ()) -> list[Text]:
     return found
 
 
-def unnumbered(names: Iterable[Text]) -> list[Text]:
+def unnumbered_names(names: Iterable[Text]) -> list[Text]:
     """Return the names without a sequence number; numbered children are not locks themselves."""
     return [
         name for name in names if not name[-_MIN_DIGITS:].isdecimal() or len(name) < _MIN_DIGITS
@@ -56,7 +56,7 @@ def may_be_lock(path: str, world: World, settings: Settings) -> bool:
         return not part_of(site)
     parent, name = split(path)
     znode = world.node(path)
-    if znode is None or not unnumbered([name]):
+    if znode is None or not unnumbered_names([name]):
         return False
     owner, data = znode.stat.owner if znode.stat else 0, znode.data
     if not (is_lockish(name) if owner else data is not None and lease_end(data) is not None):

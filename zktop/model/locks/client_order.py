@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from zktop.model.layouts.client_view import FAILS, Rank, bars_of, ranker_of
-from zktop.model.layouts.layout import ClientView, Layout, read, sequence_text
+from zktop.model.layouts.layout import ClientView, Layout, parse_name, sequence_text
 from zktop.model.locks.lock import FOREIGN, Member
 
 
@@ -96,7 +96,7 @@ def rank_in(
     def is_own(child: Member) -> bool:
         if child.layout not in (FOREIGN, layout.name):
             return False
-        name = read(layout, child.znode.name)
+        name = parse_name(layout, child.znode.name)
         return name is not None and (not layout.grouped or name.group == group)
 
     key = key_of(layout, [child for child in children if is_own(child)])

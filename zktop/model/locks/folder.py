@@ -14,7 +14,7 @@ import msgspec
 
 from zktop.model.facts import Session
 from zktop.model.layouts.client_view import views_of
-from zktop.model.layouts.layout import ClientView, Layout, read
+from zktop.model.layouts.layout import ClientView, Layout, parse_name
 from zktop.model.locks.client_order import has_two_orders, rank_in
 from zktop.model.locks.lock import FOREIGN, Member
 from zktop.model.text import Text
@@ -119,7 +119,7 @@ class Folder(msgspec.Struct, frozen=True, dict=True):
         if layout.name not in self._by_group:
             by_group = self._by_group[layout.name] = defaultdict(list)
             for child in self.children:
-                name = read(layout, child.znode.name)
+                name = parse_name(layout, child.znode.name)
                 if name is not None:
                     by_group[name.group].append(child)
         return self._by_group[layout.name].get(group, ())
@@ -135,16 +135,16 @@ def children_of(
     """Return all children of a family, in the order of the listing."""
     contenders = {member.znode.name: member for member in members}
     found = (
-        contenders.get(znode.name) or foreign(znode, layouts, below)
+        contenders.get(znode.name) or foreign_member(znode, layouts, below)
         for znode in family
         if znode.name in contenders or znode.stat is not None or znode.hidden
     )
     return tuple(found)
 
 
-def foreign(znode: Znode, layouts: Sequence[Layout], below: str = "") -> Member:
+def foreign_member(znode: Znode, layouts: Sequence[Layout], below: str = "") -> Member:
     """Make a member of a foreign child."""
-    names = (read(layout, znode.name) for layout in layouts)
+    names = (parse_name(layout, znode.name) for layout in layouts)
     number = next((name.sequence for name in names if name is not None), None)
     node = Text(below + znode.name) if below else znode.name
     lasts = znode.stat is None or not znode.stat.owner

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from zktop.model.facts import DAY_MS, SECOND_MS, Millis, Stat, join
-from zktop.model.locks.candidates import unnumbered
+from zktop.model.locks.candidates import unnumbered_names
 from zktop.model.locks.lock import Lock
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Family, Znode
@@ -130,7 +130,7 @@ def _newest_stat(znode: Znode, children: Family) -> Stat | None:
 def _is_empty_folder(znode: Znode, stat: Stat) -> bool:
     """Whether clients once queued in it, or it has no data: it is no record of an application."""
     is_persistent = stat.owner in (0, CONTAINER_OWNER)
-    is_folder = is_persistent and bool(unnumbered([znode.name])) and not stat.num_children
+    is_folder = is_persistent and bool(unnumbered_names([znode.name])) and not stat.num_children
     return is_folder and bool(stat.cversion or not stat.data_length)
 
 

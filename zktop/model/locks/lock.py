@@ -276,12 +276,12 @@ def _number(member: Member) -> int:
     return -1 if member.sequence is None else member.sequence
 
 
-def absolute(lock: str, node: str) -> Text:
+def absolute_path(lock: str, node: str) -> Text:
     """Return the path of a node that is named relative to a lock.
 
-    >>> absolute("/locks/a", "."), absolute("/locks/a", "leases/x")
+    >>> absolute_path("/locks/a", "."), absolute_path("/locks/a", "leases/x")
     ('/locks/a', '/locks/a/leases/x')
-    >>> absolute("/locks/a", "../a-__lock__/x")
+    >>> absolute_path("/locks/a", "../a-__lock__/x")
     '/locks/a-__lock__/x'
     """
     base = Text(lock)
@@ -292,12 +292,12 @@ def absolute(lock: str, node: str) -> Text:
     return base if node in ("", "..") else join(base, node)
 
 
-def relative(lock: str, path: str) -> Text:
-    """Return a path relative to a lock; the inverse of `absolute`.
+def relative_path(lock: str, path: str) -> Text:
+    """Return a path relative to a lock; the inverse of `absolute_path`.
 
-    >>> relative("/locks/a", "/locks/a"), relative("/locks/a", "/locks/a/leases/x")
+    >>> relative_path("/locks/a", "/locks/a"), relative_path("/locks/a", "/locks/a/leases/x")
     ('.', 'leases/x')
-    >>> relative("/locks/a", "/locks/a-__lock__/x")
+    >>> relative_path("/locks/a", "/locks/a-__lock__/x")
     '../a-__lock__/x'
     """
     if path == lock:

@@ -8,7 +8,7 @@ from zktop.model.facts import Session, Watches
 from zktop.model.layouts.layout import Layout
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.locks.folder import NO_MEMORY, Folder, FolderMemory, SessionWatches, children_of
-from zktop.model.locks.lock import Lock, LockQueue, Member, absolute
+from zktop.model.locks.lock import Lock, LockQueue, Member, absolute_path
 from zktop.model.locks.mixed_queue import MixedQueue
 from zktop.model.locks.semaphore_queue import LeasePool
 from zktop.model.text import Text
@@ -79,7 +79,7 @@ class FolderOpener(msgspec.Struct, frozen=True):
 
         def open_folder(members: Iterable[Member]) -> Folder:
             children = children_of(family, members, layouts, below)
-            nodes = {absolute(self.site.path, child.node): child.node for child in children}
+            nodes = {absolute_path(self.site.path, child.node): child.node for child in children}
             sessions = [child.owner for child in children if child.owner]
             return Folder(
                 children=children,

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.facts import Stat
-from zktop.model.layouts.layout import Layout, LockKind, compiled
+from zktop.model.layouts.layout import Layout, LockKind, compiled_pattern
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.owner_labels import REVOKED
 from zktop.model.locks.lock import Lock, Member
@@ -123,4 +123,4 @@ def _naming(name: str) -> _Naming:
     if layout is None:
         raise LookupError(name)
     kind: LockKind = "mutex" if layout.means == "read-write" else layout.means
-    return _Naming(layout, compiled(_NAMES[name]), rule_of(layout, None), kind)
+    return _Naming(layout, compiled_pattern(_NAMES[name]), rule_of(layout, None), kind)

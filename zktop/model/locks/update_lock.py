@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from zktop.model.layouts.children_by_layout import ParsedChild, sort_by_layout
-from zktop.model.layouts.layout import Layout, read
+from zktop.model.layouts.layout import Layout, parse_name
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.precedence import BY_NAME
 from zktop.model.locks.client_order import has_two_orders, sequence
@@ -145,7 +145,7 @@ def _is_unsure(queue: RankedQueue, oddities: QueueOddities, members: Sequence[Me
 
 
 def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
-    name = read(layout, znode.name)
+    name = parse_name(layout, znode.name)
     if name is None or name.sequence is None:
         return None
     place = bisect_left(members, name.sequence, key=sequence)
@@ -157,7 +157,7 @@ def _place(members: list[Member], layout: Layout, znode: Znode) -> int | None:
 def _new_member(queue: RankedQueue, znode: Znode, site: LockSite) -> Member | None:
     """Make the member, in the mode that `queue` gives it; None unless its layout is certain."""
     layout, own = queue.layout, site.settings.layouts
-    name = read(layout, znode.name)
+    name = parse_name(layout, znode.name)
     if name is None or name.sequence is None or name.sequence < 0:
         return None
     # A strict pattern has no rivals among the built-in layouts.

@@ -15,7 +15,7 @@ import msgspec
 
 from zktop.model.facts import Millis, Session, Watches, split
 from zktop.model.layouts.layout import Layout, WatchKind
-from zktop.model.locks.lock import Lock, LockQueue, Member, Target, absolute, relative
+from zktop.model.locks.lock import Lock, LockQueue, Member, Target, absolute_path, relative_path
 from zktop.model.locks.shapes import layout_named
 from zktop.model.text import Text
 from zktop.model.world.tables_of_all_servers import Ensemble
@@ -68,7 +68,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def watchers(self, member: Member) -> frozenset[Session]:
         """Return the sessions that watch a member, without our own."""
-        return self.ensemble.watchers(absolute(self.lock.path, member.node))
+        return self.ensemble.watchers(absolute_path(self.lock.path, member.node))
 
     def bystanders(self, member: Member) -> frozenset[Session]:
         """Return watchers of a member that own no member: observers, or leftover watches."""
@@ -85,7 +85,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def member_at(self, path: str) -> Member | None:
         """Return the member at an absolute path."""
-        node = relative(self.lock.path, path)
+        node = relative_path(self.lock.path, path)
         found = (queue.find(node) for queue in self.lock.queues)
         return next((member for member in found if member is not None), None)
 
@@ -102,7 +102,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         if actual is None or table is None or table.zxid < member.czxid:
             return "unknown"
         astray = actual - self._needed_by(member.owner)
-        shows_how = astray - {self.lock.path, absolute(self.lock.path, member.node)}
+        shows_how = astray - {self.lock.path, absolute_path(self.lock.path, member.node)}
         if not shows_how and self.may_be_unlisted(member):
             return "invisible"
         if not astray:
@@ -160,7 +160,8 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         path, actual = self.lock.path, self.watched_here(member.owner) or NONE
         targets = (
-            Target(absolute(path, target.path), target.how) for target in queue.expected(member)
+            Target(absolute_path(path, target.path), target.how)
+            for target in queue.expected(member)
         )
         return tuple(
             target if not actual or target.path in actual else self._as_listed(target, actual)
@@ -253,7 +254,9 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
             for queue in self.lock.queues
             for member in (*queue.members[:1], *queue.members[-1:])
         )
-        nested = (split(absolute(path, member.node))[0] for member in ends if "/" in member.node)
+        nested = (
+            split(absolute_path(path, member.node))[0] for member in ends if "/" in member.node
+        )
         return frozenset((path, *nested))
 
     @cached_property
@@ -263,7 +266,7 @@ class WatchCheck(msgspec.Struct, frozen=True, eq=False, dict=True):
         for member in self.lock.members:
             layout = layout_named(member.layout, self.layouts)
             if member.sequence is not None and layout and layout.ties in DECIDED_BY_SERVER:
-                path = absolute(self.lock.path, member.node)
+                path = absolute_path(self.lock.path, member.node)
                 folder = split(path)[0]
                 found.setdefault((folder, member.layout, member.sequence), []).append(path)
         return {path: tuple(equal) for equal in found.values() if equal[1:] for path in equal}

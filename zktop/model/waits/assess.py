@@ -32,9 +32,9 @@ from zktop.model.waits.ring import (
     coexistence,
     edges,
     first_closed,
-    kind,
-    queued,
+    queuing_actors,
     ring_of,
+    rule_and_kind,
 )
 from zktop.model.waits.sentences import DisplayNames, sentence
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
@@ -164,7 +164,7 @@ def _is_closed(graph: WaitGraph, found: Ring) -> bool:
 
     In a session with several threads it may also be another request that waits.
     """
-    between = queued(found)
+    between = queuing_actors(found)
     return all(
         edge.blocker.actor in between or graph.holds(edge.queue, edge.blocker) for edge in found
     )
@@ -183,7 +183,7 @@ def _case(view: _View, found: Ring) -> RingCase | None:
     if not found or not _is_closed(graph, found):
         return None
     core = view.one.core
-    rule, _ = kind(core, found)
+    rule, _ = rule_and_kind(core, found)
     actors = core.actors if rule == "D3" else core.actors & _owners(found)
     return RingCase(
         rule=rule,
@@ -201,7 +201,7 @@ def _deadlock(view: _View, case: RingCase) -> Deadlock:
     one, names, known = view.one, view.names, view.known
     core, found, number = one.core, case.ring, one.number
     counts = count_behind(one.graph, one.stuck_set)
-    rule, sort = kind(core, found)
+    rule, sort = rule_and_kind(core, found)
     level, clues = confidence(case, known)
     return Deadlock(
         id=deadlock_id(rule, found),
@@ -224,7 +224,7 @@ def _deadlock(view: _View, case: RingCase) -> Deadlock:
 
 def _owners(found: Ring) -> frozenset[str]:
     """The actors of a ring that hold something; the others just queue in between."""
-    return frozenset(edge.request.actor for edge in found) - queued(found)
+    return frozenset(edge.request.actor for edge in found) - queuing_actors(found)
 
 
 def _shown(core: Core, found: Ring) -> Ring:

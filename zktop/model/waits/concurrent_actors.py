@@ -38,10 +38,10 @@ def multi_threaded(
 
 def waiting_places(graph: WaitGraph, actor: str) -> list[tuple[WaitQueue, WaitRequest]]:
     """The places in which the actor waits."""
-    return waits(graph, graph.places(actor))
+    return waiting_requests(graph, graph.places(actor))
 
 
-def waits(
+def waiting_requests(
     graph: WaitGraph, places: Iterable[tuple[WaitQueue, WaitRequest]]
 ) -> list[tuple[WaitQueue, WaitRequest]]:
     """Those of these places that wait."""

@@ -12,7 +12,13 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from zktop.model.text import clean
-from zktop.model.waits.ring import ActorEvidence, DeadlockRule, RingCase, WaitEdge, doubles
+from zktop.model.waits.ring import (
+    ActorEvidence,
+    DeadlockRule,
+    RingCase,
+    WaitEdge,
+    twice_queued,
+)
 
 Confidence = Literal["C1", "C2", "C3", "C4"]
 CONFIRMED: Final = ("C3", "C4")
@@ -52,7 +58,9 @@ class _Grading(Struct, frozen=True):
         return {
             "D3": self._cap_of_knots,
             "D4": self._cap_of_upgrades,
-            "D6": lambda: "C3" if doubles(self.case.ring).keys() <= self.known.threads else "C1",
+            "D6": lambda: (
+                "C3" if twice_queued(self.case.ring).keys() <= self.known.threads else "C1"
+            ),
             "D8": lambda: "C1" if self.case.is_supposed and not self._names_threads() else "C3",
         }
 
@@ -126,7 +134,7 @@ class _Grading(Struct, frozen=True):
         for actor, shown in sorted(case.several.items()):
             text = f"{case.owner(actor)} {shown}: it has several threads"
             yield Evidence(supports=False, text=text)
-        for actor in sorted(doubles(case.ring).keys() - known.threads):
+        for actor in sorted(twice_queued(case.ring).keys() - known.threads):
             text = f"{case.owner(actor)} is in one queue twice: perhaps two threads"
             yield Evidence(supports=False, text=text)
 

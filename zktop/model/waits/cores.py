@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from zktop.model.waits.find_stuck import ThinnedQueue, stuck, unthinned
+from zktop.model.waits.find_stuck import ThinnedQueue, stuck_actors, unthinned
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
 
@@ -267,7 +267,7 @@ def cores(queues: Iterable[StuckQueue], graph: dict[str, list[str]]) -> Iterator
             stuck_queue.queue.room > 1 for stuck_queue in stuck_queues
         ):  # plain waits make every ring a core
             left = frozenset(
-                stuck(
+                stuck_actors(
                     [
                         unthinned(stuck_queue.queue, stuck_queue.members)
                         for stuck_queue in stuck_queues

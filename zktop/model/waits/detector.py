@@ -31,7 +31,7 @@ from zktop.model.waits.graph import StuckCore, WaitGraph, stuck_cores
 from zktop.model.waits.lock_order import LockOrderGraph, OrderActor
 from zktop.model.waits.lock_order_story import Inversion, inversions
 from zktop.model.waits.queues_from_locks import lock_path, queue_updates
-from zktop.model.waits.root_blockers import RootBlocker, WaitSums, aged, ranking
+from zktop.model.waits.root_blockers import RootBlocker, WaitSums, blockers_later, ranking
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 from zktop.model.world.tables_of_all_servers import Ensemble
 
@@ -306,7 +306,7 @@ class DeadlockDetector:
         if self._ranked_at is None or self._ranked_at == now_ms:
             return self._blockers
         kept = filter(self._still_blocks, self._blockers)
-        return aged(kept, now_ms - self._ranked_at)
+        return blockers_later(kept, now_ms - self._ranked_at)
 
     def _still_blocks(self, blocker: RootBlocker) -> bool:
         return any(map(self.graph.is_holder, blocker.actors))

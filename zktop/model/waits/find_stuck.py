@@ -245,7 +245,7 @@ class Reduction:
                 self._ready.append(actor)
 
 
-def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
+def stuck_actors(queues: Iterable[ThinnedQueue]) -> set[str]:
     """The actors of these queues that can never finish.
 
     Actors that never release anything are left out: they block, but wait for nothing.
@@ -259,13 +259,13 @@ def stuck(queues: Iterable[ThinnedQueue]) -> set[str]:
     return locks.keys() - set(reduction.run(locks)) - reduction.never
 
 
-def granted(queue: WaitQueue) -> frozenset[str]:
+def holding_nodes(queue: WaitQueue) -> frozenset[str]:
     """The nodes of all holders, by one pass over the queue.
 
     >>> a, b = WaitRequest("a", "a", "read", 1), WaitRequest("b", "b", "read", 2)
-    >>> sorted(granted(WaitQueue("/l", "read-write", (a, b))))
+    >>> sorted(holding_nodes(WaitQueue("/l", "read-write", (a, b))))
     ['a', 'b']
-    >>> sorted(granted(WaitQueue("/l", "exclusive", (a, b))))
+    >>> sorted(holding_nodes(WaitQueue("/l", "exclusive", (a, b))))
     ['a']
     """
     requests = queue.requests

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from zktop.model.waits.actor_index import ActorIndex
 from zktop.model.waits.cores import Core, StuckSet, explain_stuck, stuck_tail
-from zktop.model.waits.find_stuck import ThinnedQueue, granted, thin
+from zktop.model.waits.find_stuck import ThinnedQueue, holding_nodes, thin
 from zktop.model.waits.finish_order import FinishOrder
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -86,7 +86,7 @@ class WaitGraph:
             return request.exempt or request.node == first.node
         known = self._granted.get(queue.lock)
         if known is None or known[0] is not queue:
-            known = self._granted[queue.lock] = queue, granted(queue)
+            known = self._granted[queue.lock] = queue, holding_nodes(queue)
         return request.node in known[1]
 
     def is_holder(self, actor: str) -> bool:

@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct
 
 from zktop.model.format import fold_path
-from zktop.model.waits.concurrent_actors import waits
+from zktop.model.waits.concurrent_actors import waiting_requests
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import Mode, WaitQueue, WaitRequest
 
@@ -237,7 +237,7 @@ class LockOrderGraph:
         """
         for actor in sorted(filter(partial(_is_nesting, graph), actors)):
             places = graph.places(actor)
-            if len(waits(graph, places)) > 1:
+            if len(waiting_requests(graph, places)) > 1:
                 self._unlearn(places)
             else:
                 self._learn_places(places, order_actor(actor), created_at)

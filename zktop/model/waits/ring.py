@@ -60,7 +60,7 @@ def passes_by(edge: WaitEdge, before: WaitEdge) -> bool:
     return edge.request == before.blocker and edge.queue.lock == before.queue.lock
 
 
-def queued(found: Ring) -> frozenset[str]:
+def queuing_actors(found: Ring) -> frozenset[str]:
     """The actors of a ring that just queue between the others."""
     pairs = zip((found[-1], *found), found, strict=False)
     return frozenset(edge.request.actor for before, edge in pairs if passes_by(edge, before))
@@ -199,7 +199,7 @@ DeadlockKind = Literal["cycle", "fairness", "knot", "upgrade", "upgraders", "wat
 DeadlockRule = Literal["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
 
 
-def kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
+def rule_and_kind(core: Core, ring: Ring) -> tuple[DeadlockRule, DeadlockKind]:
     """Rule and kind of the deadlock that this ring shows."""
     if any(edge.queue.kind == "election" for edge in ring):
         return "D8", "election"
@@ -234,7 +234,7 @@ def _upgrades(stuck_queue: StuckQueue) -> Iterator[str]:
         yield from (m.actor for m, waits in pairs if waits and not m.reads and m.actor in reading)
 
 
-def doubles(ring: Ring) -> Counter[str]:
+def twice_queued(ring: Ring) -> Counter[str]:
     """Actors that have two places of the ring in one queue.
 
     Sessions with several threads often do, so such a ring proves little.

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zktop.model.waits.cores import Core
-from zktop.model.waits.find_stuck import ThinnedQueue, granted
+from zktop.model.waits.find_stuck import ThinnedQueue, holding_nodes
 from zktop.model.waits.graph import WaitGraph
 from zktop.model.waits.wait_queue import WaitQueue, WaitRequest
 
@@ -140,7 +140,7 @@ def _largest(
     )
 
 
-def aged(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[RootBlocker, ...]:
+def blockers_later(blockers: Iterable[RootBlocker], elapsed_ms: int) -> tuple[RootBlocker, ...]:
     """These root blockers some time later, if nothing else changes."""
     older = (
         replace(one, blocked_ms=one.blocked_ms + elapsed_ms * (one.blocked - one.undated))
@@ -154,7 +154,7 @@ def _waiters(queue: WaitQueue) -> Sequence[WaitRequest]:
     if len(requests) < 2 or not queue.binds:  # noqa: PLR2004  the first one holds
         return ()
     if queue.kind == "conflict":
-        holding = granted(queue)
+        holding = holding_nodes(queue)
         return [request for request in requests if request.node not in holding]
     first = queue.room
     if queue.kind == "read-write" and requests[0].reads:

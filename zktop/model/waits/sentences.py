@@ -13,7 +13,14 @@ from msgspec import Struct
 from zktop.model.format import clock, span
 from zktop.model.layouts.layout import MODE_LETTERS
 from zktop.model.waits.cores import Core, StuckQueue, blockers
-from zktop.model.waits.ring import DeadlockRule, Ring, WaitEdge, passes_by, queued, upgraders
+from zktop.model.waits.ring import (
+    DeadlockRule,
+    Ring,
+    WaitEdge,
+    passes_by,
+    queuing_actors,
+    upgraders,
+)
 from zktop.model.waits.wait_queue import Mode, WaitRequest
 from zktop.model.world.tables_of_one_server import Presence
 
@@ -122,7 +129,7 @@ def sentence(rule: DeadlockRule, ring: Ring, core: Core, names: DisplayNames, no
         return _upgraders(ring, core, names)
     if rule in ("D4", "D6"):
         return (_upgrade if rule == "D4" else _double)(ring[0], names)
-    if len(ring) - len(queued(ring)) > _SPELLED_OUT:
+    if len(ring) - len(queuing_actors(ring)) > _SPELLED_OUT:
         return _long_ring(ring, names, now_ms)
     return _rotation(ring, names)
 
@@ -151,7 +158,7 @@ def _upgraders(ring: Ring, core: Core, names: DisplayNames) -> str:
 
 
 def _long_ring(ring: Ring, names: DisplayNames, now_ms: int) -> str:
-    between = queued(ring)
+    between = queuing_actors(ring)
     members = [edge for edge in ring if edge.request.actor not in between]
     owners = [names.owner(edge.request.actor) for edge in members]
     turns = " -> ".join([*owners[:2], "...", owners[-1], owners[0]])

@@ -17,7 +17,7 @@ from zktop.model.waits.deadlock import (
     signature,
     step,
 )
-from zktop.model.waits.find_stuck import granted
+from zktop.model.waits.find_stuck import holding_nodes
 from zktop.model.waits.ring import Ring, WaitEdge, coexistence, ring
 from zktop.model.waits.sentences import DisplayNames
 from zktop.model.waits.wait_queue import WaitQueue
@@ -56,7 +56,7 @@ def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
     place_of = {request.node: place for place, request in enumerate(queue.requests)}
     own: dict[str, int] = {request.actor: place for place, request in enumerate(queue.requests)}
     in_rings = {edge.request.actor for found in _rings(queue, watched) for edge in found}
-    holding = granted(queue)
+    holding = holding_nodes(queue)
     for actor, nodes in sorted(watched.items()):
         places = sorted(place_of[node] for node in nodes if node in place_of)
         place = own.get(actor)
@@ -70,7 +70,7 @@ def _successors(queue: WaitQueue, watched: Watched) -> Iterator[Ring]:
 def _deadlock(queue: WaitQueue, found: Ring, names: DisplayNames) -> Deadlock:
     members = [(queue.lock, r) for edge in found for r in (edge.request, edge.blocker)]
     stamps = [r.since_ms for _, r in members if r.since_ms is not None]
-    holding = granted(queue)
+    holding = holding_nodes(queue)
     held = {r.node: (deadlock_place(lock, r),) if r.node in holding else () for lock, r in members}
     return Deadlock(
         id=deadlock_id("D7", found),
@@ -107,7 +107,7 @@ def _sentence(queue: WaitQueue, found: Ring, names: DisplayNames) -> str:
         wrong = f"{actor} waits in {lock} but watches {other}, which stands behind it"
         return f"{wrong}; no release wakes it."
     actors = [edge.request.actor for edge in found]
-    holding = granted(queue)
+    holding = holding_nodes(queue)
     holders = [names.owner(edge.request.actor) for edge in found if edge.request.node in holding]
     by_order = f"by order {' and '.join(holders)} may go on, but " if holders else ""
     each = "each other's nodes" if len(found) == 2 else "each other's nodes in a ring"  # noqa: PLR2004  a pair

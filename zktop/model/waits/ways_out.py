@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zktop.model.actors import session_of
 from zktop.model.waits.cores import Core, StuckSet, keep_stuck, once_per_core
-from zktop.model.waits.find_stuck import stuck, unthinned
+from zktop.model.waits.find_stuck import stuck_actors, unthinned
 from zktop.model.waits.graph import StuckCore, WaitGraph
 from zktop.model.waits.ring import Ring, ring_of
 from zktop.model.waits.sentences import DisplayNames
@@ -93,7 +93,7 @@ def _why(held: int, *, is_youngest: bool) -> str:
 def _breaks(core: Core, actor: str) -> bool:
     others = core.actors - {actor}
     smaller = [stuck_queue.only(others) for stuck_queue in core.queues]
-    return not stuck([unthinned(one.queue, one.members) for one in smaller])
+    return not stuck_actors([unthinned(one.queue, one.members) for one in smaller])
 
 
 def _freed(one: StuckCore, actor: str, counts: Counter[frozenset[int]], *, breaks: bool) -> int:

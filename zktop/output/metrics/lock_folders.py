@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from zktop.model.facts import join, split
-from zktop.model.locks.candidates import unnumbered
+from zktop.model.locks.candidates import unnumbered_names
 from zktop.model.report import Report
 from zktop.model.text import Text
 from zktop.model.world.children_of_znode import NO_FAMILY, Znode
@@ -36,7 +36,7 @@ def _empty(report: Report) -> Iterator[Text]:
 
 def _may_be_folder(znode: Znode) -> bool:
     stat = znode.stat
-    return stat is not None and not stat.owner and bool(unnumbered([znode.name]))
+    return stat is not None and not stat.owner and bool(unnumbered_names([znode.name]))
 
 
 def _is_below_root(path: Text, report: Report) -> bool:

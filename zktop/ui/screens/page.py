@@ -27,7 +27,7 @@ class PageEntry(NamedTuple):
     help: str
     needs_contenders: bool = False  # hidden where zktop starts none
 
-    def made(self) -> "Page":
+    def new_page(self) -> "Page":
         """Import the page's module, and create the page: the first frame needs only one module."""
         module = import_module(f"zktop.ui.screens.{self.name}.screen")
         page: Page = getattr(module, self.class_name)()

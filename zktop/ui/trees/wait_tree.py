@@ -12,7 +12,7 @@ from zktop.model.facts import Session, split
 from zktop.model.format import short
 from zktop.model.history.events import UNKNOWN_SINCE, Since
 from zktop.model.layouts.layout import LockMode
-from zktop.model.locks.lock import Lock, Member, absolute
+from zktop.model.locks.lock import Lock, Member, absolute_path
 from zktop.model.report import LockView, Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
@@ -279,7 +279,7 @@ class _TreeBuilder:
         request = Request(*held[0], "exclusive") if held else None
         if (found := node_of(actor)) is not None:
             path, node = found
-            name = absolute(path, node) if kind == "hidden" else f"{short(node)} in {path}"
+            name = absolute_path(path, node) if kind == "hidden" else f"{short(node)} in {path}"
             request = Request(path, node, "exclusive")
         paths = dict.fromkeys(path for path, _ in held)
         locks = tuple(self.lock(path, 1) for path in paths if self._is_waited_for(path))

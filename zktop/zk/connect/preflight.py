@@ -86,7 +86,7 @@ def probes(
     deadline = Deadline(seconds + 0.2)
     try:
         for _ in addresses:
-            answer = answers.get(timeout=deadline.left())
+            answer = answers.get(timeout=deadline.seconds_left())
             found[answer.address] = answer
     except (queue.Empty, TimeoutError):
         pass
@@ -108,7 +108,9 @@ def probe(
                 found = _probe_known_zetcd(address, known, connection, deadline)
                 return replace(found, peer=str(peer))
             send(connection, FIRST_WORD)
-            if context is None and _is_silent(connection, deadline.left() * SILENT_AFTER_SHARE):
+            if context is None and _is_silent(
+                connection, deadline.seconds_left() * SILENT_AFTER_SHARE
+            ):
                 found = _recognise_zetcd(address, connection, deadline)
             else:
                 found = _read_answer(address, read_to_end(connection, deadline), context, deadline)
@@ -160,7 +162,7 @@ def _is_silent(connection: socket.socket, seconds: float) -> bool:
 
 def _recognise_zetcd(address: Address, connection: socket.socket, deadline: Deadline) -> Probe:
     """Recognise zetcd: silent to `srvr`, `imok` to `ruok`."""
-    if exchange(address, b"ruok\n", seconds=deadline.left()) != b"imok":
+    if exchange(address, b"ruok\n", seconds=deadline.seconds_left()) != b"imok":
         raise TimeoutError("no answer in time")
     try:
         return _read_answer(address, read_to_end(connection, deadline), None, deadline)
@@ -184,7 +186,7 @@ def _ask_other_words(
     """Identify a server that closed the connection after `srvr`, with other words."""
     for word in OTHER_WORDS if context is None else ():
         try:
-            answer = exchange(address, f"{word}\n".encode(), seconds=deadline.left())
+            answer = exchange(address, f"{word}\n".encode(), seconds=deadline.seconds_left())
         except OSError:
             continue
         text = answer.decode("utf-8", "replace")

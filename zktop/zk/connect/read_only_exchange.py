@@ -27,7 +27,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """The seconds left; raises TimeoutError if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
@@ -45,7 +45,7 @@ def exchange(
     """Send a request and return everything until the other side closes."""
     deadline = Deadline(seconds)
     with connect(address, context, deadline) as connection:
-        connection.settimeout(deadline.left())
+        connection.settimeout(deadline.seconds_left())
         send(connection, question)
         return read_to_end(connection, deadline)
 
@@ -61,11 +61,11 @@ def send(connection: socket.socket, question: bytes) -> None:
 def connect(address: Address, context: ssl.SSLContext | None, deadline: Deadline) -> socket.socket:
     """Open a connection, with TLS if there is a context."""
     where = address.reachable
-    connection = socket.create_connection((where.host, where.port), deadline.left())
+    connection = socket.create_connection((where.host, where.port), deadline.seconds_left())
     if context is None:
         return connection
     try:
-        connection.settimeout(deadline.left())
+        connection.settimeout(deadline.seconds_left())
         return context.wrap_socket(connection, server_hostname=address.host)
     except BaseException:
         connection.close()
@@ -77,7 +77,7 @@ def read_to_end(connection: socket.socket, deadline: Deadline) -> bytes:
     chunks: list[bytes] = []
     size = 0
     while size < MAX_ANSWER_BYTES:
-        connection.settimeout(deadline.left())
+        connection.settimeout(deadline.seconds_left())
         try:
             chunk = connection.recv(CHUNK_BYTES)
         except ConnectionResetError:

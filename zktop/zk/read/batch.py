@@ -20,10 +20,10 @@ class SiblingNames(msgspec.Struct, frozen=True, gc=False):
 
     def path(self, name: str) -> str:
         """The full path of one of them."""
-        return below(self.parent) + name
+        return child_prefix(self.parent) + name
 
 
-def below(parent: str) -> str:
+def child_prefix(parent: str) -> str:
     """The prefix of all child paths."""
     return parent if parent.endswith("/") else f"{parent}/"
 
@@ -83,7 +83,7 @@ def _encoded_parts(
     """Encode the items, split so that each part fits into a request."""
     parent, names = one.parent, one.names
     if 0 < len(names) <= most:
-        above = below(full(parent))
+        above = child_prefix(full(parent))
         written = encode_siblings(operation, above, names)
         if len(written) <= most_bytes or len(names) == 1:
             yield one, written

@@ -15,7 +15,7 @@ from functools import partial
 from zktop.model.facts import Stat, join, split
 from zktop.model.format import count
 from zktop.model.layouts.lock_site import is_lockish
-from zktop.zk.read.batch import SiblingNames, below, by_parent
+from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import GET_CHILDREN, GET_DATA, NO_AUTH
 from zktop.zk.read.requests_in_flight import Answer, Item, Reader, Result
 from zktop.zk.watch.lock_signs import (
@@ -247,7 +247,7 @@ class Discovery:
 
     def _sort_children(self, found: ChunkFindings) -> None:
         """Sort them by what their names show. Most have no children, and no name like a lock."""
-        above, children = below(found.chunk.parent), found.children
+        above, children = child_prefix(found.chunk.parent), found.children
         rest: Iterable[str] = children
         is_mostly_empty = found.chunk.parent in self._mostly_empty
         names_count = not is_mostly_empty and is_lockish("\n".join(children))
@@ -371,7 +371,7 @@ class Discovery:
     def _watch_all(self, siblings: Siblings) -> None:
         """Watch a whole folder of locks, instead of those that are watched already."""
         self.looked_at += siblings.close()
-        above = below(siblings.parent)
+        above = child_prefix(siblings.parent)
         single = [root for root in self._watched if root.startswith(above)]
         for root in single:
             if root[len(above) :] != "*" and "/" not in root[len(above) :]:

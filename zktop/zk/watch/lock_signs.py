@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from zktop.model.facts import Stat
 from zktop.model.layouts.lock_site import is_lockish
-from zktop.zk.read.batch import below
+from zktop.zk.read.batch import child_prefix
 from zktop.zk.watch.search_order import Chunk
 
 MEMBERS_READ = 10  # of a possible lock
@@ -84,7 +84,7 @@ class ChunkFindings:
         self.folders = 0
 
     def path(self, name: str) -> str:
-        return below(self.chunk.parent) + name
+        return child_prefix(self.chunk.parent) + name
 
     def members(self, name: str) -> Sequence[str]:
         """The znodes whose Stats show what a possible lock is."""

@@ -23,7 +23,7 @@ from zktop.model.facts import (
     split,
 )
 from zktop.model.text import Text
-from zktop.zk.read.batch import SiblingNames, below, by_parent
+from zktop.zk.read.batch import SiblingNames, by_parent, child_prefix
 from zktop.zk.read.requests import (
     GET_CHILDREN,
     GET_DATA,
@@ -260,7 +260,7 @@ class TreeReader:
         covering = self._roots.covering(path)
         fresh = covered_names(path, fresh, covering)
         if all(pattern.leads_to_locks(path) for pattern in covering):
-            self.open(root, sorted(map(below(path).__add__, fresh)))
+            self.open(root, sorted(map(child_prefix(path).__add__, fresh)))
         elif fresh:
             self.read_children(root, SiblingNames(path, fresh))
 
@@ -351,7 +351,7 @@ class TreeReader:
             self._emit(batch)
             return
         for name, node in zip(names, batch.nodes, strict=True):
-            path = below(parent) + name
+            path = child_prefix(parent) + name
             self._emit(replace(node, zxid=self._clock.present((path,), node.zxid)))
 
     def _is_folder(self, path: str, found: Stat) -> bool:

@@ -7,12 +7,12 @@ from typing import Final, Literal
 import msgspec
 
 from zktop.model.facts import split
-from zktop.model.layouts.layout import MACROS, ClientView, Layout, read
+from zktop.model.layouts.layout import MACROS, ClientView, Layout, parse_name
 from zktop.model.layouts.libraries import CURATOR_MUTEX, KAZOO_LOCK
 from zktop.model.layouts.lock_site import LockSite
 from zktop.model.layouts.timed_leases import kazoo_lease_end
 from zktop.model.locks.client_order import in_order
-from zktop.model.locks.folder import foreign
+from zktop.model.locks.folder import foreign_member
 from zktop.model.locks.leases import Leases, number_in
 from zktop.model.locks.lock import LockQueue, Member, Target
 from zktop.model.locks.mixed_queue import LayoutMembers, MixedQueue
@@ -60,7 +60,7 @@ def _is_curator_semaphore(site: LockSite) -> bool:
         return False
     if "locks" in names:
         return True
-    return any(read(_SEMAPHORE_V2, name) for name in site.below("leases").members)
+    return any(parse_name(_SEMAPHORE_V2, name) for name in site.below("leases").members)
 
 
 def _curator_semaphore(context: ShapeContext) -> Queues:
@@ -69,7 +69,7 @@ def _curator_semaphore(context: ShapeContext) -> Queues:
         context.layout, context.site.below("leases"), "leases/"
     )
     leases = list(in_order(context.layout, listed))
-    taken = [foreign(znode, (), "leases/") for znode in others]
+    taken = [foreign_member(znode, (), "leases/") for znode in others]
     gate, rest = _gate(CURATOR_MUTEX, context.site.below("locks"), context, "locks/")
     newest = _taken_by_head(leases, gate)
     out = len(leases) + len(taken)
@@ -128,7 +128,7 @@ def _kazoo_semaphore(context: ShapeContext) -> Queues:
     root = site.itself()
     number = number_in(root.data if root else None)
     number = context.leases if number is None else number
-    taken = [foreign(znode, ()) for znode in others]
+    taken = [foreign_member(znode, ()) for znode in others]
     watched = Target(Text("."), "children")
     is_served = _taken_by_head(leases, gate) is not None
     head: GateHead = "hidden" if is_served else "waiting"

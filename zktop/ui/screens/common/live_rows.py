@@ -137,7 +137,7 @@ class LiveRows(Generic[R]):
             matches = self._matching(wanted)
             return [row for row in rows if matches[row]]
         self._texts.clear()
-        self._matching(wanted)
+        self._matching(wanted)  # forget the matches of the filter before
         return rows if is_sorted or not self.is_grouped else self.grouped(rows, now, apart)
 
     def prepare(self) -> Iterator[None]:

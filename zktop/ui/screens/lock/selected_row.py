@@ -5,7 +5,7 @@ from typing import Final
 
 from zktop.model.format import iso, middle, short
 from zktop.model.layouts.layout import MODE_LETTERS
-from zktop.model.locks.lock import Member, absolute
+from zktop.model.locks.lock import Member, absolute_path
 from zktop.model.report import Contender
 from zktop.model.session_ids import session_text
 from zktop.ui.inks import Ink
@@ -72,7 +72,11 @@ def _head(row: QueueRow, one: Contender) -> Line:
 
 def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str, Ink]]:
     path = row.detail.path
-    node = fitting(absolute(path, one.node), room) if one.node else "none: only its watch is known"
+    node = (
+        fitting(absolute_path(path, one.node), room)
+        if one.node
+        else "none: only its watch is known"
+    )
     yield "node", node, "plain"
     if row.member is not None and row.member.znode.stat is not None:
         stat = row.member.znode.stat

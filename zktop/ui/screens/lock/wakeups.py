@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from zktop.model.facts import Session
 from zktop.model.format import count, several
-from zktop.model.locks.lock import Lock, Member, Target, absolute
+from zktop.model.locks.lock import Lock, Member, Target, absolute_path
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import many, short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
@@ -212,7 +212,7 @@ def _expected(detail: LockDetail) -> Iterator[WakeUp]:
 
 def _watched(detail: LockDetail, expected: Iterable[Target]) -> Iterator[int]:
     for target in expected:
-        path = absolute(detail.path, target.path)
+        path = absolute_path(detail.path, target.path)
         member: Member | None = detail.view.watch_check.member_at(path)
         if member is not None and member.node in detail.queue.position:
             yield detail.queue.position[member.node]

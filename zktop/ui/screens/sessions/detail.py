@@ -119,7 +119,7 @@ def _client(row: SessionRow) -> str:
 def _about_owner(row: SessionRow) -> str:
     """Return what the list of owners adds to the name of the client."""
     client = row.presence.client if row.presence is not None else ""
-    entry = row.report.client_names.owners.known(session_text(row.session), client)
+    entry = row.report.client_names.owners.details_of(session_text(row.session), client)
     return ", ".join(
         f"{key} {text}" for key, text in entry.items() if text not in (row.name or "")
     )
