@@ -47,7 +47,7 @@ class FakeFeed:
     """Sends its news when the app starts; a test may send more with `send`."""
 
     def __init__(self, *news: News, name: str = "test", is_live: bool = True) -> None:
-        self.name, self.is_live = name, is_live
+        self.name, self.is_live, self.shows_tables = name, is_live, False
         self.notes: Sequence[str] = ()
         self.news = list(news)
         self.recorded: list[Path | None] = []

@@ -53,6 +53,7 @@ class LiveFeed:
         self.access, self._plan, self._settings = access, plan, settings
         self._ours = ours
         self.notes: Sequence[str] = ()
+        self.shows_tables = False
         self.owners_file: str | None = None
         self.webhooks: Webhooks | None = None
         self._run: LiveRun | None = None
@@ -117,6 +118,7 @@ class LiveFeed:
     def _follow(self, run: LiveRun) -> None:
         """Read everything once, then send every report."""
         run.ours = self._ours
+        run.keep_tables_new(lambda: self.shows_tables)
         if not self._read_once(run):
             return
         for report in run.reports():
@@ -250,6 +252,7 @@ class ReplayFeed:
 
     def __init__(self, recording: Replay) -> None:
         self.name = recording.path.name
+        self.shows_tables = False
         self.notes: Sequence[str] = ()
         self._recording = recording
         self._stopped = threading.Event()

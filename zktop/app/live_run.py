@@ -152,6 +152,10 @@ class LiveRun:
             self._wait(end)
             yield self.look(thorough=time.monotonic() >= end)
 
+    def keep_tables_new(self, is_needed: Callable[[], bool]) -> None:
+        """Read the servers' tables more often at rest, while this returns True."""
+        self._source.shows_tables = is_needed
+
     def wake(self) -> None:
         """Make `reports` look now; any thread may call this."""
         self._source.post(self._wake)

@@ -80,6 +80,8 @@ Copy = Callable[[str], str | None]  # copies a text and returns where it went; N
 class Feed(Protocol):
     """Where frames come from: a live ensemble, or a recording."""
 
+    shows_tables: bool  # the visible page does; then tables are read as often as without a rest
+
     @property
     def name(self) -> str:
         """What is watched: the cluster's name, the hosts, or the file."""

@@ -266,6 +266,7 @@ class Shell(NavigationApp):
             return  # the app is closing
         page, state = self.page, self.view_state
         name = page.entry.name if page is not None else self.visit.page
+        self.visit.feed.shows_tables = page is not None and page.entry.shows_tables
         self._page_drawn_at = perf_counter()
         if page is not None and page.is_mounted:
             self.guarded(f"Drawing screen {page.entry.title}", partial(page.show, state))

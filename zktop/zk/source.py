@@ -65,6 +65,7 @@ class Source:
         self.log = RecentLog()
         self.is_read = False  # True once all roots have been read
         self.is_sampled = not self.plan.introspect  # True once all servers' tables have been read
+        self.shows_tables: Callable[[], bool] = lambda: False  # True: keep them new at rest, too
         self._facts: list[SourceFact] = []
         self._taken = self._from_tables = 0  # facts so far
         self._emit: Callable[[SourceFact], None] = self._facts.append
@@ -122,6 +123,7 @@ class Source:
             *self._discovery.denied,
         )
         self._introspection.changes = self._count_changes
+        self._introspection.may_rest = lambda: not self.shows_tables()
         if any(pattern.is_ensemble_wide for pattern in root_patterns(self.plan.roots)):
             self._introspection.on_ephemerals = self._note_places
         self._introspection.on_round = lambda: self._loop.post(

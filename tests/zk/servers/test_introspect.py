@@ -235,8 +235,8 @@ def test_a_server_is_left_alone_for_longer_than_its_tables_took() -> None:
     schedule.sampled(at=100.0, changes=0, took=0.5, spent=0.2, every=2.0)
     end = 100.0 + REST_FACTOR * 0.2
 
-    assert not schedule.is_due(end - 0.1, changes=1)
-    assert schedule.is_due(end, changes=1)
+    assert not schedule.is_due(end - 0.1, changes=1, may_rest=True)
+    assert schedule.is_due(end, changes=1, may_rest=True)
 
 
 def test_tables_are_read_less_often_while_no_znode_changes() -> None:
@@ -245,8 +245,24 @@ def test_tables_are_read_less_often_while_no_znode_changes() -> None:
     schedule.sampled(at=100.0, changes=7, took=0.1, spent=0.1, every=2.0)
     end = 100.0 + REST_FACTOR * QUIET_RESTS * 0.1
 
-    assert not schedule.is_due(end - 0.1, changes=7)
-    assert schedule.is_due(end, changes=7)
+    assert not schedule.is_due(end - 0.1, changes=7, may_rest=True)
+    assert schedule.is_due(end, changes=7, may_rest=True)
+
+
+def test_tables_on_screen_are_read_as_often_as_when_znodes_change() -> None:
+    """The silence of sessions grows from one reading to the next."""
+    schedule = ServerSchedule()
+    schedule.sampled(at=100.0, changes=7, took=0.1, spent=0.1, every=2.0)
+
+    assert schedule.is_due(100.0 + REST_FACTOR * 0.1, changes=7, may_rest=False)
+
+
+def test_a_silent_client_has_tables_read_soon() -> None:
+    """Whether it is back, or its connection is gone, is news to whoever waits for it."""
+    schedule = ServerSchedule()
+    schedule.sampled(at=100.0, changes=None, took=0.1, spent=0.1, every=2.0)
+
+    assert schedule.is_due(100.0 + REST_FACTOR * 0.1, changes=7, may_rest=True)
 
 
 def test_large_tables_are_not_older_than_a_minute_at_rest() -> None:
@@ -254,7 +270,7 @@ def test_large_tables_are_not_older_than_a_minute_at_rest() -> None:
     schedule = ServerSchedule()
     schedule.sampled(at=100.0, changes=7, took=1.0, spent=1.0, every=2.0)
 
-    assert schedule.is_due(100.0 + LONGEST_REST_S, changes=7)
+    assert schedule.is_due(100.0 + LONGEST_REST_S, changes=7, may_rest=True)
 
 
 def test_a_server_that_never_answers_does_not_hold_up_the_others(

@@ -26,6 +26,7 @@ class PageEntry(NamedTuple):
     key: str
     help: str
     needs_contenders: bool = False  # hidden where zktop starts none
+    shows_tables: bool = False  # of servers: the silence of sessions, and their watches
 
     def new_page(self) -> "Page":
         """Import the page's module, and create the page: the first frame needs only one module."""

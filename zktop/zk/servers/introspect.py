@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from zktop.model.facts import ServerFact
+from zktop.model.facts import Connection, ServerFact
 from zktop.zk.connect.address import Access, Address, AdminAccess, Hosts, tls_context
 from zktop.zk.connect.preflight import Probe, probes
 from zktop.zk.read.request_budget import RequestBudget
@@ -108,19 +108,19 @@ class ServerSchedule:
         self.watches: PathsBySession = {}  # of the last sample
         self.facts: Sequence[ServerFact] = ()  # of the last sample
         self._sampled_at: float | None = None
-        self._changes = 0  # of znodes, when the last sample began
+        self._changes: int | None = 0  # of znodes, when the last sample began
         self._spent = 0.0  # CPU time of the last sample
         self._pause = 0.0
 
-    def is_due(self, now: float, changes: int) -> bool:
+    def is_due(self, now: float, changes: int, *, may_rest: bool) -> bool:
         """Whether to ask now: later while the server is slow or our own cost is high.
 
-        With many locks, tables are read again soon after one of them changed.
+        `may_rest` allows a longer pause until a znode changes.
         """
         if self._sampled_at is None:
             return True
         rest = REST_FACTOR * self._spent
-        if changes == self._changes:
+        if may_rest and changes == self._changes:
             rest = max(rest, min(QUIET_RESTS * rest, LONGEST_REST_S))
         return now >= self._sampled_at + max(self._pause, rest)
 
@@ -128,13 +128,21 @@ class ServerSchedule:
         """Be due, whatever the last sample took."""
         self._sampled_at = None
 
-    def sampled(self, at: float, changes: int, *, took: float, spent: float, every: float) -> None:
-        """Note a sample that ended now and began after so many changes."""
+    def sampled(
+        self, at: float, changes: int | None, *, took: float, spent: float, every: float
+    ) -> None:
+        """Note a sample that ended now and began after so many changes; None: no long pause."""
         if took > SLOW_S:
             self._pause = min(LONGEST_REST_S, max(2 * self._pause, every))
         else:
             self._pause = 0.0
         self._sampled_at, self._spent, self._changes = at, spent, changes
+
+
+def _is_silent(connection: Connection) -> bool:
+    """Whether a client may be paused or dead; the next table shows more."""
+    quiet_ms, timeout_ms = connection.quiet_ms, connection.timeout_ms
+    return quiet_ms is not None and timeout_ms is not None and 2 * quiet_ms > timeout_ms
 
 
 class Introspection:
@@ -168,6 +176,7 @@ class Introspection:
         self.on_round: Callable[[], None] = lambda: None
         self.hidden: Callable[[], tuple[str, ...]] = tuple  # znodes that an ACL hides
         self.changes: Callable[[], int] = int  # how often a znode changed so far
+        self.may_rest: Callable[[], bool] = lambda: True  # while no znode changes
         # receives the full paths of all ephemerals that one server lists, when they changed;
         # None: not needed
         self.on_ephemerals: Callable[[Sequence[str]], None] | None = None
@@ -223,11 +232,11 @@ class Introspection:
         servers = self.ensemble.servers()
         for name in servers:
             self._schedules.setdefault(name, ServerSchedule(is_given=name in self.ensemble.named))
-        changes = self.changes()
+        changes, may_rest = self.changes(), self.may_rest()
         due = {
             name: one
             for name, one in servers.items()
-            if self._schedules[name].is_due(now, changes)
+            if self._schedules[name].is_due(now, changes, may_rest=may_rest)
         }
         for name, probe in self._probe(due).items():
             if self._stopped.is_set():
@@ -299,7 +308,10 @@ class Introspection:
         schedule.watches, schedule.facts = sample.watches or {}, new_facts
         self._deliver(new_facts)
         ended, spent = time.monotonic(), time.thread_time() - busy
-        schedule.sampled(ended, changes, took=took, spent=spent, every=self._every)
+        soon = any(map(_is_silent, sample.connections or ()))
+        schedule.sampled(
+            ended, None if soon else changes, took=took, spent=spent, every=self._every
+        )
 
     def _request_sample(
         self, address: Address, schedule: ServerSchedule, ephemerals: list[str]
