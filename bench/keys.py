@@ -28,6 +28,7 @@ from typing import NamedTuple
 from textual.constants import ESCAPE_DELAY
 
 from bench.figure import Figure, processor_seconds
+from bench.keys_process import changing_s
 from bench.screen import drain, has_output, in_pty, read_until
 from bench.sizes import size
 from zktop.ui.screens import PAGES
@@ -40,15 +41,17 @@ VERBOSE = "ZKTOP_BENCH_KEYS"  # in the environment: print the time of each key
 PAUSE_S = 0.1
 NOTHING_S = 0.25  # without output and work: the key has no effect
 PATIENCE_S = size(5.0, 1.0)
+ROUNDS = size(2, 1)  # on all screens
 MOST = 250.0  # ms
 SLOWER = 50.0  # ms
 PAGE_DOWN, PAGE_UP, ENTER, CLEAR, ESCAPE = b"\x1b[6~", b"\x1b[5~", b"\r", b"\x15", b"\x1b"
+WAITED_S = {ESCAPE: ESCAPE_DELAY}  # by Textual, before it handles the key
 MOVES = (*(b"j",) * size(4, 1), *(PAGE_DOWN, PAGE_UP) * size(1, 0), b"G", b"g")
 FILTER = (b"/", b"0", b"1", CLEAR, ENTER)
 DIALOGS = (b"?", b"s", ENTER, b"w", b"w", ESCAPE, b":", b"l", b"9", ESCAPE)
 SORT = (b"O", b"O", b"o", b"j", ENTER, ESCAPE)
 BY_SCREEN = {
-    "locks": (*MOVES, *SORT, *FILTER, b"f", b"f", b"n", ESCAPE, b"1", b"\t", b"\t", b"1"),
+    "locks": (*MOVES, *SORT, *FILTER, b"f", b"f", b"n", b"1", b"\t", b"\t", b"1"),
     "lock": (b"j", b"k", b"j", b"k", *FILTER),
     "findings": FILTER,
     "sessions": (b"f", *MOVES, *SORT, *FILTER, b"f", ENTER, ESCAPE),
@@ -84,11 +87,11 @@ def _among(locks: int, floor: float) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         stops = Path(folder) / "stops"
         command = (sys.executable, "-m", "bench.keys_process", str(locks), str(stops))
-        with _shown(command, b"/locks/") as shown:
+        with _shown(command, b"/locks/", changing_s(locks)) as shown:
             begun = time.monotonic()
             for page in PAGES[1:]:
                 taken[page.name] += _pressed(shown, [page.key.encode()])
-            for page in PAGES:
+            for page in PAGES * ROUNDS:
                 keys = (page.key.encode(), *BY_SCREEN[page.name], *DIALOGS)
                 taken[page.name] += _pressed(shown, keys)
         ended = [tuple(map(float, line.split())) for line in stops.read_text().splitlines()]
@@ -121,8 +124,7 @@ def _pressed(shown: "Shown", keys: Sequence[bytes]) -> list[Answer]:
 
 
 def _p95(answers: Sequence[Answer]) -> float:
-    waited = {ESCAPE: 1000 * ESCAPE_DELAY}
-    times = sorted(answer.ms - waited.get(answer.key, 0.0) for answer in answers)
+    times = sorted(answer.ms - 1000 * WAITED_S.get(answer.key, 0.0) for answer in answers)
     return times[int(0.95 * len(times))]
 
 
@@ -134,12 +136,12 @@ class Shown(NamedTuple):
 
 
 @contextmanager
-def _shown(command: tuple[str, ...], ready: bytes) -> Iterator[Shown]:
-    """Start a program, and wait until it shows what it will show and has no work left."""
+def _shown(command: tuple[str, ...], ready: bytes, changing_s: float = 0.0) -> Iterator[Shown]:
+    """Start a program; wait until nothing changes any more and it has no work left."""
     with in_pty(command) as (screen, process):
         read_until(screen, ready)
         shown, end = Shown(screen, process.pid), time.monotonic() + SETTLED_S
-        drain(screen, LOOK_S)
+        drain(screen, LOOK_S + changing_s)
         while time.monotonic() < end and not _is_idle(shown, LOOK_S):
             pass
         yield shown
@@ -157,6 +159,7 @@ def _time(shown: Shown, key: bytes) -> float:
     begun = ended = time.perf_counter()
     before, end = processor_seconds(shown.pid), begun + PATIENCE_S
     os.write(shown.screen, key)
+    drain(shown.screen, WAITED_S.get(key, 0.0))  # until then there is no answer
     while time.perf_counter() < end:
         if has_output(shown.screen, NOTHING_S if ended == begun else PAUSE_S):
             os.read(shown.screen, 65536)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from bench.screen_process import GeneratedFeed
+from bench.screen_process import GeneratedFeed, settling_s
 from zktop.app.contenders import Contenders
 from zktop.config.keys_and_defaults import Config
 from zktop.ui.app import Zktop
@@ -17,6 +17,11 @@ from zktop.ui.app import Zktop
 RATE, SECONDS = 50, 3.0  # so that the graphs and the timeline have something to show
 TICK_S = 0.005
 MIN_STOP_S = 0.01
+
+
+def changing_s(locks: int) -> float:
+    """How long after the first locks are shown the last change comes."""
+    return settling_s(locks) + SECONDS
 
 
 class Timed(Zktop):

@@ -66,7 +66,7 @@ class GeneratedFeed:
             self._world = World().after(*self.begin(), link)
             self._on_news(Status("live"))
             self._look(thorough=not self._rate)  # at rest nothing is left to examine
-        self._rest(SETTLES_S * max(1.0, self._locks / FEW))
+        self._rest(settling_s(self._locks))
         begun = time.monotonic()
         number = 0
         while not self._over.is_set():
@@ -131,6 +131,11 @@ class GeneratedFeed:
         assert self._file
         self._file.write_text(json.dumps({"reported": self.reported, "floor": floor}))
         self.app.call_from_thread(self.app.exit)
+
+
+def settling_s(locks: int) -> float:
+    """How long the first picture may take to be whole."""
+    return SETTLES_S * max(1.0, locks / FEW)
 
 
 def _now() -> int:

@@ -15,7 +15,7 @@ LAST = {  # what each measurement prints last
     "finding": "locks found in a wide parent, ephemerals not listed: memory",
     "headless": "zktop --help",
     "import_log": "import and check",
-    "keys": "key to effect, screen 6, learn, 100 locks, slowest",
+    "keys": "longest time without an answer to any key, 100 locks",
     "large": "large: changes unseen",
     "live": "event to report p99",
     "model": "memory_of_",

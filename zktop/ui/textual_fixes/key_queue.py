@@ -22,8 +22,8 @@ from zktop.ui.keys import FIXED
 from zktop.ui.messages import DrawingFailed
 
 ROUNDS: Final = 2  # a key makes a widget post a message, and its handler may post another
-WORK_S: Final = 0.01  # of work in steps, until keys are looked for
-PICTURE_S: Final = 0.05  # from the end of a key to its picture
+WORK_S: Final = 0.008  # of work in steps, until keys are looked for
+PICTURE_S: Final = 0.03  # from the end of a key to its picture
 MAX_PAUSE_S: Final = 0.2  # of such work, while keys come without a pause
 MAX_HOLD_S: Final = 2.0  # then a key is delivered in any case
 

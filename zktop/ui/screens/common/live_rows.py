@@ -15,7 +15,7 @@ from zktop.ui.screens.common.throttle import READABLE_S
 from zktop.ui.textual_fixes.key_queue import call_after, call_in_steps
 from zktop.ui.widgets.table import RowGroup, Table
 
-TEXTS_AT_ONCE: Final = 500  # some 8 ms
+TEXTS_AT_ONCE: Final = 200  # some 3 ms
 
 
 class LiveRow(Protocol):

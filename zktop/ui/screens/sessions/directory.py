@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.model.session_ids import session_text
 from zktop.model.text import Text
 
-MEMBERS_AT_ONCE: Final = 4_000  # reading them takes some 10 ms
+MEMBERS_AT_ONCE: Final = 1_500  # reading them takes some 4 ms
 
 
 class SessionLocks(msgspec.Struct, eq=False, gc=False):

@@ -13,7 +13,7 @@ from zktop.ui.screens.sessions.directory import SessionDirectory
 
 RiskLevel = Literal["HIGH", "MED", "LOW", ""]
 RISKS: Final[tuple[RiskLevel, ...]] = ("HIGH", "MED", "LOW", "")
-CHECKED_AT_ONCE: Final = 2_000  # sessions; some 5 ms
+CHECKED_AT_ONCE: Final = 1_000  # sessions; some 3 ms
 HALF, TWO_THIRDS = 1 / 2, 2 / 3  # of a timeout
 
 

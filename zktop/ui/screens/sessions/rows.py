@@ -20,7 +20,7 @@ from zktop.ui.screens.sessions.risks import LOW_RISK, RISKS, SessionRisk, Sessio
 from zktop.ui.widgets.table import RowGroup
 
 MIN_GROUP: Final = 12  # quiet sessions with similar names that become one line
-ROWS_AT_ONCE: Final = 1_000  # some 10 ms
+ROWS_AT_ONCE: Final = 300  # some 3 ms
 MAX_LOCKS_RANKED: Final = 1 << 20  # locks of one session; further ones do not make it more urgent
 
 
