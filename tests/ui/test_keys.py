@@ -15,7 +15,15 @@ from zktop.config.mistakes import ConfigError
 from zktop.config.overrides import COMMAND_LINE, Override, Overrides
 from zktop.config.tree import ValueOrigin
 from zktop.ui.app import Zktop
-from zktop.ui.keys import KEYS, clashes, key_label, key_mistakes, known_on, remapped, textual_key
+from zktop.ui.keys import (
+    KEYS,
+    clashes,
+    key_label,
+    key_mistakes,
+    known_on,
+    textual_key,
+    with_user_keys,
+)
 from zktop.ui.screens import PAGES
 from zktop.ui.settings import UiSettings
 from zktop.ui.widgets.text_view import TextView
@@ -168,7 +176,7 @@ def test_a_key_is_listed_for_one_action_of_a_page(entry: object) -> None:
 async def test_a_new_key_works_and_the_old_one_does_not() -> None:
     """The footer shows the new one."""
     keys = {"help": "f5"}
-    app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
+    app = app_of(table=with_user_keys(keys), changed_keys=frozenset(keys))
     async with app.run_test(size=(120, 36)) as pilot:
         lines = await settled(pilot)
         await pilot.press("question_mark")
@@ -184,7 +192,7 @@ async def test_a_new_key_works_and_the_old_one_does_not() -> None:
 async def test_swapped_keys_do_what_the_other_one_did() -> None:
     """The clash is only on the way."""
     keys = {"page_2": "3", "page_3": "2"}
-    app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
+    app = app_of(table=with_user_keys(keys), changed_keys=frozenset(keys))
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
         await pilot.press("3")
@@ -197,7 +205,7 @@ async def test_swapped_keys_do_what_the_other_one_did() -> None:
 async def test_dialogs_are_moved_in_by_the_same_keys() -> None:
     """The old key no longer works there either; a printable key types its character."""
     keys = {"down": "f5,w"}
-    look = UiSettings(table=remapped(keys), changed_keys=frozenset(keys))
+    look = UiSettings(table=with_user_keys(keys), changed_keys=frozenset(keys))
     app = Zktop(FakeFeed(*trouble()), Stage(), settings=look)
     async with app.run_test(size=(120, 36)) as pilot:
         await settled(pilot)
@@ -261,7 +269,7 @@ async def test_ctrl_c_quits_from_every_dialog(open_key: str) -> None:
 async def test_ctrl_c_quits_even_when_quit_has_another_key() -> None:
     """There is always a way out."""
     keys = {"quit": "Q"}
-    app = app_of(table=remapped(keys), changed_keys=frozenset(keys))
+    app = app_of(table=with_user_keys(keys), changed_keys=frozenset(keys))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("q")

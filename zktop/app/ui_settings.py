@@ -21,7 +21,7 @@ from zktop.config.mistakes import ConfigError, ConfigMistake
 from zktop.config.suggest import hint
 from zktop.config.themes import ThemeFile, all_themes, theme_named
 from zktop.ui.inks import INKS
-from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, remapped
+from zktop.ui.keys import KEYS, added_mistakes, key_mistakes, with_user_keys
 from zktop.ui.settings import UiSettings
 from zktop.ui.themes import PLAIN, NamedTheme, ThemeList
 from zktop.ui.user_commands import FIELDS, UserCommand, command_actions
@@ -45,7 +45,7 @@ def ui_settings(effective: EffectiveConfig, environment: Mapping[str, str]) -> U
         theme=textual_theme(theme_named(name, environment, _STYLES)).theme,
         themes=partial(theme_list, environment),
         refresh=ui.refresh,
-        table=(*remapped(ui.keys), *command_actions(commands)),
+        table=(*with_user_keys(ui.keys), *command_actions(commands)),
         commands=commands,
         run_program=run_program,
         changed_keys=frozenset(ui.keys),

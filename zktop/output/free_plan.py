@@ -9,7 +9,7 @@ from msgspec import convert
 from zktop.model.format import count, several
 from zktop.model.freeing.deeds import Deed
 from zktop.model.freeing.free_plan import FreePlan
-from zktop.model.freeing.refusals import unreadable
+from zktop.model.freeing.refusals import unreadable_sentence
 from zktop.model.freeing.ways import NEVER
 from zktop.model.report import Report
 from zktop.output.schema import (
@@ -60,7 +60,7 @@ def free_lines(
     """
     yield from wrapped(f"{plan.lock}  {plan.layout}  {_state(plan)}", "", width)
     if plan.error:
-        yield from wrapped(unreadable(plan.lock, plan.error), "  ", width)
+        yield from wrapped(unreadable_sentence(plan.lock, plan.error), "  ", width)
     for deadlock in plan.deadlocks:
         sure = CONFIDENCE_WORDS[deadlock.confidence]
         yield from wrapped(f"DEADLOCK {sure}: {deadlock.sentence}", "  ", width)

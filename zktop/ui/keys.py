@@ -211,7 +211,7 @@ _NAMES: Final = {
 }
 
 
-def remapped(settings: Mapping[str, str]) -> tuple[Action, ...]:
+def with_user_keys(settings: Mapping[str, str]) -> tuple[Action, ...]:
     """Return the table with the user's keys, which `key_mistakes` has found correct."""
     return tuple(
         key._replace(keys=",".join(map(textual_key, _parts(settings[key.id]))))
@@ -231,7 +231,7 @@ def key_mistakes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield action, "names no key"
         elif not wrong:
             good[action] = text
-    yield from clashes(remapped(good), frozenset(good))
+    yield from clashes(with_user_keys(good), frozenset(good))
 
 
 def added_mistakes(
@@ -243,7 +243,7 @@ def added_mistakes(
         if not action.names:
             yield action.id, "names no key"
     new = frozenset(action.id for action in added)
-    for blamed, what in clashes((*remapped(settings), *added), new):
+    for blamed, what in clashes((*with_user_keys(settings), *added), new):
         if blamed in new:
             yield blamed, what
 

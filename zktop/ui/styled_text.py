@@ -139,10 +139,10 @@ def wrapped(text: str, width: int, ink: Ink = "plain", indent: str = "") -> list
     return lines
 
 
-def hanging(mark: Line, text: str, width: int, ink: Ink = "plain") -> list[Line]:
+def hanging_lines(mark: Line, text: str, width: int, ink: Ink = "plain") -> list[Line]:
     """Wrap a sentence after a mark; the other lines are indented by the width of the mark.
 
-    >>> [text_of(one) for one in hanging(line("1. "), "a sentence of words", 13)]
+    >>> [text_of(one) for one in hanging_lines(line("1. "), "a sentence of words", 13)]
     ['1. a sentence', '   of words']
     """
     indent = width_of(mark)

@@ -9,7 +9,7 @@ from ui.fake_feed import app_of, settled
 from zktop.model.findings.catalogue import RULES
 from zktop.ui.dialogs.help import GROUPS, INKS, HelpDialog, help_lines
 from zktop.ui.inks import INKS as ALL_INKS
-from zktop.ui.keys import KEYS, Action, key_label, known_on, remapped
+from zktop.ui.keys import KEYS, Action, key_label, known_on, with_user_keys
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.page import Page
 from zktop.ui.styled_text import text_of, width_of
@@ -183,7 +183,7 @@ def test_inks_are_explained() -> None:
 
 def test_it_lists_the_keys_that_the_user_has_set() -> None:
     """They replace the keys of the table."""
-    keys = tuple(known_on("locks", remapped({"export": "f9"})))
+    keys = tuple(known_on("locks", with_user_keys({"export": "f9"})))
     row = next(one for one in map(text_of, help_lines(Bare(), keys, 90)) if "write a file" in one)
 
     assert row.split()[0] == "f9"

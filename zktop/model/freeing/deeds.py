@@ -10,7 +10,7 @@ from zktop.model.freeing.refusals import (
     ask_refusal,
     delete_refusal,
     foreign_blockers,
-    unreadable,
+    unreadable_sentence,
 )
 from zktop.model.locks.lock import absolute_path
 from zktop.model.report import LockView, Report
@@ -40,7 +40,7 @@ def deletion(report: Report, view: LockView, node: str) -> Deed | str:
     foreign = (one for one in foreign_blockers(lock) if one.node == node)
     member = lock.member(node) or next(foreign, None)
     if member is None and lock.error is not None:
-        return unreadable(lock.path, lock.error)
+        return unreadable_sentence(lock.path, lock.error)
     if member is None:
         is_there = report.world.node(path) is not None
         return f"{path} blocks no client." if is_there else f"There is no node {path}."
@@ -65,7 +65,7 @@ def request_to_release(report: Report, view: LockView) -> Deed | str:
         else:
             reasons[name] = refusal or "zktop may not read its node"
     if not lock.holders and lock.error is not None:
-        return unreadable(lock.path, lock.error)
+        return unreadable_sentence(lock.path, lock.error)
     if targets:
         return Deed("ask-to-release", lock.path, tuple(targets), tuple(clients))
     told = [f"{name}: {reason}" for name, reason in list(reasons.items())[:MAX_REASONS]]

@@ -18,7 +18,7 @@ REVOCABLE_LAYOUTS: Final = ("curator-mutex", "curator-rw", "curator-custom")
 ODD_NAME: Final = "its path has characters that zktop cannot show"
 
 
-def unreadable(path: str, why: str) -> str:
+def unreadable_sentence(path: str, why: str) -> str:
     """A sentence about a lock whose nodes are unknown."""
     return f"zktop cannot read {path}: {why}."
 

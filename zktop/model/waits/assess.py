@@ -18,7 +18,7 @@ from zktop.model.waits.cores import Core, StuckSet
 from zktop.model.waits.deadlock import (
     Deadlock,
     deadlock_id,
-    newest,
+    newest_edge,
     ordered_actors,
     signature,
     steps,
@@ -188,7 +188,7 @@ def _case(view: _View, found: Ring) -> RingCase | None:
     return RingCase(
         rule=rule,
         ring=found,
-        closing=newest(_shown(core, found)),
+        closing=newest_edge(_shown(core, found)),
         actors=actors,
         coexistence=coexistence(_members(core, found), graph.queues, view.known.complete_to),
         owner=view.names.owner,

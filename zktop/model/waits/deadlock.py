@@ -66,7 +66,7 @@ class Deadlock(Struct, frozen=True, gc=False, cache_hash=True):
 
 def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockStep, ...]:
     """One step for each edge, oldest request first; the newest one closed the ring."""
-    closing = newest(ring)
+    closing = newest_edge(ring)
     made = [
         step(edge, holdings(graph, edge.request.actor), names, closes=edge is closing)
         for edge in ring
@@ -74,7 +74,7 @@ def steps(graph: WaitGraph, ring: Ring, names: DisplayNames) -> tuple[DeadlockSt
     return tuple(sorted(made, key=lambda step: (step.closing, step.czxid)))
 
 
-def newest(ring: Ring) -> WaitEdge:
+def newest_edge(ring: Ring) -> WaitEdge:
     """The edge of the newest request: in a knot it may be in no ring."""
     return max(reversed(ring), key=lambda edge: edge.request.czxid)  # of equals, the last
 

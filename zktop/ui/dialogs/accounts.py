@@ -12,7 +12,7 @@ from zktop.model.report import Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Line, fitted, hanging, joined, line, right_aligned, wrapped
+from zktop.ui.styled_text import Line, fitted, hanging_lines, joined, line, right_aligned, wrapped
 
 MAX_ROWS: Final = 20
 COST_CELLS: Final = 14
@@ -77,9 +77,9 @@ def expiry_lines(expired: Sequence[ExpiredSession], width: int) -> Iterator[Line
         client = f" {one.client}" if one.client and one.client != name else ""
         yield line((time_ms(one.at), "dim"), (f"  {name}", "strong"), (client, "dim"))
         for freed in one.freed:
-            yield from hanging(line("  freed "), f"{freed.lock}: {_next(freed)}", width)
+            yield from hanging_lines(line("  freed "), f"{freed.lock}: {_next(freed)}", width)
         if one.left:
-            yield from hanging(line("  left the queue of "), several(one.left), width)
+            yield from hanging_lines(line("  left the queue of "), several(one.left), width)
     if len(expired) > MAX_ROWS:
         yield line((f"and {len(expired) - MAX_ROWS} earlier ones", "dim"))
 

@@ -9,7 +9,7 @@ from zktop.model.report import LockView, Report
 from zktop.ui.dialogs.base import TextDialog
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import time_ms
-from zktop.ui.styled_text import Line, hanging, line
+from zktop.ui.styled_text import Line, hanging_lines, line
 
 MAX_LOCKS: Final = 500
 
@@ -29,7 +29,7 @@ def _verdicts(then: Report, now: Report, width: int) -> Iterator[Line]:
         for name, sentence in some.items():
             if name not in others:
                 text = f"{name.partition('-')[0]} {sentence}"
-                yield from hanging(line((f"{sign} ", "strong")), text, max(12, width), ink)
+                yield from hanging_lines(line((f"{sign} ", "strong")), text, max(12, width), ink)
 
 
 def problems(report: Report) -> dict[str, str]:
@@ -51,8 +51,8 @@ def _locks(then: Report, now: Report, width: int) -> Iterator[Line]:
         shown += 1
         if shown <= MAX_LOCKS:
             yield line((path, "title"))
-            yield from hanging(line(("- ", "strong")), before, max(12, width), "dim")
-            yield from hanging(line(("+ ", "strong")), after, max(12, width))
+            yield from hanging_lines(line(("- ", "strong")), before, max(12, width), "dim")
+            yield from hanging_lines(line(("+ ", "strong")), after, max(12, width))
     if shown > MAX_LOCKS:
         yield line((f"and {count(shown - MAX_LOCKS, 'more lock')}", "dim"))
 

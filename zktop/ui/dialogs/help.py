@@ -13,7 +13,7 @@ from zktop.ui.keys import Action, Group, key_label
 from zktop.ui.screens.common.example_row import example_row
 from zktop.ui.screens.common.lock_status import legend
 from zktop.ui.screens.page import Page
-from zktop.ui.styled_text import NOTHING, Line, Run, fitted, hanging, line, text_of, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, fitted, hanging_lines, line, text_of, wrapped
 
 GROUPS: Final[dict[Group, str]] = {
     "move": "Navigation",
@@ -126,12 +126,12 @@ def _key(key: Action, width: int) -> HelpEntry:
     says = f"{key.help} (writes to ZooKeeper)" if key.writes else key.help
     head = _row(Run(names, "key"), "")
     words = f"{names} {key.short} {key.id.replace('_', ' ')} {says}"
-    return HelpEntry(hanging(head, says, max(KEY_WIDTH + MIN_TEXT_CELLS // 2, width)), words)
+    return HelpEntry(hanging_lines(head, says, max(KEY_WIDTH + MIN_TEXT_CELLS // 2, width)), words)
 
 
 def _rule(rule: str, name: str, means: str, width: int) -> HelpEntry:
     head = line("  ", *_padded(Run(rule, "strong"), RULE_WIDTH))
-    lines = hanging(head, f"{name}: {means}", max(MIN_TEXT_CELLS, width))
+    lines = hanging_lines(head, f"{name}: {means}", max(MIN_TEXT_CELLS, width))
     return HelpEntry(lines, f"{rule} {name} {name.replace('-', ' ')} {means}")
 
 

@@ -19,7 +19,7 @@ from zktop.ui.inks import Ink
 from zktop.ui.interfaces import Frame
 from zktop.ui.keys import DEMO, LOCK
 from zktop.ui.screens import PAGES, page_named
-from zktop.ui.screens.common.format import many, with_spaces
+from zktop.ui.screens.common.format import large_count, with_spaces
 from zktop.ui.screens.common.server_state import (
     EPOCH_BITS,
     OUTAGES,
@@ -290,7 +290,7 @@ def _status_sentence(state: ViewState) -> str:
 def pieces(report: Report, acknowledged: Collection[str] = ()) -> Iterator[HeaderPiece]:
     """Yield all pieces, in the order of the line; `acknowledged` are ids of alerts."""
     ensemble = report.ensemble
-    yield HeaderPiece(1, line(many(len(report.paths), "lock")))
+    yield HeaderPiece(1, line(large_count(len(report.paths), "lock")))
     yield from _servers(ensemble)
     yield from _leader_and_lag(ensemble)
     yield from _problems(report, acknowledged)
@@ -321,7 +321,7 @@ def _leader_and_lag(ensemble: Ensemble) -> Iterator[HeaderPiece]:
         yield HeaderPiece(4, line(f"leader {_host(leader.server, servers)}"))
     if (sessions := ensemble.session_count) is not None:
         at_least = "≥" if ensemble.visibility.sessions == "some" else ""
-        yield HeaderPiece(3, line(f"{at_least}{many(sessions, 'session')}"))
+        yield HeaderPiece(3, line(f"{at_least}{large_count(sessions, 'session')}"))
     newest = newest_of(servers)
     if newest:
         epoch, counter = newest >> EPOCH_BITS, newest & (1 << EPOCH_BITS) - 1

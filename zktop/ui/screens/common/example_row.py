@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zktop.ui.inks import Ink
-from zktop.ui.styled_text import Line, Run, fitted, hanging, line, width_of
+from zktop.ui.styled_text import Line, Run, fitted, hanging_lines, line, width_of
 
 GAP: Final = 2  # cells between two columns
 MARGIN: Final = 1
@@ -48,7 +48,7 @@ def listed(cells: Sequence[ExampleCell], width: int) -> list[Line]:
     return [
         text
         for cell in cells
-        for text in hanging(
+        for text in hanging_lines(
             fitted(line(" ", (cell.name or cell.text, "title")), NAME_CELLS),
             cell.says,
             max(width, 2 * NAME_CELLS),

@@ -90,10 +90,10 @@ def with_spaces(number: int) -> str:
     return f"{number:,}".replace(",", " ")
 
 
-def many(number: int, noun: str) -> str:
+def large_count(number: int, noun: str) -> str:
     """Write a large number and its noun.
 
-    >>> many(1, "session"), many(12000, "session")
+    >>> large_count(1, "session"), large_count(12000, "session")
     ('1 session', '12 000 sessions')
     """
     return f"{with_spaces(number)} {noun}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from zktop.ui.inks import Ink
-from zktop.ui.styled_text import Line, hanging, line, wrapped
+from zktop.ui.styled_text import Line, hanging_lines, line, wrapped
 from zktop.ui.view_state import Selection
 
 
@@ -66,6 +66,6 @@ class LineWriter:
         self, mark: tuple[str, Ink], text: str, ink: Ink = "plain", link: LineLink | None = None
     ) -> None:
         """Write text after a mark; only the first line has the link."""
-        first, *rest = hanging(line(mark), text, max(20 + len(mark[0]), self.width - 1), ink)
+        first, *rest = hanging_lines(line(mark), text, max(20 + len(mark[0]), self.width - 1), ink)
         self.write(first, link)
         self.write_all(rest)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from zktop.demo_types import Lesson, Scene, SceneProgress
 from zktop.ui.screens import PAGES
 from zktop.ui.screens.demo.scene import MARKS
-from zktop.ui.styled_text import NOTHING, Line, hanging, line, wrapped
+from zktop.ui.styled_text import NOTHING, Line, hanging_lines, line, wrapped
 
 INDENT: Final = "  "
 PAGE_CELLS: Final = 14
@@ -89,7 +89,7 @@ def lesson_lines(shown: ShownLesson, width: int) -> list[Line]:
     lines += [NOTHING, line(("LOOK AT", "title"))]
     for page, says in zip(PAGES, lesson.look_at, strict=False):
         head = line("  ", (page.key, "key"), f" {page.title}".ljust(PAGE_CELLS))
-        lines += hanging(head, says, width)
+        lines += hanging_lines(head, says, width)
     return lines
 
 

@@ -3,7 +3,7 @@
 from zktop.demo_types import RecipeInfo, Scene, SceneProgress
 from zktop.model.format import count
 from zktop.ui.inks import Ink
-from zktop.ui.styled_text import NOTHING, Line, Run, hanging, line, wrapped
+from zktop.ui.styled_text import NOTHING, Line, Run, hanging_lines, line, wrapped
 
 MARKS: dict[str, tuple[str, Ink]] = {
     "done": ("✓", "good"),
@@ -29,7 +29,7 @@ def caption(progress: SceneProgress, width: int) -> list[Line]:
     if number:
         mark, ink = MARKS["now" if progress.is_moving else "done"]
         head = line((f" {mark} ", ink), (f"{number}/{len(scene.moves)}  ", "dim"))
-        lines = hanging(head, scene.moves[number - 1].says, width - 1, "strong")
+        lines = hanging_lines(head, scene.moves[number - 1].says, width - 1, "strong")
     else:
         lines = [line((" space plays it, ] plays one step", "dim"))]
     if progress.problem:
@@ -60,7 +60,7 @@ def _move(number: int, says: str, progress: SceneProgress, width: int) -> list[L
         state = "now"
     mark, ink = MARKS[state]
     head: Line = (Run(f"  {mark} ", ink), Run(f"{number:>2} ", "dim"))
-    return hanging(head, says, width, "dim" if state == "ahead" else "plain")
+    return hanging_lines(head, says, width, "dim" if state == "ahead" else "plain")
 
 
 def recipe_lines(recipe: RecipeInfo, width: int) -> list[Line]:

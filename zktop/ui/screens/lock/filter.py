@@ -10,7 +10,7 @@ from zktop.ui.filters import Filter
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.rows import QueueRow
-from zktop.ui.screens.lock.table import estimate
+from zktop.ui.screens.lock.table import turn_estimate
 from zktop.ui.styled_text import Line, line
 
 STATE_WORDS: Final = {"holds": "holds holding", "waits": "waits waiting"}  # of `state:`
@@ -75,7 +75,7 @@ def match_line(detail: LockDetail, positions: list[int], wanted: Filter) -> Line
     total = with_spaces(len(detail.queue.members))
     if not positions:
         return line((f" FILTER  {wanted.text}  ", "selected"), f"no match among {total}")
-    guess = estimate(QueueRow(detail, positions[0]))
+    guess = turn_estimate(QueueRow(detail, positions[0]))
     return line(
         (f" FILTER  {wanted.text}  ", "selected"),
         f"{with_spaces(len(positions))} of {total};"

@@ -13,7 +13,7 @@ from zktop.ui.screens.common.lock_status import deadlock_name, ink_of_deadlock
 from zktop.ui.screens.lock.histograms import times_usual
 from zktop.ui.screens.lock.lock_detail import LockDetail
 from zktop.ui.screens.lock.queue_summary import density, run_line
-from zktop.ui.screens.lock.table import client_line, host
+from zktop.ui.screens.lock.table import client_line, without_default_port
 from zktop.ui.styled_text import Line, Run, joined, line, width_of, wrapped
 
 MAX_HOLDERS: Final = 3
@@ -102,7 +102,7 @@ def _where(detail: LockDetail, one: Contender) -> str:
     if one.session is None:
         return "no session: its node stays when the client dies" if one.is_ownerless else ""
     presence = detail.report.ensemble.presence(one.session)
-    place = f" {presence.client}@{host(presence.server)}" if presence else ""
+    place = f" {presence.client}@{without_default_port(presence.server)}" if presence else ""
     return f"{short_id(one.session)}{place}"
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from zktop.model.format import count, several
 from zktop.ui.screens.common.lock_status import deadlock_name, ink_of, ink_of_deadlock
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Line, hanging, line, wrapped
+from zktop.ui.styled_text import Line, hanging_lines, line, wrapped
 
 MAX_FINDINGS: Final = 5
 COVERED: Final = 0.995  # share of past requests seen; below it, a note counts the missed ones
@@ -40,10 +40,10 @@ def _findings(detail: LockDetail, width: int) -> Iterator[Line]:
     for dead in detail.rings[:MAX_FINDINGS]:
         ink = ink_of_deadlock(dead.deadlock)
         mark = line((f"  {deadlock_name(dead.deadlock):<4} ", ink))
-        yield from hanging(mark, dead.deadlock.sentence, width - 2, ink)
+        yield from hanging_lines(mark, dead.deadlock.sentence, width - 2, ink)
     for finding in detail.findings[:MAX_FINDINGS]:
         mark = line(("  ●    ", ink_of(finding)))
-        yield from hanging(mark, finding.sentence, width - 2)
+        yield from hanging_lines(mark, finding.sentence, width - 2)
     hidden = len(detail.findings) - MAX_FINDINGS
     if hidden > 0:
         yield line((f"  and {count(hidden, 'more finding')}: screen 3 lists them", "dim"))

@@ -11,8 +11,8 @@ from zktop.model.session_ids import session_text
 from zktop.ui.inks import Ink
 from zktop.ui.screens.common.format import with_spaces
 from zktop.ui.screens.lock.rows import QueueRow, names_of
-from zktop.ui.screens.lock.table import client_line, estimate
-from zktop.ui.styled_text import Line, hanging, line, wrapped
+from zktop.ui.screens.lock.table import client_line, turn_estimate
+from zktop.ui.styled_text import Line, hanging_lines, line, wrapped
 
 MAX_DATA_CHARS: Final = 400  # of a znode's data
 MAX_BLOCKERS: Final = 5
@@ -42,7 +42,7 @@ def selected_lines(row: QueueRow | None, width: int, *, with_data: bool) -> list
         return _group(row, width)
     one, lines = row.contender, [line(("SELECTED  ", "title"), *_head(row, row.contender))]
     for title, text, ink in _facts(row, one, width - TITLE_CELLS):
-        lines += hanging(line((f"  {title:<{TITLE_CELLS - 3}} ", "dim")), text, width, ink)
+        lines += hanging_lines(line((f"  {title:<{TITLE_CELLS - 3}} ", "dim")), text, width, ink)
     if with_data:
         lines += data_lines(row.member, width)
     return lines
@@ -91,7 +91,7 @@ def _facts(row: QueueRow, one: Contender, room: int) -> Iterator[tuple[str, str,
         )
     if one.blocked_by:
         yield "waits for", _before(one, room), "plain"
-    if guess := estimate(row):
+    if guess := turn_estimate(row):
         yield "turn", guess, "dim"
     if row.watches_children:
         yield (

@@ -130,13 +130,13 @@ def client(row: QueueRow) -> Line:
     presence = row.detail.report.ensemble.presence(row.session)
     if presence is None:
         return UNKNOWN
-    return line((f"{presence.client}@{host(presence.server)}", "dim"))
+    return line((f"{presence.client}@{without_default_port(presence.server)}", "dim"))
 
 
-def host(server: str) -> str:
+def without_default_port(server: str) -> str:
     """Return a server without the default port.
 
-    >>> host("zk2:2181"), host("10.0.0.1:2184")
+    >>> without_default_port("zk2:2181"), without_default_port("10.0.0.1:2184")
     ('zk2', '10.0.0.1:2184')
     """
     return server.removesuffix(":2181")
@@ -241,7 +241,7 @@ def _behind(dead: Deadlock) -> Line:
     return line((f"behind {deadlock_name(dead)}", ink_of_deadlock(dead)))
 
 
-def estimate(row: QueueRow) -> str:
+def turn_estimate(row: QueueRow) -> str:
     """Say how long until its turn, at the median hold time; empty if that is unknown.
 
     Only for locks with one holder at a time: readers and leases are granted together.

@@ -11,9 +11,9 @@ from zktop.model.facts import Session
 from zktop.model.format import count, several
 from zktop.model.locks.lock import Lock, Member, Target, absolute_path
 from zktop.ui.inks import Ink
-from zktop.ui.screens.common.format import many, short_id, with_spaces
+from zktop.ui.screens.common.format import large_count, short_id, with_spaces
 from zktop.ui.screens.lock.lock_detail import LockDetail
-from zktop.ui.styled_text import Line, hanging, line
+from zktop.ui.styled_text import Line, hanging_lines, line
 
 MAX_MAPPED_MEMBERS: Final = 400  # in a longer queue, only some are looked up
 FIRST_NODES: Final = 6
@@ -77,7 +77,7 @@ def release_sentence(detail: LockDetail, chosen: int | None, width: int) -> list
     if sleeping:
         text += f"; {_named(detail, sleeping)} {_verb('keep', sleeping)} waiting"
     sentence = f"If {_named(detail, [holder])} releases now: {text}."
-    return hanging(line("  "), sentence, width)
+    return hanging_lines(line("  "), sentence, width)
 
 
 def _waits_only_for(lock: Lock, one: Member, holder: Member) -> bool:
@@ -124,7 +124,7 @@ def _line(detail: LockDetail, wake: WakeUp) -> Line:
     number = wake.number or len(wake.waiters)
     members = detail.queue.members
     woken = _named(detail, (members[at] for at in wake.waiters))
-    clients = woken or (many(number, "session") if number else "")
+    clients = woken or (large_count(number, "session") if number else "")
     others = " ".join(map(short_id, wake.others[:2]))
     more = f" +{len(wake.others) - 2}" if len(wake.others) > 2 else ""  # noqa: PLR2004  two fit
     drawn = line(
