@@ -44,6 +44,13 @@ def test_the_odd_one_out_goes_against_the_majority():
     assert made.odd_one_out == ("B",)
 
 
+def test_no_order_is_usual_if_both_are_as_frequent():
+    """Half of the times is no majority."""
+    (made,) = found(ONE, OTHER)
+
+    assert (made.majority, made.odd_one_out) == ("", ())
+
+
 def test_one_order_is_no_danger():
     """However many actors follow it."""
     assert not found(ONE, "orders rw: B.W@7 ; stock x: B@8")

@@ -118,11 +118,12 @@ def _majority(cycle: Cycle, known: LockOrderGraph) -> tuple[str, tuple[str, ...]
         return "", ()
     pair = [known.edge(sample.held.vertex, sample.wanted.vertex) for sample in cycle]
     usual, rare = sorted((edge for edge in pair if edge), key=lambda edge: -edge.count)
+    if usual.count == rare.count:
+        return "", ()
     total = usual.count + rare.count
     locks = {sample.held.vertex: fold_path(sample.held.lock) for sample in cycle}
     order = f"{locks[usual.held]} before {locks[usual.wanted]}"
-    text = f"{order} ({usual.count} of {total} times)"
-    return text, tuple(sorted(rare.by_owner)) if usual.count > rare.count else ()
+    return f"{order} ({usual.count} of {total} times)", tuple(sorted(rare.by_owner))
 
 
 def _display_names(cycle: Cycle) -> tuple[str, ...]:
