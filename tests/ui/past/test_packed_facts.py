@@ -48,6 +48,15 @@ def test_pieces_of_any_size_have_the_same_facts(
     assert len(found) == -(-len(facts) // most)
 
 
+def test_facts_are_made_when_their_piece_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All facts of ten thousand locks at once would take as much memory as the locks."""
+    monkeypatch.setattr(packed_facts, "PIECE_FACTS", 2)
+    facts = iter([*facts_of(LOCKED)])
+    next(pieces(facts))
+
+    assert len([*facts]) == len([*facts_of(LOCKED)]) - 2 * 2  # one piece ahead
+
+
 def test_steps_packed_together_are_the_same_one_after_the_other() -> None:
     """A block is compressed once more when it is full."""
     empty: list[AnyFact] = []

@@ -125,8 +125,9 @@ def facts_in(piece: Piece, before: World) -> list[AnyFact]:
         table = facts[shared.fact]
         assert isinstance(table, _LargeTable)  # noqa: S101  no other has shared rows
         known, changed = _rows_before(table, before) or {}, _rows(table) or {}
-        if changed or shared.gone:
-            known = {key: row for key, row in known.items() if key not in shared.gone} | changed
+        if gone := set(shared.gone):
+            known = {key: row for key, row in known.items() if key not in gone}
+        known = known | changed if changed else known
         force_setattr(table, _FIELDS[type(table)], known)
     return facts
 
